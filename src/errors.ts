@@ -1,0 +1,61 @@
+/**
+ * The kinds of error, sorted by what to do next, and the exit code of each. Only main.ts turns one into a process exit.
+ * Messages say what failed, where, and what to do; they are safe to print: no key, no control characters.
+ */
+
+export const exitCodes = {
+  complete: 0,
+  failed: 1,
+  usage: 2,
+  partial: 3,
+  differences: 4,
+  busy: 5,
+} as const;
+
+/** One thing wrong with a job file or a command line. `path` is dotted: `datasets[0].documents[2]`. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Wrong usage or a wrong job file: every problem at once. Exit 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  readonly problems: readonly Problem[];
+
+  constructor(what: string, problems: readonly Problem[]) {
+    super([what, ...problems.map(({ path, message }) => (path ? `  ${path}: ${message}` : `  ${message}`))].join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** The run cannot go on: a wrong key, a service that cannot be reached, a disk that is full. Exit 1. */
+export class StopError extends Error {
+  override readonly name = "StopError";
+}
+
+/** This request may succeed when it is sent again. What is left of it after the last try skips the document. */
+export class RetryError extends Error {
+  override readonly name = "RetryError";
+}
+
+/** This document, batch or list cannot be read; the others go on. */
+export class SkipError extends Error {
+  override readonly name = "SkipError";
+}
+
+/** Another run of this job is at work. Exit 5. */
+export class BusyError extends Error {
+  override readonly name = "BusyError";
+}
+
+/** A signal asked to stop; what was read stays in the work folder. Exit 128 + the signal's number. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+  readonly exitCode: number;
+
+  constructor(signal: "SIGINT" | "SIGTERM") {
+    super(`interrupted by ${signal}`);
+    this.exitCode = signal === "SIGINT" ? 130 : 143;
+  }
+}
