@@ -1,0 +1,36 @@
+/** What a refused request is answered with; the codes are those of the service that this one stands in for. */
+
+type RefusalStatus = 400 | 401 | 404 | 405;
+
+/** Thrown wherever a request cannot be answered with 200; the routes turn it into `{code, message, status}`. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly status: RefusalStatus;
+  readonly code: string;
+
+  constructor(status: RefusalStatus, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** 404 for an id that is unknown or malformed; the service does not tell the two apart. */
+export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment"): Refusal {
+  return new Refusal(404, "not_found", `${what} not found.`);
+}
+
+/** 400 for a query parameter that cannot be used. */
+export function invalidParam(message: string): Refusal {
+  return new Refusal(400, "invalid_param", message);
+}
+
+/** 401 for a missing, malformed or wrong key; which of the three is not said. */
+export function unauthorized(): Refusal {
+  return new Refusal(401, "unauthorized", "Access token is invalid");
+}
+
+/** 405 for everything that is not GET. */
+export function methodNotAllowed(): Refusal {
+  return new Refusal(405, "method_not_allowed", "The method is not allowed for the requested URL.");
+}

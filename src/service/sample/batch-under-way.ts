@@ -1,0 +1,50 @@
+import type { StatusEntry } from "../knowledge.js";
+import type { Batch, StoredDocument } from "../stored-dataset.js";
+
+const readsToSplit = 5;
+const readsToFinish = 20;
+
+/**
+ * A batch whose counts grow with each read until, after 20 reads, it is completed; no count ever falls. It is a picture of
+ * progress only: the chunks of its documents are all there from the start, so that every dump of them is the same.
+ */
+export function batchUnderWay(id: string, documents: readonly StoredDocument[], clock: () => Date): Batch {
+  const now = (): number => Math.floor(clock().getTime() / 1000);
+  const startedAt = now();
+  let reads = 0;
+  let splitAt: number | null = null;
+  let completedAt: number | null = null;
+  return {
+    id,
+    entries() {
+      reads = Math.min(reads + 1, readsToFinish);
+      if (reads > readsToSplit) splitAt ??= now();
+      if (reads === readsToFinish) completedAt ??= now();
+      return documents.map(({ row, chunks }) => ({
+        id: row.id,
+        indexing_status: stageAfter(reads),
+        processing_started_at: startedAt,
+        parsing_completed_at: startedAt,
+        cleaning_completed_at: startedAt,
+        splitting_completed_at: splitAt,
+        completed_at: completedAt,
+        paused_at: null,
+        error: null,
+        stopped_at: null,
+        ...countsAfter(reads, chunks.length),
+      }));
+    },
+  };
+}
+
+function stageAfter(reads: number): string {
+  if (reads === readsToFinish) return "completed";
+  return reads > readsToSplit ? "indexing" : "splitting";
+}
+
+function countsAfter(reads: number, chunks: number): Pick<StatusEntry, "completed_segments" | "total_segments"> {
+  return {
+    completed_segments: Math.floor((chunks * reads) / readsToFinish),
+    total_segments: Math.ceil((chunks * Math.min(reads, readsToSplit)) / readsToSplit),
+  };
+}

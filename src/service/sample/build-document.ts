@@ -1,0 +1,61 @@
+import type { Document } from "../knowledge.js";
+import type { StoredChunk, StoredDocument } from "../stored-dataset.js";
+import { accounts } from "./accounts.js";
+import { buildChunk } from "./build-chunk.js";
+import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
+import { randomFrom } from "./random.js";
+import { stableId } from "./stable-id.js";
+import { sumOf } from "./sum-of.js";
+
+const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
+const day = 86_400;
+
+/** Builds a document with all its chunks; it is the same whenever and wherever it is built. */
+export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline): StoredDocument {
+  const id = documentId(dataset, outline.name);
+  const position = dataset.documents.indexOf(outline) + 1;
+  const createdAt = firstDay + position * day;
+  const countsTokens = dataset.technique === "high_quality";
+  const source = { documentId: id, outline, countsTokens, createdAt, random: randomFrom(id) };
+  const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, index + 1));
+  return { row: documentRow(outline, { id, position, createdAt, chunks }), chunks };
+}
+
+interface Placed {
+  readonly id: string;
+  readonly position: number;
+  readonly createdAt: number;
+  readonly chunks: readonly StoredChunk[];
+}
+
+function documentRow(outline: DocumentOutline, { id, position, createdAt, chunks }: Placed): Document {
+  const rows = chunks.map(({ row }) => row);
+  const fileId = stableId(`${id}/file`);
+  const error = outline.error ?? null;
+  return {
+    id,
+    position,
+    data_source_type: "upload_file",
+    data_source_info: { upload_file_id: fileId },
+    data_source_detail_dict: { upload_file: { id: fileId, name: outline.name } },
+    dataset_process_rule_id: stableId(`${id}/rule`),
+    name: outline.name,
+    created_from: "api",
+    created_by: accounts.author,
+    created_at: createdAt,
+    tokens: sumOf(rows, "tokens"),
+    indexing_status: error === null ? "completed" : "error",
+    error,
+    enabled: true,
+    disabled_at: null,
+    disabled_by: null,
+    archived: false,
+    display_status: error === null ? "available" : "error",
+    word_count: sumOf(rows, "word_count"),
+    hit_count: sumOf(rows, "hit_count"),
+    doc_form: outline.form,
+    doc_metadata: [],
+    summary_index_status: null,
+    need_summary: false,
+  };
+}

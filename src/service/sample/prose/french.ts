@@ -1,0 +1,101 @@
+import type { Language } from "./language.js";
+
+export const french: Language = {
+  tag: "fr",
+  space: " ",
+  sentences: {
+    product: [
+      [
+        "La passerelle",
+        "Chaque capteur",
+        "L’application mobile",
+        "L’unité de commande",
+        "La console web",
+        "Le thermostat",
+      ],
+      [
+        "conserve les {n} dernières mesures",
+        "redémarre automatiquement",
+        "signale le niveau de la batterie",
+        "bascule sur le canal de secours",
+        "affiche un voyant jaune",
+        "respecte le programme enregistré",
+      ],
+      [
+        "jusqu’à la prochaine synchronisation.",
+        "dès que le courant revient.",
+        "après chaque mise à jour du micrologiciel.",
+        "tant que le réseau est injoignable.",
+        ", sauf si le mode maintenance est actif.",
+        "et ajoute une ligne au journal.",
+      ],
+    ],
+    policy: [
+      [
+        "Chaque salarié",
+        "Le responsable",
+        "Toute personne en télétravail",
+        "Un collègue à temps partiel",
+        "Un nouvel arrivant",
+        "Le salarié en déplacement",
+      ],
+      [
+        "demande jusqu’à {n} jours de congé",
+        "reçoit une confirmation écrite",
+        "saisit ses heures dans le portail",
+        "conserve les justificatifs pendant {n} mois",
+        "suit la formation à la sécurité",
+        "restitue le matériel emprunté",
+      ],
+      [
+        "avant la fin du trimestre.",
+        "dans un délai de {n} jours ouvrés.",
+        ", sauf disposition contraire du contrat.",
+        "en accord avec l’équipe.",
+        ", comme le prévoit la politique de voyage.",
+        "et prévient les ressources humaines.",
+      ],
+    ],
+    support: [
+      [
+        "Notre assistance",
+        "Le service des commandes",
+        "Votre conseiller",
+        "L’atelier de réparation",
+        "Le centre d’aide",
+        "Le service de facturation",
+      ],
+      [
+        "remplace l’appareil gratuitement",
+        "rembourse la totalité du montant",
+        "envoie une étiquette de retour",
+        "réinitialise le mot de passe",
+        "vérifie la facture",
+        "débloque le compte",
+      ],
+      [
+        "sous {n} heures.",
+        "dès que le numéro de série est confirmé.",
+        "si la garantie court encore.",
+        "après confirmation de votre adresse e-mail.",
+        "et vous tient au courant par e-mail.",
+        "sur demande, même les jours fériés.",
+      ],
+    ],
+  },
+  keywords: {
+    product: ["passerelle", "capteur", "micrologiciel", "batterie", "programme", "journal"],
+    policy: ["congé", "horaires", "déplacement", "contrat", "formation", "matériel"],
+    support: ["remboursement", "garantie", "facture", "mot de passe", "retour", "réparation"],
+  },
+  questions: [
+    "Comment modifier l’adresse de livraison de la commande {n} ?",
+    "Pourquoi l’application affiche-t-elle l’erreur {n} ?",
+    "Puis-je renvoyer un appareil après {n} jours ?",
+    "Où se trouve le numéro de série ?",
+    "Combien de temps dure une réparation ?",
+    "Qui peut voir la facture {n} ?",
+    "Comment réinitialiser mon mot de passe ?",
+    "Quelle garantie couvre le modèle {n} ?",
+  ],
+};

@@ -1,0 +1,16 @@
+export type Topic = "product" | "policy" | "support";
+
+/** Three lists of fragments: any first, any second and any third of them, in this order, are a sentence. `{n}` is a number. */
+export type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
+
+/** What sentences of one language are made of. */
+export interface Language {
+  /** BCP 47. */
+  readonly tag: string;
+  /** What stands between words and between sentences. */
+  readonly space: string;
+  readonly sentences: Readonly<Record<Topic, Fragments>>;
+  readonly keywords: Readonly<Record<Topic, readonly string[]>>;
+  /** What people ask the support; `{n}` is a number. */
+  readonly questions: readonly string[];
+}

@@ -1,0 +1,8 @@
+import { hash } from "node:crypto";
+
+/** A UUID (version 4 in shape) that is always the same for the same name. */
+export function stableId(name: string): string {
+  const hex = hash("sha256", name);
+  const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

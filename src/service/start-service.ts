@@ -1,0 +1,68 @@
+import { createServer, type Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { randomKey } from "./api-key.js";
+import type { Knowledge } from "./knowledge.js";
+import { createRoutes } from "./routes.js";
+import { sampleKnowledge } from "./sample/sample-knowledge.js";
+
+const host = "127.0.0.1";
+
+export interface ServiceOptions {
+  /** 0, the default, takes a free port. */
+  readonly port?: number;
+  /** The key that every request must carry; a random one by default. */
+  readonly key?: string;
+  /** What is served; the sample data by default. */
+  readonly knowledge?: Knowledge;
+  readonly clock?: () => Date;
+}
+
+export interface RunningService {
+  /** The base URL with its version segment: `http://127.0.0.1:<port>/v1`. */
+  readonly url: string;
+  readonly key: string;
+  /** Stops listening and cuts the connections that are open, idle or not. May be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the embedded knowledge service on loopback and resolves once it answers. Rejects with an error that says what
+ * to do when the port cannot be had. Every service has its own batch under way; nothing is shared between two of them.
+ */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const { port = 0, key = randomKey(), clock = () => new Date() } = options;
+  const knowledge = options.knowledge ?? sampleKnowledge(clock);
+  const routes = createRoutes({ knowledge, key, clock });
+  const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
+  const boundPort = await listen(server, port);
+  return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, host, resolve);
+    });
+  } catch (cause) {
+    throw new Error(`the service cannot listen on ${host}:${port}: ${hintFor(cause)}`, { cause });
+  }
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
+
+function hintFor(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "EADDRINUSE")
+    return "the port is taken; stop what listens there, or choose another (0 takes a free one)";
+  if (code === "EACCES") return "the port needs more rights; choose one from 1024 up (0 takes a free one)";
+  return `${cause instanceof Error ? cause.message : cause}; choose a port from 1024 to 65535 (0 takes a free one)`;
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { readRows, rowsFrom, started } from "./ask.js";
+import { segments, smallKnowledge, uuid } from "./small-knowledge.js";
+
+const file = `/files/${uuid(7)}/file-preview`;
+const image = `/files/${uuid(7)}/image-preview`;
+const signature = "timestamp=1750000000&nonce=N&sign=S";
+const clock = () => new Date(1_750_000_000_900);
+
+/** The text with the random parts of its signatures replaced by N and S. */
+function withoutRandom(value: unknown): string {
+  return String(value).replace(/nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g, "nonce=N&sign=S");
+}
+
+describe("links to files", () => {
+  it.each([
+    [`[a](${file})`, `[a](${file}?${signature})`],
+    [`![a](${image}) and ${file}`, `![a](${image}?${signature}) and ${file}?${signature}`],
+    [`<${file}?as_attachment=true>`, `<${file}?as_attachment=true&${signature}>`],
+    [`"${image}?as_attachment=true"`, `"${image}?${signature}&as_attachment=true"`],
+    [`https://kb.example.com${image}`, `https://kb.example.com${image}?${signature}`],
+    [`${file}?`, `${file}?${signature}`],
+    ["/files/report.pdf", "/files/report.pdf"],
+    ["no link", "no link"],
+    ["", ""],
+  ])("in sign_content: %s", async (content, signed) => {
+    const service = await started({ clock, knowledge: smallKnowledge([{ content, sign_content: content }]) });
+    const [row] = await readRows(service, segments);
+    expect(row?.content).toBe(content);
+    expect(withoutRandom(row?.sign_content)).toBe(signed);
+  });
+
+  it("in attachments, whose other fields stay", async () => {
+    const attachments = [{ id: uuid(7), source_url: file, size: 3 }];
+    const service = await started({ clock, knowledge: smallKnowledge([{ attachments }]) });
+    const [row] = await readRows(service, segments);
+    const [attachment] = rowsFrom(row?.attachments);
+    expect(attachment).toMatchObject({ id: uuid(7), size: 3 });
+    expect(withoutRandom(attachment?.source_url)).toBe(`${file}?${signature}`);
+    expect(row).not.toHaveProperty("sign_content");
+  });
+
+  it("are signed anew at every read", async () => {
+    const knowledge = smallKnowledge([{ sign_content: `${file} ${image}`, attachments: [{ source_url: file }] }]);
+    const service = await started({ clock, knowledge });
+    const nonces = new Set<string>();
+    for (let read = 0; read < 3; read++) {
+      const text = JSON.stringify(await readRows(service, segments));
+      for (const [nonce] of text.matchAll(/nonce=[0-9a-f]+/g)) nonces.add(nonce);
+    }
+    expect(nonces.size).toBe(9);
+  });
+});
