@@ -29,18 +29,50 @@ export class UsageError extends Error {
   }
 }
 
+/** What is known of a failed request beyond its message. */
+export interface Failure {
+  readonly cause?: unknown;
+  /** HTTP status of the answer; absent when none came. */
+  readonly status?: number;
+  /** The service's own code for the error, such as `not_found`; absent when the body was not its JSON. */
+  readonly code?: string;
+  /** Milliseconds that the service asks to wait. */
+  readonly retryAfter?: number;
+  /** The service refused because too much was asked of it. */
+  readonly throttled?: boolean;
+}
+
+class RequestError extends Error {
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+
+  constructor(message: string, failure: Failure = {}) {
+    super(message, "cause" in failure ? { cause: failure.cause } : undefined);
+    this.status = failure.status;
+    this.code = failure.code;
+  }
+}
+
 /** The run cannot go on: a wrong key, a service that cannot be reached, a disk that is full. Exit 1. */
-export class StopError extends Error {
+export class StopError extends RequestError {
   override readonly name = "StopError";
 }
 
 /** This request may succeed when it is sent again. What is left of it after the last try skips the document. */
-export class RetryError extends Error {
+export class RetryError extends RequestError {
   override readonly name = "RetryError";
+  readonly retryAfter: number | undefined;
+  readonly throttled: boolean;
+
+  constructor(message: string, failure: Failure = {}) {
+    super(message, failure);
+    this.retryAfter = failure.retryAfter;
+    this.throttled = failure.throttled ?? false;
+  }
 }
 
 /** This document, batch or list cannot be read; the others go on. */
-export class SkipError extends Error {
+export class SkipError extends RequestError {
   override readonly name = "SkipError";
 }
 

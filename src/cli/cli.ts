@@ -1,0 +1,45 @@
+import yargs from "yargs";
+import { UsageError } from "../errors.js";
+import { tool } from "../tool.js";
+import type { Command } from "./command.js";
+import { initCommand } from "./init.js";
+import { runCommand } from "./run.js";
+import { serveCommand } from "./serve.js";
+import { statusCommand } from "./status.js";
+import type { World } from "./world.js";
+
+const commands: readonly Command[] = [runCommand, statusCommand, serveCommand, initCommand];
+
+const epilog = `Start with:
+  kbdump init job.yaml       write a job file
+  kbdump run job.yaml        run it
+
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 5 another run is at work · 130, 143 interrupted`;
+
+/** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
+export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
+  let exitCode = 0;
+  const parser = commands.reduce(
+    (parent, command) => command.register(parent, world, (code) => {
+      exitCode = code;
+    }),
+    yargs()
+      .scriptName("kbdump")
+      .usage("$0 <command>: exports everything a knowledge base holds, and proves that it is everything")
+      .version(tool.version)
+      .epilog(epilog)
+      .strict()
+      .demandCommand(1, "name a command")
+      .recommendCommands()
+      .parserConfiguration({ "duplicate-arguments-array": true })
+      .wrap(Math.min(110, world.stdout.columns ?? 100))
+      .exitProcess(false)
+      .fail((message, error) => {
+        throw error ?? new UsageError(`${message}.`, [{ path: "", message: "kbdump --help lists what there is" }]);
+      }),
+  );
+  await parser.parseAsync(args, {}, (_error, _argv, output) => {
+    if (output) world.stdout.write(`${output}\n`);
+  });
+  return exitCode;
+}

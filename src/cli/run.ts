@@ -1,0 +1,49 @@
+import type { Argv } from "yargs";
+import { exitCodes } from "../errors.js";
+import { renderSummary, summaryJson } from "../report/summary.js";
+import { paintFor } from "../report/text.js";
+import { runJob } from "../run/run-job.js";
+import { emptyRunTally } from "../run/run-tally.js";
+import type { Command } from "./command.js";
+import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+
+const epilog = `Examples:
+  kbdump run nightly.yaml
+  kbdump run nightly.yaml --format jsonl --format parquet --out /backup
+  kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
+
+Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file ·
+3 published, but partial: some documents failed or moved while they were read ·
+5 another run of this job is at work · 130, 143 interrupted`;
+
+const options = (yargs: Argv) =>
+  withCommonOptions(withJobOptions(yargs))
+    .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
+    .option("max-rps", { type: "number", describe: "requests a second at the most" })
+    .option("child-chunks", { type: "string", describe: "all or none: whether to read child chunks" })
+    .option("consistency", { type: "string", describe: "counts: as many rows as the service says" })
+    .option("csv-safe", { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" })
+    .option("keep-signatures", { type: "boolean", describe: "leave the signatures in links to files" })
+    .epilog(epilog);
+
+/** `kbdump run [job.yaml]`: the main job. */
+export const runCommand: Command = {
+  name: "run [job]",
+  about: "read everything that a job names and publish it",
+  register: (yargs, world, done) =>
+    yargs.command(runCommand.name, runCommand.about, options, async (argv) => {
+      const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = argv;
+      const job = await jobFrom(argv, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
+      const view = viewFrom(argv, world);
+      const tally = emptyRunTally();
+      const start = performance.now();
+      const unwatch = view.watch(tally);
+      const result = await runJob(job, { env: world.env, signal: world.signal, tally, log: view.log }).finally(unwatch);
+      const elapsed = performance.now() - start;
+      const summary = argv.json
+        ? JSON.stringify(summaryJson(result, elapsed))
+        : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+      world.stdout.write(`${summary}\n`);
+      done(result.manifest.status === "complete" ? exitCodes.complete : exitCodes.partial);
+    }),
+};

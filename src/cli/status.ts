@@ -1,0 +1,45 @@
+import type { Argv } from "yargs";
+import { exitCodes, StopError, UsageError } from "../errors.js";
+import { renderStatusTable } from "../report/status-table.js";
+import { paintFor, terminalText } from "../report/text.js";
+import { type TakenStatus, takeStatus } from "../run/take-status.js";
+import type { Command } from "./command.js";
+import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import type { World } from "./world.js";
+
+const epilog = `Examples:
+  kbdump status nightly.yaml
+  kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch 20250306120000123456
+
+Exit codes: 0 taken · 1 failed · 2 wrong usage or job file · 3 some batches could not be read`;
+
+const options = (yargs: Argv) => withCommonOptions(withJobOptions(yargs)).epilog(epilog);
+
+/** `kbdump status [job.yaml]`: a snapshot of the indexing status, nothing else. */
+export const statusCommand: Command = {
+  name: "status [job]",
+  about: "take a snapshot of the indexing status of a job's batches",
+  register: (yargs, world, done) =>
+    yargs.command(statusCommand.name, statusCommand.about, options, async (argv) => {
+      const job = await jobFrom(argv, {}, world);
+      if (job.datasets.every(({ batches }) => batches.length === 0)) {
+        throw new UsageError("The job names no batch:", [
+          { path: "datasets[0].batches", message: "expected a batch: the string that creating the documents returned" },
+        ]);
+      }
+      const view = viewFrom(argv, world);
+      const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
+      for (const failure of status.failures) view.log("warn", failure);
+      if (status.rows.length === 0 && status.failures.length > 0) {
+        throw new StopError(`no batch could be read: ${status.failures[0]}`);
+      }
+      world.stdout.write(`${argv.json ? JSON.stringify(status) : render(status, world)}\n`);
+      done(status.failures.length > 0 ? exitCodes.partial : exitCodes.complete);
+    }),
+};
+
+function render(status: TakenStatus, world: World): string {
+  const place = status.added ? "added to" : "waiting for the next run, which adds it to";
+  const table = renderStatusTable(status.rows, Date.now(), paintFor(world.stdout, world.env));
+  return `${table}\n\n${place} ${terminalText(status.database)}`;
+}

@@ -1,0 +1,10 @@
+import type { Output } from "../report/view.js";
+
+/** The process as the commands see it; only main.ts knows the real one. */
+export interface World {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: NodeJS.ProcessEnv;
+  /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,69 @@
+import { checkAnswer } from "./check-answer.js";
+import { checkFields, checkPage, checkStatus, type Listed, type ListPage, type RawRecord } from "./check-list.js";
+import type { Request, Send } from "./send.js";
+
+/** Rows asked for on every page: the most that the service gives. */
+export const pageSize = 100;
+
+/** A document of the job, with the filter of its chunks. */
+export interface DocumentRef {
+  readonly datasetId: string;
+  readonly documentId: string;
+  readonly status: readonly string[];
+  readonly keyword: string | undefined;
+}
+
+/** The four read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
+export interface KnowledgeApi {
+  readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
+  readonly chunks: (document: DocumentRef, page: number) => Promise<ListPage>;
+  readonly childChunks: (document: DocumentRef, chunkId: string, page: number) => Promise<ListPage>;
+  readonly indexingStatus: (datasetId: string, batch: string) => Promise<readonly Listed[]>;
+}
+
+/** Runs one page's read, from sending to the checked answer, perhaps more than once. */
+export type Attempt = <T>(read: () => Promise<T>) => Promise<T>;
+
+/** Runs the work on one body that is in; lets the event loop breathe between two. */
+export type Turn = <T>(work: () => T) => Promise<T>;
+
+/** The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. */
+export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
+  const read = <T>(request: Request, check: (body: unknown, url: string) => T): Promise<T> =>
+    attempt(async () => {
+      const answer = await send(request);
+      return turn(() => check(checkAnswer(answer, key), answer.url));
+    });
+  return {
+    metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
+    chunks: ({ datasetId, documentId, status, keyword }, page) =>
+      read(
+        get`/datasets/${datasetId}/documents/${documentId}/segments`(
+          ...paging(page),
+          ...status.map((value) => ["status", value] as const),
+          ...(keyword === undefined ? [] : [["keyword", keyword] as const]),
+        ),
+        checkPage,
+      ),
+    childChunks: ({ datasetId, documentId }, chunkId, page) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page)), checkPage),
+    indexingStatus: (datasetId, batch) => read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
+  };
+}
+
+function paging(page: number): Request["query"] {
+  return [
+    ["page", String(page)],
+    ["limit", String(pageSize)],
+  ];
+}
+
+/** A path whose variables are percent-encoded, so that none can add a segment; then its query. */
+function get(literals: TemplateStringsArray, ...variables: readonly string[]): (...query: Request["query"]) => Request {
+  return (...query) => ({ path: String.raw({ raw: literals }, ...variables.map(segment)), query });
+}
+
+/** encodeURIComponent leaves "." and ".." as they are, which a URL resolves away. */
+function segment(text: string): string {
+  return encodeURIComponent(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
+}

@@ -1,0 +1,112 @@
+import { setImmediate } from "node:timers/promises";
+import pLimit from "p-limit";
+import { SkipError, StopError } from "../errors.js";
+import { openHttp } from "./http.js";
+import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
+import { limited } from "./limit.js";
+import { emptyRequestTally, type RequestTally } from "./request-tally.js";
+import { retrying } from "./retry.js";
+import type { Send } from "./send.js";
+
+export interface ClientOptions {
+  /** Ends in the version segment, as in `https://kb.example.com/v1`. */
+  readonly baseUrl: string;
+  /** The API key; it is sent in the Authorization header and appears nowhere else. */
+  readonly key: string;
+  /** Requests in flight at the most; 8 by default. */
+  readonly concurrency?: number;
+  /** Seconds for one request; 60 by default. */
+  readonly timeout?: number;
+  /** Tries after the first; 6 by default. */
+  readonly retries?: number;
+  /** Bytes of one body at the most; 64 MB by default. */
+  readonly maxBody?: number;
+  /** PEM file of certificates trusted beside the usual ones. */
+  readonly caFile?: string | undefined;
+  /** Ends every request and every wait. */
+  readonly signal?: AbortSignal;
+  readonly tally?: RequestTally;
+  /** Told of every retry: what failed, and the milliseconds until the next try. */
+  readonly onRetry?: (reason: string, wait: number) => void;
+}
+
+export interface Client extends KnowledgeApi {
+  /** Lets every request under way, and every later one, reject with this reason. */
+  readonly stop: (reason: unknown) => void;
+  /** Ends every connection. */
+  readonly close: () => Promise<void>;
+}
+
+/** The knowledge service as the crawl sees it: HTTP, in it the limit, around it the retry; a wait for a retry holds no slot. */
+export function openClient(options: ClientOptions): Client {
+  const { tally = emptyRequestTally(), concurrency = 8 } = options;
+  const stopped = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
+  const http = openHttp({
+    baseUrl: options.baseUrl,
+    key: options.key,
+    connections: concurrency,
+    timeout: options.timeout ?? 60,
+    maxBody: options.maxBody ?? 64_000_000,
+    caFile: options.caFile,
+    signal,
+    onBytes: (bytes) => {
+      tally.bytes += bytes;
+    },
+  });
+  const attempt: Attempt = async (read) => {
+    try {
+      return await retrying(read, { retries: options.retries ?? 6, signal, onRetry: countRetry(options, tally) });
+    } catch (error) {
+      const reason = unreachable(error, tally, concurrency) ?? error;
+      if (reason instanceof StopError) stopped.abort(reason);
+      throw reason;
+    }
+  };
+  const api = knowledgeApi(limited(counted(http.send, tally), concurrency), attempt, onePerTurn(), options.key);
+  return { ...api, stop: (reason) => stopped.abort(reason), close: http.close };
+}
+
+function counted(send: Send, tally: RequestTally): Send {
+  return async (request) => {
+    tally.sent++;
+    tally.inFlight++;
+    try {
+      const answer = await send(request);
+      tally.answered++;
+      tally.unanswered = 0;
+      return answer;
+    } finally {
+      tally.inFlight--;
+    }
+  };
+}
+
+function countRetry({ onRetry }: ClientOptions, tally: RequestTally) {
+  return (error: { message: string; throttled: boolean }, wait: number): void => {
+    tally.retried++;
+    if (error.throttled) tally.throttled++;
+    onRetry?.(error.message, wait);
+  };
+}
+
+/**
+ * Tells a service that is gone from a page that cannot be had: it never answered anything, or as many requests in a row
+ * as may be in flight were given up without an answer to any. To try the rest would take hours.
+ */
+function unreachable(error: unknown, tally: RequestTally, concurrency: number): StopError | undefined {
+  if (!(error instanceof SkipError) || error.status !== undefined) return undefined;
+  tally.unanswered++;
+  if (tally.answered > 0 && tally.unanswered <= concurrency) return undefined;
+  return new StopError(`the service cannot be reached: ${error.message}`, { cause: error });
+}
+
+/** Bodies are parsed one per turn of the event loop, so that the sockets are served between two large ones. */
+function onePerTurn(): Turn {
+  const one = pLimit(1);
+  return (work) =>
+    one(async () => {
+      await setImmediate();
+      return work();
+    });
+}

@@ -1,0 +1,19 @@
+/** What the requests of a run add up to; counted where it happens, shown elsewhere. */
+export interface RequestTally {
+  sent: number;
+  retried: number;
+  /** Refused because too much was asked. */
+  throttled: number;
+  /** Bodies as received, before decompression. */
+  bytes: number;
+  inFlight: number;
+  /** Answers of whatever status. */
+  answered: number;
+  /** Requests given up without an answer since the last answer. */
+  unanswered: number;
+}
+
+/** A tally of nothing yet. */
+export function emptyRequestTally(): RequestTally {
+  return { sent: 0, retried: 0, throttled: 0, bytes: 0, inFlight: 0, answered: 0, unanswered: 0 };
+}

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { RetryError, SkipError } from "../errors.js";
+
+export interface RetryOptions {
+  /** Tries after the first. */
+  readonly retries: number;
+  /** Ends a wait at once. */
+  readonly signal: AbortSignal;
+  readonly onRetry: (error: RetryError, wait: number) => void;
+  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** A number from 0 up to 1. */
+  readonly random?: () => number;
+}
+
+/** The longest wait of our own choice, and the longest that the service may ask for, in milliseconds. */
+const longestWait = 30_000;
+const longestRetryAfter = 600_000;
+
+/**
+ * Runs `read` until it succeeds, at most `retries` times again after a RetryError. What still fails then is a SkipError
+ * with the last reason; every other error passes through at once.
+ */
+export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof RetryError)) throw error;
+      if (tries > options.retries) throw givenUp(error, tries);
+      const wait = retryDelay(tries, error.retryAfter, random());
+      options.onRetry(error, wait);
+      await sleep(wait, options.signal).catch((reason: unknown) => {
+        options.signal.throwIfAborted();
+        throw reason;
+      });
+    }
+  }
+}
+
+/** Milliseconds before try `tries + 1`: what the service asks for, else exponential with full jitter, 0.5 s to 30 s. */
+export function retryDelay(tries: number, retryAfter: number | undefined, random: number): number {
+  const jittered = random * Math.min(longestWait, 500 * 2 ** (tries - 1));
+  if (retryAfter === undefined) return jittered;
+  return Math.min(longestRetryAfter, retryAfter) + random * 250;
+}
+
+function givenUp(error: RetryError, tries: number): SkipError {
+  return new SkipError(`${error.message} (${tries} ${tries === 1 ? "try" : "tries"})`, {
+    cause: error,
+    ...(error.status === undefined ? {} : { status: error.status }),
+    ...(error.code === undefined ? {} : { code: error.code }),
+  });
+}

@@ -1,0 +1,27 @@
+/** One GET request below the base URL. */
+export interface Request {
+  /** Begins with a slash; every segment percent-encoded. */
+  readonly path: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+}
+
+/** An answer whose body is in: decompressed, no longer than the bound. */
+export interface Answer {
+  readonly url: string;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Uint8Array;
+}
+
+/**
+ * The one port to the network. Resolves when the whole body is in, whatever the status; rejects with RetryError or
+ * StopError when no answer came. Limit, pace and the like are wrappers of this type.
+ */
+export type Send = (request: Request) => Promise<Answer>;
+
+/** `/datasets/x/documents` with its query, as it stands behind the base URL. */
+export function targetOf(request: Request): string {
+  const query = request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  return query ? `${request.path}?${query}` : request.path;
+}

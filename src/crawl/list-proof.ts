@@ -1,0 +1,48 @@
+import type { ListPage, Listed } from "../client/check-list.js";
+
+/**
+ * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`. It takes
+ * the pages in order and makes no requests.
+ */
+export class ListProof {
+  readonly #ids = new Set<string>();
+  readonly #name: string;
+  readonly #problem: (text: string) => void;
+  #total: number | undefined;
+
+  /** `problem` is told of what is wrong; it may throw, or go on to have what there is. */
+  constructor(name: string, problem: (text: string) => void) {
+    this.#name = name;
+    this.#problem = problem;
+  }
+
+  /** In the order of the service, each once. */
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
+  /** What the service said last; undefined before the first page. */
+  get total(): number | undefined {
+    return this.#total;
+  }
+
+  /** Takes the next page and gives the rows of it that no earlier page had. */
+  add(page: ListPage): readonly Listed[] {
+    if (this.#total !== undefined && page.total !== this.#total) {
+      this.#problem(`total of ${this.#name} went from ${this.#total} to ${page.total} between two pages`);
+    }
+    this.#total = page.total;
+    const before = this.#ids.size;
+    const rows = page.rows.filter(({ id }) => this.#ids.size < this.#ids.add(id).size);
+    const repeated = page.rows.length - (this.#ids.size - before);
+    if (repeated > 0) this.#problem(`${repeated} of ${page.rows.length} ids on a page of ${this.#name} came before`);
+    return rows;
+  }
+
+  /** To be called after the last page. */
+  finish(): void {
+    if (this.#ids.size !== this.#total) {
+      this.#problem(`${this.#name}: the service counts ${this.#total ?? "no"} and lists ${this.#ids.size}`);
+    }
+  }
+}

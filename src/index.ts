@@ -1,0 +1,34 @@
+/**
+ * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
+ *
+ * ```ts
+ * import { loadJob, openClient, readChunkPages, runJob } from "kbdump";
+ * ```
+ */
+
+export type { Listed, ListPage, RawRecord } from "./client/check-list.js";
+export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
+export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
+export { emptyRequestTally, type RequestTally } from "./client/request-tally.js";
+export { readChildChunkPages, readChunkPages } from "./crawl/read-pages.js";
+export {
+  BusyError,
+  exitCodes,
+  InterruptedError,
+  type Problem,
+  RetryError,
+  SkipError,
+  StopError,
+  UsageError,
+} from "./errors.js";
+export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions } from "./job/job.js";
+export { type JobSource, loadJob } from "./job/load-job.js";
+export { type Column, type ColumnType, columns, type Kind, kinds } from "./normalise/columns.js";
+export type { DocumentRow } from "./normalise/document-row.js";
+export { type Row, type RowOptions, rowFromRecord } from "./normalise/row-from-record.js";
+export type { Manifest } from "./run/manifest.js";
+export { type RunResult, runJob } from "./run/run-job.js";
+export type { Log, RunOptions } from "./run/run-options.js";
+export { emptyRunTally, type RunTally } from "./run/run-tally.js";
+export { type TakenStatus, takeStatus } from "./run/take-status.js";
+export type { StagedFile } from "./sinks/sink.js";

@@ -1,0 +1,103 @@
+/** The tables of a dump; a file of every text format is named after each. */
+export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
+export type Kind = (typeof kinds)[number];
+
+/**
+ * What a column holds. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
+ * strings; list: an array of anything; object: JSON; any: a string as it is, else JSON.
+ */
+export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The field of the service's record; undefined where kbdump itself knows the value. */
+  readonly field: string | undefined;
+  readonly about: string;
+}
+
+const own = (name: string, type: ColumnType, about: string): Column => ({ name, type, field: undefined, about });
+const sent = (name: string, type: ColumnType, about: string, field = name): Column => ({ name, type, field, about });
+const extra = own("extra", "object", "every field that the service sent and no column names; null when there is none");
+
+/** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from this. */
+export const columns: Readonly<Record<Kind, readonly Column[]>> = {
+  chunks: [
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    own("document_id", "text", "the document"),
+    sent("id", "text", "the chunk; changes when the document is indexed anew"),
+    sent("position", "integer", "place in the document, from 1; may collide and have gaps"),
+    sent("content", "text", "the text; in qa_model documents the question"),
+    sent("answer", "text", "the answer, in qa_model documents"),
+    sent("word_count", "integer", "length of the content in characters"),
+    sent("tokens", "integer", "tokens of the content; 0 in economy datasets"),
+    sent("keywords", "strings", "keywords of the index"),
+    sent("index_node_id", "text", "the node in the vector store"),
+    sent("index_node_hash", "text", "the service's hash of the indexed text; no identity, no integrity check"),
+    sent("hit_count", "integer", "times that the chunk was retrieved"),
+    sent("enabled", "boolean", "whether the chunk is retrieved"),
+    sent("disabled_at", "time", "when it was disabled, UTC"),
+    sent("disabled_by", "text", "who disabled it"),
+    sent("status", "text", "waiting, indexing, completed, error or re_segment; open"),
+    sent("created_by", "text", "who created it"),
+    sent("created_at", "time", "when it was created, UTC"),
+    sent("updated_at", "time", "when it was last changed, UTC; edits of children, keywords and answer do not move it"),
+    sent("updated_by", "text", "who last changed it; null for what the indexer made"),
+    sent("indexing_at", "time", "when its indexing began, UTC"),
+    sent("completed_at", "time", "when its indexing was done, UTC"),
+    sent("error", "any", "why its indexing failed"),
+    sent("stopped_at", "time", "when its indexing was stopped, UTC"),
+    sent("sign_content", "text", "the content with links to files; their signatures are removed unless keep_signatures"),
+    sent("attachments", "list", "files of the chunk; signatures of their links are removed unless keep_signatures"),
+    sent("summary", "any", "the summary of the chunk"),
+    extra,
+  ],
+  child_chunks: [
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    own("document_id", "text", "the document"),
+    own("segment_id", "text", "the parent chunk: chunks.id"),
+    sent("id", "text", "the child chunk"),
+    sent("position", "integer", "place in the parent, from 1; may collide and have gaps"),
+    sent("content", "text", "the text"),
+    sent("word_count", "integer", "length of the content in characters"),
+    sent("type", "text", "automatic, or customized: made or edited by hand; open"),
+    sent("created_at", "time", "when it was created, UTC"),
+    sent("updated_at", "time", "when it was last changed, UTC"),
+    extra,
+  ],
+  documents: [
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    own("document_id", "text", "the document"),
+    own("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
+    own("status", "text", "complete, unstable (it moved while it was read) or failed"),
+    own("total", "integer", "chunks that the service counts"),
+    own("chunk_count", "integer", "chunks in this dump"),
+    own("child_chunk_count", "integer", "child chunks in this dump"),
+    own("sweeps", "integer", "times that the document was read"),
+    own("error", "any", "why it is not complete"),
+  ],
+  indexing_status: [
+    own("captured_at", "time", "when the service was asked, UTC"),
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    own("batch", "text", "the batch that was asked for"),
+    sent("document_id", "text", "the document", "id"),
+    sent("indexing_status", "text", "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open"),
+    sent("processing_started_at", "time", "when processing began, UTC"),
+    sent("parsing_completed_at", "time", "when parsing was done, UTC"),
+    sent("cleaning_completed_at", "time", "when cleaning was done, UTC"),
+    sent("splitting_completed_at", "time", "when splitting was done, UTC"),
+    sent("completed_at", "time", "when indexing was done, UTC"),
+    sent("paused_at", "time", "when it was paused, UTC"),
+    sent("error", "any", "why it failed"),
+    sent("stopped_at", "time", "when it was stopped, UTC"),
+    sent("completed_segments", "integer", "chunks that are indexed"),
+    sent("total_segments", "integer", "chunks to index"),
+    extra,
+  ],
+  metadata_fields: [
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    own("position", "integer", "place in the service's answer, from 1"),
+    sent("name", "text", "the built-in field"),
+    sent("type", "text", "its type: string or time; open"),
+  ],
+};

@@ -1,0 +1,72 @@
+import type { RawRecord } from "../client/check-list.js";
+import { columns, type Kind } from "./columns.js";
+import { convert, mistyped } from "./convert.js";
+import { jsonText } from "./json-text.js";
+import { withoutSignaturesIn } from "./signatures.js";
+
+/** A row: the columns of its kind, in order. Times are ISO strings, everything else is as JSON has it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface RowOptions {
+  readonly keepSignatures: boolean;
+  /** Told of every known field of an unexpected type, and of every field for which there is no place. */
+  readonly drift: (kind: Kind, field: string) => void;
+}
+
+/** Fields whose links to files are signed anew at every read. */
+const signed = new Set(["sign_content", "attachments"]);
+
+const fieldsOf = (kind: Kind) => new Set(columns[kind].map(({ field }) => field));
+const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
+  chunks: fieldsOf("chunks"),
+  child_chunks: fieldsOf("child_chunks"),
+  documents: fieldsOf("documents"),
+  indexing_status: fieldsOf("indexing_status"),
+  metadata_fields: fieldsOf("metadata_fields"),
+};
+
+/**
+ * The row of a record, lossless: a field that no column names goes to `extra`, and so does one of an unexpected type,
+ * whose column is null. `known` holds the columns that kbdump itself knows, such as dataset_id.
+ */
+export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
+  const row: Record<string, unknown> = {};
+  const rest: [string, unknown][] = [];
+  for (const { name, type, field } of columns[kind]) {
+    if (field === undefined) {
+      row[name] = known[name] ?? null;
+      continue;
+    }
+    const asSent = record[field] ?? null;
+    const value = signed.has(field) && !options.keepSignatures ? withoutSignaturesIn(asSent) : asSent;
+    const converted = convert(type, value);
+    row[name] = converted === mistyped ? null : converted;
+    if (converted === mistyped) {
+      options.drift(kind, field);
+      rest.push([field, value]);
+    }
+  }
+  for (const field in record) {
+    if (namedFields[kind].has(field) || isKnown(kind, field, record[field], known)) continue;
+    if (Object.hasOwn(known, field) || field === "child_chunks" || kind === "metadata_fields") options.drift(kind, field);
+    rest.push([field, record[field]]);
+  }
+  return kind === "metadata_fields" ? withText(row, rest) : withExtra(row, rest);
+}
+
+/** What the row tells already: a column of kbdump's own with the same value, and the children embedded in a chunk. */
+function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
+  if (Object.hasOwn(known, field)) return value === null || value === known[field];
+  return kind === "chunks" && field === "child_chunks" && (value === null || Array.isArray(value));
+}
+
+function withExtra(row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
+  row.extra = rest.length > 0 ? Object.fromEntries(rest) : null;
+  return row;
+}
+
+/** metadata_fields has no extra: a name or type of an unexpected type stands in its column as JSON text. */
+function withText(row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
+  for (const [field, value] of rest) if (Object.hasOwn(row, field)) row[field] = jsonText(value);
+  return row;
+}

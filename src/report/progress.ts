@@ -1,0 +1,62 @@
+import type { RunTally } from "../run/run-tally.js";
+import { countText, durationText } from "./text.js";
+
+/** Where a run stands, derived from its tally. */
+export interface Progress {
+  readonly step: string;
+  readonly documents: number;
+  readonly documentsDone: number;
+  readonly chunks: number;
+  readonly childChunks: number;
+  readonly requests: number;
+  /** Requests a second since the start. */
+  readonly rate: number;
+  /** From 0 to 1; undefined before the first document has told its size. */
+  readonly share: number | undefined;
+  /** Milliseconds to go; undefined as long as nothing can be said. */
+  readonly left: number | undefined;
+}
+
+/**
+ * Progress after `elapsed` milliseconds. The share is that of pages and child lists; documents that have not told their
+ * size yet are taken for average ones.
+ */
+export function progressOf(tally: RunTally, elapsed: number): Progress {
+  const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone } = tally;
+  const ahead = Math.max(0, documents - documentsBegun - documentsFailed);
+  const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
+  const share = documentsBegun > 0 && expected > 0 ? Math.min(1, pagesDone / expected) : undefined;
+  return {
+    step: tally.step,
+    documents,
+    documentsDone,
+    chunks: tally.chunks,
+    childChunks: tally.child_chunks,
+    requests: tally.requests.sent,
+    rate: elapsed > 0 ? (tally.requests.answered * 1000) / elapsed : 0,
+    share,
+    left: share === undefined || share < 0.01 ? undefined : elapsed / share - elapsed,
+  };
+}
+
+/** One line of text: facts first, so that a narrow terminal cuts what matters least. */
+export function renderProgress(progress: Progress): string {
+  const { documents, documentsDone, rate, left } = progress;
+  return [
+    progress.step,
+    documents > 0 && `${documentsDone.toLocaleString("en-US")}/${countText(documents, "document")}`,
+    countText(progress.chunks, "chunk"),
+    countText(progress.childChunks, "child chunk"),
+    `${Math.round(rate).toLocaleString("en-US")} requests/s`,
+    left !== undefined && left > 0 && `${durationText(left)} left`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */
+export function renderBar(share: number | undefined, width = 24): string {
+  const full = Math.floor((share ?? 0) * width);
+  const percent = share === undefined ? "" : `${Math.floor(share * 100)} %`;
+  return `${"━".repeat(full)}${"╌".repeat(width - full)} ${percent.padStart(5)}`;
+}

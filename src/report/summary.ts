@@ -1,0 +1,75 @@
+import { join, relative } from "node:path";
+import type { RunResult } from "../run/run-job.js";
+import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+
+/** What a run came to, for people: what was read, where it lies, how long it took, what to type next. */
+export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
+  const { manifest } = result;
+  const { counts, requests } = manifest;
+  const verdict = manifest.status === "complete" ? paint.good("complete") : paint.bad("partial");
+  const read = [countText(counts.documents, "document"), countText(counts.chunks, "chunk"), countText(counts.child_chunks, "child chunk")];
+  const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
+  return [
+    `${paint.strong(verdict)}: ${read.join(", ")}`,
+    paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
+    ...manifest.warnings.slice(0, 10).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
+    ...(manifest.warnings.length > 10 ? [`… and ${manifest.warnings.length - 10} more warnings in manifest.json`] : []),
+    "",
+    ...renderPlaces(result),
+    "",
+    "Next:",
+    ...nextCommands(result).map((command) => `  ${command}`),
+  ].join("\n");
+}
+
+function renderPlaces({ manifest, folder, database }: RunResult): readonly string[] {
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const places = [[`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`]];
+  if (database !== undefined) places.push([short(database), "the newest state of everything, and its history"]);
+  const width = Math.max(...places.map(([place]) => place?.length ?? 0));
+  return places.map(([place = "", what]) => `  ${place.padEnd(width)}  ${what}`);
+}
+
+/** Commands that work as they stand, from the folder that the program was started in. */
+export function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
+  const look = `cat ${quoted(join(short(folder), "manifest.json"))}`;
+  if (database !== undefined) return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
+  const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));
+  if (!chunks) return [look];
+  return [`duckdb -c ${quoted(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];
+}
+
+/** Documents with the most chunks. */
+function firstQuery(source: string): string {
+  return `SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM ${source} GROUP BY ALL ORDER BY chunks DESC LIMIT 10`;
+}
+
+/** A path as short as it can be written from here. */
+function short(path: string): string {
+  const fromHere = relative("", path);
+  return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
+}
+
+/** An argument as a POSIX shell takes it. */
+function quoted(argument: string): string {
+  return /^[\w./@%+=:,-]+$/.test(argument) ? argument : `"${argument.replace(/(["$`\\])/g, "\\$1")}"`;
+}
+
+/** The same for programs. */
+export function summaryJson({ manifest, folder, database }: RunResult, elapsed: number): object {
+  const { status, job, run_id, counts, requests, drift, warnings } = manifest;
+  const incomplete = manifest.documents.filter((row) => row.status !== "complete");
+  return {
+    status,
+    job,
+    run_id,
+    folder,
+    database: database ?? null,
+    seconds: Math.round(elapsed) / 1000,
+    counts,
+    requests,
+    incomplete_documents: incomplete,
+    drift,
+    warnings,
+  };
+}

@@ -1,0 +1,59 @@
+import type { RequestTally } from "../client/request-tally.js";
+import type { Job } from "../job/job.js";
+import type { Kind } from "../normalise/columns.js";
+import type { DocumentRow } from "../normalise/document-row.js";
+import type { StagedFile } from "../sinks/sink.js";
+
+/** What a run was and what it left; the last file of a run folder. */
+export interface Manifest {
+  readonly format: 1;
+  readonly tool: { readonly name: string; readonly version: string };
+  readonly job: string;
+  readonly run_id: string;
+  readonly status: "complete" | "partial";
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly service: { readonly base_url: string };
+  /** The job as it was understood, defaults filled in; it holds no secret. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly counts: Readonly<Record<Kind, number>>;
+  readonly requests: { readonly sent: number; readonly retried: number; readonly throttled: number; readonly bytes: number };
+  readonly documents: readonly DocumentRow[];
+  readonly files: readonly StagedFile[];
+  /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
+  readonly drift: Readonly<Record<string, number>>;
+  readonly warnings: readonly string[];
+}
+
+/** The options of a job as the manifest shows them, named as in the job file. */
+export function resolvedOptions(job: Job): Manifest["options"] {
+  const { service, output } = job;
+  return {
+    name: job.name,
+    service: {
+      demo: service.demo,
+      concurrency: service.concurrency,
+      max_rps: service.maxRps ?? null,
+      timeout: service.timeout,
+      retries: service.retries,
+      max_body: service.maxBody,
+      ca_file: service.caFile ?? null,
+      allow_http: service.allowHttp,
+    },
+    datasets: job.datasets.map((dataset) => ({ ...dataset, keyword: dataset.keyword ?? null })),
+    child_chunks: job.childChunks,
+    consistency: job.consistency,
+    output: {
+      formats: output.formats,
+      keep: output.keep ?? null,
+      keep_signatures: output.keepSignatures,
+      csv_safe: output.csvSafe,
+      memory: output.memory,
+    },
+  };
+}
+
+/** The counts of requests without what is only of interest while they run. */
+export function requestCounts({ sent, retried, throttled, bytes }: RequestTally): Manifest["requests"] {
+  return { sent, retried, throttled, bytes };
+}

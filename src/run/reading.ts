@@ -1,0 +1,66 @@
+import type { Job } from "../job/job.js";
+import type { Kind } from "../normalise/columns.js";
+import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentResult } from "./dump-document.js";
+import type { FieldsReading } from "./read-metadata-fields.js";
+import type { StatusReading } from "./capture-status.js";
+
+/** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
+export interface Reading {
+  readonly startedAt: Date;
+  readonly finishedAt: Date;
+  /** In the order of the job. */
+  readonly documents: readonly DocumentResult[];
+  readonly fields: FieldsReading;
+  readonly before: StatusReading;
+  readonly after: StatusReading;
+  /** Drift of fields and readings of the status, by `table.field`. */
+  readonly drift: Readonly<Record<string, number>>;
+}
+
+/** `complete` when everything that was asked for was read and held still. */
+export function statusOf(reading: Reading): "complete" | "partial" {
+  const whole = reading.documents.every(({ row }) => row.status === "complete");
+  return whole && failuresOf(reading).length === 0 ? "complete" : "partial";
+}
+
+/** A sentence for everything that the job asked for and did not get, documents aside. */
+function failuresOf({ fields, before, after }: Reading): readonly string[] {
+  return [...fields.failures, ...new Set([...before.failures, ...after.failures])];
+}
+
+/** What a reader of the manifest should know: documents that are not whole, lists that failed, files that are not lossless. */
+export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
+  const unsafe = output.csvSafe && output.formats.includes("csv");
+  return [
+    ...reading.documents.map(({ row }) => row).filter(({ status }) => status !== "complete").map(sentenceOf),
+    ...failuresOf(reading),
+    ...reading.fields.absent,
+    ...(unsafe ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"] : []),
+  ];
+}
+
+/** What there is to say of a document that is not complete. */
+export function sentenceOf(row: DocumentRow): string {
+  return `document ${row.document_id} is ${row.status}: ${row.error}`;
+}
+
+/** The drift of all documents and lists, added up. */
+export function driftOf(reading: Reading): Readonly<Record<string, number>> {
+  const sum: Record<string, number> = {};
+  for (const drift of [reading.drift, ...reading.documents.map(({ drift }) => drift)]) {
+    for (const [name, count] of Object.entries(drift)) sum[name] = (sum[name] ?? 0) + count;
+  }
+  return sum;
+}
+
+/** Rows of every kind. */
+export function countsOf({ documents, before, after, fields }: Reading): Readonly<Record<Kind, number>> {
+  return {
+    chunks: documents.reduce((sum, { row }) => sum + row.chunk_count, 0),
+    child_chunks: documents.reduce((sum, { row }) => sum + row.child_chunk_count, 0),
+    documents: documents.length,
+    indexing_status: before.rows.length + after.rows.length,
+    metadata_fields: fields.rows.length,
+  };
+}

@@ -1,0 +1,46 @@
+import { StopError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import type { Manifest } from "./manifest.js";
+import { outputsOf } from "./outputs.js";
+import { type Published, publishRun } from "./publish.js";
+import { readEverything } from "./read-everything.js";
+import type { Reading } from "./reading.js";
+import { type RunOptions, withDefaults } from "./run-options.js";
+import { stageRun } from "./stage-run.js";
+import { waitingFiles } from "./waiting-status.js";
+import { withClient } from "./with-client.js";
+import { withWorkspace } from "./workspace.js";
+
+/** A published run: its manifest and where it lies. */
+export interface RunResult extends Published {
+  readonly manifest: Manifest;
+}
+
+/**
+ * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
+ * StopError (nothing is published), UsageError (no key), BusyError, or the reason of `options.signal`.
+ */
+export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
+  const setting = withDefaults(options);
+  return withClient(job, setting, (client, baseUrl) =>
+    withWorkspace(job, setting.now(), async (workspace) => {
+      const waiting = await waitingFiles(workspace);
+      const outputs = await outputsOf(job, workspace, waiting);
+
+      const reading = await readEverything(client, { ...setting, ...outputs, job, parts: workspace.parts });
+      requireDocument(reading);
+      const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace });
+      const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
+      return { manifest, ...published };
+    }),
+  );
+}
+
+/** A run of which no document could be read is no dump, and says why. */
+function requireDocument({ documents }: Reading): void {
+  const [first] = documents;
+  if (!first || documents.some(({ row }) => row.status !== "failed")) return;
+  const which = documents.length === 1 ? "the document" : `none of the ${documents.length} documents`;
+  const what = documents.length === 1 ? "could not be read" : "could be read; the first";
+  throw new StopError(`${which} ${what}: ${first.row.error}`);
+}

@@ -1,0 +1,26 @@
+import { emptyRunTally, type RunTally } from "./run-tally.js";
+
+/** Says something to whoever watches a run; never a result. */
+export type Log = (level: "info" | "warn", message: string) => void;
+
+export interface RunOptions {
+  /** Where the key is looked up; the environment of the process by default. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Ends the run; its reason is what the run rejects with. */
+  readonly signal?: AbortSignal;
+  /** Filled while the run goes on. */
+  readonly tally?: RunTally;
+  readonly log?: Log;
+  readonly now?: () => Date;
+}
+
+/** The options with their defaults. */
+export function withDefaults(options: RunOptions): Required<RunOptions> {
+  return {
+    env: options.env ?? process.env,
+    signal: options.signal ?? new AbortController().signal,
+    tally: options.tally ?? emptyRunTally(),
+    log: options.log ?? (() => {}),
+    now: options.now ?? (() => new Date()),
+  };
+}

@@ -1,0 +1,33 @@
+import { emptyRequestTally, type RequestTally } from "../client/request-tally.js";
+
+/** What a run has done so far; counted where it happens, shown by whoever looks. */
+export interface RunTally {
+  readonly requests: RequestTally;
+  documents: number;
+  documentsDone: number;
+  documentsFailed: number;
+  chunks: number;
+  child_chunks: number;
+  /** Pages and child lists that the documents begun so far take, and those of them that are done. */
+  pagesExpected: number;
+  pagesDone: number;
+  documentsBegun: number;
+  /** What is being done, in a word or two. */
+  step: string;
+}
+
+/** A tally of nothing yet. */
+export function emptyRunTally(): RunTally {
+  return {
+    requests: emptyRequestTally(),
+    documents: 0,
+    documentsDone: 0,
+    documentsFailed: 0,
+    chunks: 0,
+    child_chunks: 0,
+    pagesExpected: 0,
+    pagesDone: 0,
+    documentsBegun: 0,
+    step: "starting",
+  };
+}

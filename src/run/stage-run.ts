@@ -1,0 +1,121 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Job } from "../job/job.js";
+import type { Kind } from "../normalise/columns.js";
+import { flush } from "../sinks/flush.js";
+import { joinJsonl } from "../sinks/jsonl.js";
+import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
+import { tool } from "../tool.js";
+import { DocumentParts, partPath } from "./document-parts.js";
+import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
+import { documentName } from "./read-everything.js";
+import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
+import type { RunTally } from "./run-tally.js";
+import type { Workspace } from "./workspace.js";
+
+export interface StageOptions {
+  readonly job: Job;
+  readonly baseUrl: string;
+  readonly workspace: Workspace;
+  readonly formats: readonly TextFormat[];
+  readonly sinks: readonly Sink[];
+  readonly tally: RunTally;
+}
+
+/** The name of the parts that belong to no document. */
+const runParts = "run";
+
+/** Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. */
+export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
+  const { workspace, sinks, tally } = options;
+  await writeRunParts(reading, options);
+  tally.step = "joining the parts";
+  const stage = await joinedStage(reading, options);
+  const files: StagedFile[] = [];
+  for (const sink of sinks) {
+    tally.step = `writing ${sink.format}`;
+    files.push(...(await sink.finish(stage)));
+  }
+  const manifest = manifestOf(reading, files, options);
+  const path = join(workspace.stage, "manifest.json");
+  await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await flush(path);
+  await flush(workspace.stage);
+  return manifest;
+}
+
+async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<void> {
+  const parts = new DocumentParts(workspace.parts, runParts, formats);
+  await parts.write(
+    "documents",
+    reading.documents.map(({ row }) => row),
+  );
+  await parts.write("indexing_status", [...reading.before.rows, ...reading.after.rows]);
+  await parts.write("metadata_fields", reading.fields.rows);
+  await parts.close();
+}
+
+/** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
+async function joinedStage(reading: Reading, options: StageOptions): Promise<Stage> {
+  const { job, workspace } = options;
+  const counts = countsOf(reading);
+  const parts: Stage["parts"] = (kind, format) =>
+    partNames(reading, kind).map((name) => partPath(workspace.parts, name, kind, format));
+  const rows: Stage["rows"] = (kind) => counts[kind];
+  const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
+  const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
+  const jsonl = {
+    chunks: await join("chunks"),
+    child_chunks: await join("child_chunks"),
+    documents: await join("documents"),
+    indexing_status: await join("indexing_status"),
+    metadata_fields: await join("metadata_fields"),
+  };
+  return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options) };
+}
+
+/** The parts that hold rows of a kind, in the order of the job. */
+function partNames(reading: Reading, kind: Kind): readonly string[] {
+  if (kind !== "chunks" && kind !== "child_chunks") return countsOf(reading)[kind] > 0 ? [runParts] : [];
+  const column = kind === "chunks" ? "chunk_count" : "child_chunk_count";
+  return reading.documents.flatMap(({ row }, index) => (row[column] > 0 ? [documentName(index)] : []));
+}
+
+function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOptions): RunRow {
+  const { documents, chunks, child_chunks } = countsOf(reading);
+  return {
+    run_id: workspace.runId,
+    status: statusOf(reading),
+    started_at: reading.startedAt.toISOString(),
+    finished_at: reading.finishedAt.toISOString(),
+    base_url: baseUrl,
+    tool_version: tool.version,
+    documents,
+    chunks,
+    child_chunks,
+    requests_sent: tally.requests.sent,
+    requests_retried: tally.requests.retried,
+    warnings: warningsOf(reading, job),
+  };
+}
+
+function manifestOf(reading: Reading, files: readonly StagedFile[], options: StageOptions): Manifest {
+  const { job, baseUrl, workspace, tally } = options;
+  return {
+    format: 1,
+    tool,
+    job: job.name,
+    run_id: workspace.runId,
+    status: statusOf(reading),
+    started_at: reading.startedAt.toISOString(),
+    finished_at: reading.finishedAt.toISOString(),
+    service: { base_url: baseUrl },
+    options: resolvedOptions(job),
+    counts: countsOf(reading),
+    requests: requestCounts(tally.requests),
+    documents: reading.documents.map(({ row }) => row),
+    files,
+    drift: driftOf(reading),
+    warnings: warningsOf(reading, job),
+  };
+}

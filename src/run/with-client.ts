@@ -1,0 +1,39 @@
+import { type Client, openClient } from "../client/open-client.js";
+import type { Job } from "../job/job.js";
+import { readKey } from "../job/read-key.js";
+import type { RunOptions } from "./run-options.js";
+
+/** A service that can be asked. */
+interface ReachedService {
+  readonly baseUrl: string;
+  readonly key: string;
+  /** Ends the embedded service; does nothing for any other. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the service of a job for as long as `work` takes. UsageError when there is no key. */
+export async function withClient<T>(
+  job: Job,
+  { env, signal, tally, log }: Required<RunOptions>,
+  work: (client: Client, baseUrl: string) => Promise<T>,
+): Promise<T> {
+  const { concurrency, timeout, retries, maxBody, caFile } = job.service;
+  const service = await reachService(job, env);
+  const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
+  const { baseUrl, key } = service;
+  const client = openClient({ baseUrl, key, concurrency, timeout, retries, maxBody, caFile, signal, tally: tally.requests, onRetry });
+  try {
+    return await work(client, baseUrl);
+  } finally {
+    await client.close();
+    await service.close();
+  }
+}
+
+/** `service: {demo: true}` starts the embedded service, which takes a port and a key of its own. */
+async function reachService({ service }: Job, env: NodeJS.ProcessEnv): Promise<ReachedService> {
+  if (!service.demo) return { baseUrl: service.baseUrl, key: await readKey(service, env), close: async () => {} };
+  const { startService } = await import("../service/start-service.js");
+  const { url, key, close } = await startService();
+  return { baseUrl: url, key, close };
+}

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { stringify } from "csv-stringify/sync";
+import { ExactNumber } from "../client/parse-json.js";
+import { type ColumnType, columns, kinds } from "../normalise/columns.js";
+import { jsonText } from "../normalise/json-text.js";
+import { joinParts } from "./join-parts.js";
+import type { Sink, StagedFile, TextFormat } from "./sink.js";
+
+/**
+ * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
+ * before cells that a spreadsheet would run as formulas, which is not lossless.
+ */
+export function csvText(safe: boolean): TextFormat {
+  const options = { quoted_match: /^$|\r/, escape_formulas: safe };
+  return {
+    format: "csv",
+    head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
+    rows: (kind, rows) =>
+      stringify(
+        rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name]))),
+        options,
+      ),
+  };
+}
+
+/** CSV: the parts of every kind below its header. */
+export function csvSink(text: TextFormat): Sink {
+  return {
+    format: "csv",
+    finish: async (stage) => {
+      const files: StagedFile[] = [];
+      for (const kind of kinds) {
+        const path = `${kind}.csv`;
+        const { bytes, sha256 } = await joinParts(join(stage.folder, path), text.head(kind), stage.parts(kind, "csv"));
+        files.push({ path, rows: stage.rows(kind), bytes, sha256 });
+      }
+      return files;
+    },
+  };
+}
+
+/** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
+function cell(type: ColumnType, value: unknown): string | number | bigint | null {
+  if (value === null || value === undefined) return null;
+  if (type === "integer" && typeof value === "number") return value;
+  if (type === "integer" && value instanceof ExactNumber) return BigInt(value.text);
+  if (typeof value === "string" && type !== "object") return value;
+  return jsonText(value);
+}

@@ -1,0 +1,36 @@
+import { constants, copyFile, rm } from "node:fs/promises";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { columns } from "../normalise/columns.js";
+import { type DuckDbOptions, withDuckDb } from "./duckdb-open.js";
+import { selectFromJsonl } from "./duckdb-read.js";
+import { createTables } from "./duckdb-tables.js";
+import { flush } from "./flush.js";
+import type { JsonlFile } from "./sink.js";
+
+const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
+const key = ["captured_at", "dataset_id", "batch", "document_id"];
+const same = key.map((name) => `s.${name} IS NOT DISTINCT FROM f.${name}`).join(" AND ");
+
+/** Adds readings of the indexing status; those that are there already are not added again. */
+export async function addStatus(connection: DuckDBConnection, file: JsonlFile): Promise<void> {
+  await connection.run(`INSERT INTO indexing_status (${names})
+    SELECT * FROM (${selectFromJsonl("indexing_status", file)}) f
+    WHERE NOT EXISTS (FROM indexing_status s WHERE ${same})`);
+}
+
+/** Makes `target`: a copy of the database with readings of the indexing status added, or a new one with nothing else in it. */
+export async function copyWithStatus(
+  previous: string | undefined,
+  target: string,
+  files: readonly JsonlFile[],
+  options: DuckDbOptions,
+): Promise<void> {
+  await rm(target, { force: true });
+  if (previous !== undefined) await copyFile(previous, target, constants.COPYFILE_FICLONE);
+  await withDuckDb(target, options, async (connection) => {
+    await createTables(connection);
+    for (const file of files) await addStatus(connection, file);
+    await connection.run("CHECKPOINT");
+  });
+  await flush(target);
+}

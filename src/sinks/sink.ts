@@ -1,0 +1,68 @@
+import type { Format } from "../job/job.js";
+import type { Kind } from "../normalise/columns.js";
+import type { Row } from "../normalise/row-from-record.js";
+import type { JoinedFile } from "./join-parts.js";
+
+/** A text format: its rows are written while the crawl goes on, into parts that are joined at the end. */
+export interface TextFormat {
+  readonly format: "jsonl" | "csv";
+  /** What stands above the rows of a file. */
+  readonly head: (kind: Kind) => string;
+  /** The rows, each with its line end. */
+  readonly rows: (kind: Kind, rows: readonly Row[]) => string;
+}
+
+/** What a sink is given when every row has been read. */
+export interface Stage {
+  /** The folder that becomes the run folder. */
+  readonly folder: string;
+  /** Text parts of one kind in the order of the job; there is none where there are no rows. */
+  readonly parts: (kind: Kind, format: Format) => readonly string[];
+  /** Rows of one kind, as counted when they were written. */
+  readonly rows: (kind: Kind) => number;
+  /** The joined JSONL of every kind, from which the other formats are loaded. */
+  readonly jsonl: Readonly<Record<Kind, JoinedJsonl>>;
+  readonly run: RunRow;
+}
+
+/** What a loader has to know of a JSONL file. */
+export interface JsonlFile {
+  readonly path: string;
+  /** Bytes of the longest line. */
+  readonly longestLine: number;
+}
+
+/** A joined file of JSONL, with what the manifest says of it. */
+export type JoinedJsonl = JsonlFile & JoinedFile;
+
+/** A run as a row of the table `runs`; times are ISO strings. */
+export interface RunRow {
+  readonly run_id: string;
+  readonly status: "complete" | "partial";
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly base_url: string;
+  readonly tool_version: string;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly child_chunks: number;
+  readonly requests_sent: number;
+  readonly requests_retried: number;
+  readonly warnings: readonly string[];
+}
+
+/** A file of the run folder, as the manifest lists it. */
+export interface StagedFile {
+  /** Relative to the run folder. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** One format of the output. Everything that comes out of a run passes through one of these. */
+export interface Sink {
+  readonly format: Format;
+  /** Writes and flushes the files of this format; gives those that lie in the run folder. */
+  readonly finish: (stage: Stage) => Promise<readonly StagedFile[]>;
+}
