@@ -20,9 +20,10 @@ Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 
 export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
   const parser = commands.reduce(
-    (parent, command) => command.register(parent, world, (code) => {
-      exitCode = code;
-    }),
+    (parent, command) =>
+      command.register(parent, world, (code) => {
+        exitCode = code;
+      }),
     yargs()
       .scriptName("kbdump")
       .usage("$0 <command>: exports everything a knowledge base holds, and proves that it is everything")

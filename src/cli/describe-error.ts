@@ -27,11 +27,13 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof UsageError) return expected(error.message, exitCodes.usage);
   if (error instanceof BusyError) return expected(error.message, exitCodes.busy);
   if (error instanceof InterruptedError) return expected(error.message, error.exitCode);
-  if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError) return expected(error.message, exitCodes.failed);
+  if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError)
+    return expected(error.message, exitCodes.failed);
   if (!(error instanceof Error)) return { message: String(error), exitCode: exitCodes.failed, unexpected: true };
   const { code, path } = error as NodeJS.ErrnoException;
   const reason = code === undefined ? undefined : fileErrors[code];
   if (reason) return expected(`${reason}${path === undefined ? "" : `: ${path}`}`, exitCodes.failed);
-  if (/No space left on device|out of memory|could not|Out of Memory|IO Error/i.test(error.message)) return expected(`DuckDB: ${error.message}`, exitCodes.failed);
+  if (/No space left on device|out of memory|could not|Out of Memory|IO Error/i.test(error.message))
+    return expected(`DuckDB: ${error.message}`, exitCodes.failed);
   return { message: error.message, exitCode: exitCodes.failed, unexpected: true };
 }

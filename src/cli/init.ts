@@ -17,7 +17,8 @@ export const initCommand: Command = {
   register: (yargs, world, done) =>
     yargs.command(initCommand.name, initCommand.about, options, async ({ path, json }) => {
       await writeFile(path, initialJobFile(), { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
-        const reason = error.code === "EEXIST" ? "it exists already; name another" : `it cannot be written (${error.code})`;
+        const reason =
+          error.code === "EEXIST" ? "it exists already; name another" : `it cannot be written (${error.code})`;
         throw new UsageError("No job file was written:", [{ path, message: reason }]);
       });
       const next = `Wrote ${path}. Fill in the service and the ids, set the key, and start it:\n  kbdump run ${path}`;

@@ -1,25 +1,47 @@
 import type { Argv } from "yargs";
-import { type JobSource, loadJob } from "../job/load-job.js";
 import type { Job } from "../job/job.js";
+import type { JobSource } from "../job/load-job.js";
+import type { JobFlags } from "../job/merge-flags.js";
 import { openView, type View } from "../report/view.js";
 import type { World } from "./world.js";
 
 /** What every command takes. */
 export function withCommonOptions<T>(yargs: Argv<T>) {
   return yargs
-    .option("json", { type: "boolean", default: false, describe: "print the result as one JSON object, as the last line" })
+    .option("json", {
+      type: "boolean",
+      default: false,
+      describe: "print the result as one JSON object, as the last line",
+    })
     .option("quiet", { type: "boolean", default: false, describe: "no progress and no warnings on stderr" })
-    .option("log-format", { choices: ["text", "json"] as const, default: "text" as const, describe: "progress on stderr for people or for machines" });
+    .option("log-format", {
+      choices: ["text", "json"] as const,
+      default: "text" as const,
+      describe: "progress on stderr for people or for machines",
+    });
 }
 
 /** What tells which service, datasets and documents are meant. */
 export function withJobOptions<T>(yargs: Argv<T>) {
   return yargs
     .positional("job", { type: "string", describe: "job file, YAML or JSON" })
-    .option("base-url", { type: "string", describe: "without a job file: the service, such as https://kb.example.com/v1" })
+    .option("base-url", {
+      type: "string",
+      describe: "without a job file: the service, such as https://kb.example.com/v1",
+    })
     .option("dataset", { type: "string", describe: "without a job file: the dataset's UUID" })
-    .option("document", { type: "string", array: true, nargs: 1, describe: "without a job file: a document's UUID; repeatable" })
-    .option("batch", { type: "string", array: true, nargs: 1, describe: "without a job file: a batch whose status to take; repeatable" })
+    .option("document", {
+      type: "string",
+      array: true,
+      nargs: 1,
+      describe: "without a job file: a document's UUID; repeatable",
+    })
+    .option("batch", {
+      type: "string",
+      array: true,
+      nargs: 1,
+      describe: "without a job file: a batch whose status to take; repeatable",
+    })
     .option("out", { type: "string", describe: "output folder" })
     .option("concurrency", { type: "number", describe: "requests in flight at the most, 1 to 64" });
 }
@@ -35,10 +57,11 @@ interface JobArguments {
 }
 
 /** The job of a command line: its file with the flags over it, or the flags alone. UsageError with every problem. */
-export function jobFrom(argv: JobArguments, more: Parameters<typeof loadJob>[1], world: World): Promise<Job> {
+export async function jobFrom(argv: JobArguments, more: JobFlags, world: World): Promise<Job> {
   const { job, baseUrl, dataset, document, batch, out, concurrency } = argv;
   const source: JobSource = job === undefined ? { none: true } : { file: job };
   const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, out, concurrency });
+  const { loadJob } = await import("../job/load-job.js");
   return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env);
 }
 

@@ -2,7 +2,6 @@ import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
 import { renderSummary, summaryJson } from "../report/summary.js";
 import { paintFor } from "../report/text.js";
-import { runJob } from "../run/run-job.js";
 import { emptyRunTally } from "../run/run-tally.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
@@ -34,6 +33,7 @@ export const runCommand: Command = {
     yargs.command(runCommand.name, runCommand.about, options, async (argv) => {
       const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = argv;
       const job = await jobFrom(argv, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
+      const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
       const view = viewFrom(argv, world);
       const tally = emptyRunTally();
       const start = performance.now();

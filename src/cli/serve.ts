@@ -33,7 +33,9 @@ export const serveCommand: Command = {
         throw new StopError(error.message, { cause: error });
       });
       const address = { base_url: service.url, key: service.key };
-      world.stdout.write(json ? `${JSON.stringify(address)}\n` : `base_url: ${service.url}\nkey:      ${service.key}\n`);
+      world.stdout.write(
+        json ? `${JSON.stringify(address)}\n` : `base_url: ${service.url}\nkey:      ${service.key}\n`,
+      );
       if (!world.signal.aborted) await once(world.signal, "abort");
       await service.close();
       done(exitCodes.complete);

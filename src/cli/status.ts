@@ -2,7 +2,7 @@ import type { Argv } from "yargs";
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import { renderStatusTable } from "../report/status-table.js";
 import { paintFor, terminalText } from "../report/text.js";
-import { type TakenStatus, takeStatus } from "../run/take-status.js";
+import type { TakenStatus } from "../run/take-status.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
 import type { World } from "./world.js";
@@ -27,6 +27,7 @@ export const statusCommand: Command = {
           { path: "datasets[0].batches", message: "expected a batch: the string that creating the documents returned" },
         ]);
       }
+      const { takeStatus } = await import("../run/take-status.js"); // heavy; --help does without
       const view = viewFrom(argv, world);
       const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
       for (const failure of status.failures) view.log("warn", failure);

@@ -12,7 +12,11 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
     row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : JSON.stringify(row.error), 100),
   ]);
   const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
-  const line = (texts: readonly string[]) => texts.map((text, at) => text.padEnd(widths[at] ?? 0)).join("  ").trimEnd();
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd();
   return [paint.faint(line(head)), ...cells.map((texts) => coloured(line(texts), texts[1], paint))].join("\n");
 }
 

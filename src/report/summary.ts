@@ -7,7 +7,11 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
   const { manifest } = result;
   const { counts, requests } = manifest;
   const verdict = manifest.status === "complete" ? paint.good("complete") : paint.bad("partial");
-  const read = [countText(counts.documents, "document"), countText(counts.chunks, "chunk"), countText(counts.child_chunks, "child chunk")];
+  const read = [
+    countText(counts.documents, "document"),
+    countText(counts.chunks, "chunk"),
+    countText(counts.child_chunks, "child chunk"),
+  ];
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
   return [
     `${paint.strong(verdict)}: ${read.join(", ")}`,
@@ -24,7 +28,9 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
 
 function renderPlaces({ manifest, folder, database }: RunResult): readonly string[] {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-  const places = [[`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`]];
+  const places = [
+    [`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
+  ];
   if (database !== undefined) places.push([short(database), "the newest state of everything, and its history"]);
   const width = Math.max(...places.map(([place]) => place?.length ?? 0));
   return places.map(([place = "", what]) => `  ${place.padEnd(width)}  ${what}`);
@@ -33,7 +39,8 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 /** Commands that work as they stand, from the folder that the program was started in. */
 export function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
   const look = `cat ${quoted(join(short(folder), "manifest.json"))}`;
-  if (database !== undefined) return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
+  if (database !== undefined)
+    return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
   const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));
   if (!chunks) return [look];
   return [`duckdb -c ${quoted(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];

@@ -13,7 +13,8 @@ const plain = (text: string) => text;
 
 /** Colours only where they are wanted: on a terminal, and never with NO_COLOR. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
-  if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb") return { good: plain, bad: plain, strong: plain, faint: plain };
+  if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
+    return { good: plain, bad: plain, strong: plain, faint: plain };
   return { good: painted("green"), bad: painted("red"), strong: painted("bold"), faint: painted("dim") };
 }
 

@@ -38,7 +38,8 @@ function jsonView(output: Output): View {
   const write = (entry: object) => output.write(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`);
   return {
     log: (level, message) => write({ level, message }),
-    watch: (tally) => repeat(lineEvery, (elapsed) => write({ level: "info", message: "progress", ...progressOf(tally, elapsed) })),
+    watch: (tally) =>
+      repeat(lineEvery, (elapsed) => write({ level: "info", message: "progress", ...progressOf(tally, elapsed) })),
   };
 }
 

@@ -33,7 +33,12 @@ class MovedError extends Error {}
  * Reads one document into its parts. A document that moves while it is read is read again, three times in all; then it
  * is `unstable`, and has what there was, each id once. One that cannot be read is `failed` and has no rows.
  */
-export async function dumpDocument(api: KnowledgeApi, ref: DocumentRef, name: string, options: DumpOptions): Promise<DocumentResult> {
+export async function dumpDocument(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  name: string,
+  options: DumpOptions,
+): Promise<DocumentResult> {
   for (let sweep = 1; ; sweep++) {
     const attempt = new DocumentAttempt(ref, name, options);
     const problems: string[] = [];
@@ -43,7 +48,11 @@ export async function dumpDocument(api: KnowledgeApi, ref: DocumentRef, name: st
     };
     try {
       await attempt.read(api, problem);
-      return attempt.result(sweep, problems.length > 0 ? "unstable" : "complete", problems.slice(0, 5).join("; ") || null);
+      return attempt.result(
+        sweep,
+        problems.length > 0 ? "unstable" : "complete",
+        problems.slice(0, 5).join("; ") || null,
+      );
     } catch (error) {
       await attempt.discard();
       if (error instanceof MovedError) continue;

@@ -20,7 +20,12 @@ interface Holder {
 export async function lockJob(folder: string, now: Date): Promise<() => Promise<void>> {
   const path = join(folder, "lock");
   const mine = `${path}.${process.pid}`;
-  const holder: Holder = { pid: process.pid, host: hostname(), since: now.toISOString(), born: await bornAt(process.pid) };
+  const holder: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    since: now.toISOString(),
+    born: await bornAt(process.pid),
+  };
   await writeFile(mine, JSON.stringify(holder), { mode: 0o600 });
   try {
     for (;;) {

@@ -17,7 +17,12 @@ export interface Manifest {
   /** The job as it was understood, defaults filled in; it holds no secret. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly counts: Readonly<Record<Kind, number>>;
-  readonly requests: { readonly sent: number; readonly retried: number; readonly throttled: number; readonly bytes: number };
+  readonly requests: {
+    readonly sent: number;
+    readonly retried: number;
+    readonly throttled: number;
+    readonly bytes: number;
+  };
   readonly documents: readonly DocumentRow[];
   readonly files: readonly StagedFile[];
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
@@ -36,7 +41,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       max_rps: service.maxRps ?? null,
       timeout: service.timeout,
       retries: service.retries,
-      max_body: service.maxBody,
+      max_body: service.maxBody / 1_000_000,
       ca_file: service.caFile ?? null,
       allow_http: service.allowHttp,
     },

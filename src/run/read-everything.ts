@@ -56,10 +56,12 @@ async function readDocuments(api: Client, options: ReadOptions): Promise<readonl
   const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
   const results: DocumentResult[] = [];
   await forEachOf(refs, job.service.concurrency * documentsPerSlot, async (ref, index) => {
-    const result = await dumpDocument(api, ref, documentName(index), { ...options, lookAhead }).catch((error: unknown) => {
-      api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
-      throw error;
-    });
+    const result = await dumpDocument(api, ref, documentName(index), { ...options, lookAhead }).catch(
+      (error: unknown) => {
+        api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
+        throw error;
+      },
+    );
     results[index] = result;
     tally.documentsDone++;
     if (result.row.status === "failed") tally.documentsFailed++;
@@ -81,7 +83,11 @@ export function documentName(index: number): string {
 }
 
 /** Works on at most `atOnce` items at a time; waits for all that were begun before it rejects with the first error. */
-async function forEachOf<T>(items: readonly T[], atOnce: number, work: (item: T, index: number) => Promise<void>): Promise<void> {
+async function forEachOf<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   const queue = items.entries();
   const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
     for (const [index, item] of queue) await work(item, index);

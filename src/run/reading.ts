@@ -1,9 +1,9 @@
 import type { Job } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
+import type { StatusReading } from "./capture-status.js";
 import type { DocumentResult } from "./dump-document.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
-import type { StatusReading } from "./capture-status.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
 export interface Reading {
@@ -33,16 +33,21 @@ function failuresOf({ fields, before, after }: Reading): readonly string[] {
 export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
   const unsafe = output.csvSafe && output.formats.includes("csv");
   return [
-    ...reading.documents.map(({ row }) => row).filter(({ status }) => status !== "complete").map(sentenceOf),
+    ...reading.documents
+      .map(({ row }) => row)
+      .filter(({ status }) => status !== "complete")
+      .map(sentenceOf),
     ...failuresOf(reading),
     ...reading.fields.absent,
-    ...(unsafe ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"] : []),
+    ...(unsafe
+      ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
+      : []),
   ];
 }
 
 /** What there is to say of a document that is not complete. */
 export function sentenceOf(row: DocumentRow): string {
-  return `document ${row.document_id} is ${row.status}: ${row.error}`;
+  return `document ${row.document_id} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
 }
 
 /** The drift of all documents and lists, added up. */

@@ -20,6 +20,7 @@ export interface StageOptions {
   readonly formats: readonly TextFormat[];
   readonly sinks: readonly Sink[];
   readonly tally: RunTally;
+  readonly signal: AbortSignal;
 }
 
 /** The name of the parts that belong to no document. */
@@ -27,12 +28,13 @@ const runParts = "run";
 
 /** Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
-  const { workspace, sinks, tally } = options;
+  const { workspace, sinks, tally, signal } = options;
   await writeRunParts(reading, options);
   tally.step = "joining the parts";
   const stage = await joinedStage(reading, options);
   const files: StagedFile[] = [];
   for (const sink of sinks) {
+    signal.throwIfAborted();
     tally.step = `writing ${sink.format}`;
     files.push(...(await sink.finish(stage)));
   }

@@ -21,7 +21,18 @@ export async function withClient<T>(
   const service = await reachService(job, env);
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
-  const client = openClient({ baseUrl, key, concurrency, timeout, retries, maxBody, caFile, signal, tally: tally.requests, onRetry });
+  const client = openClient({
+    baseUrl,
+    key,
+    concurrency,
+    timeout,
+    retries,
+    maxBody,
+    caFile,
+    signal,
+    tally: tally.requests,
+    onRetry,
+  });
   try {
     return await work(client, baseUrl);
   } finally {

@@ -1,0 +1,52 @@
+import { basename, extname } from "node:path";
+import type { Problem } from "../errors.js";
+import type { Draft, Label } from "./draft.js";
+import { isWithin } from "./finding.js";
+import { interpolate, type Variables } from "./interpolate.js";
+import { isMapping } from "./is-mapping.js";
+import { type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
+import { parseJobText } from "./parse-job-text.js";
+import { fileText } from "./quoted-text.js";
+import { defaultKeyVariable } from "./schema/service-schema.js";
+import { valueAt } from "./value-at.js";
+
+const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
+
+/**
+ * The text of a job file, its variables filled in and the flags put over it, not checked. Throws UsageError where the
+ * text is neither YAML nor JSON.
+ */
+export function draftFromFile(file: string, text: string, flags: JobFlags, env: Variables["env"]): Draft {
+  const what = `the job file ${fileText(file)}`;
+  // An empty file is a job with nothing in it: the check then says what is missing.
+  const written = parseJobText(text, what) ?? {};
+  const filled = interpolate(written, { env, secrets: keyVariables(written) });
+  const given = overridingFlags(flags);
+  const unnamed = isMapping(written) && (written.name === undefined || written.name === null);
+  const complete = (document: unknown) => mergeFlags(document, unnamed ? [...given, nameOf(file)] : given);
+  return {
+    what,
+    document: complete(filled.value),
+    written: complete(written),
+    labels: [...given.map(({ flag, path }) => ({ text: flag, path })), ...(unnamed ? [nameLabel] : [])],
+    unset: filled.findings.filter(({ path }) => !given.some((flag) => isWithin(path, flag.path))),
+    problems: sourceFlags(flags).map(refuse),
+  };
+}
+
+function nameOf(file: string): GivenFlag {
+  return { flag: "", path: nameLabel.path, value: basename(file, extname(file)) };
+}
+
+/**
+ * The variables that hold the key: nothing of a job is ever made of their values. With `api_key_env: ${NAME}`, a slip
+ * for `api_key_env: NAME`, that is NAME.
+ */
+function keyVariables(written: unknown): ReadonlySet<string> {
+  const named = valueAt(written, ["service", "api_key_env"]);
+  return new Set([defaultKeyVariable, ...(typeof named === "string" ? named.split(/\W+/) : [])]);
+}
+
+function refuse({ flag }: GivenFlag): Problem {
+  return { path: flag, message: "not together with a job file, which says itself what is read" };
+}

@@ -1,0 +1,48 @@
+/** The job file that `kbdump init` writes: it runs once its variables are set, and says what else there is to choose. */
+export function initialJobFile(): string {
+  return `# A job of kbdump: what to read from a knowledge service, and where to put it.
+#
+#   export KNOWLEDGE_API_KEY=…          # the key; it is never in this file
+#   export KNOWLEDGE_BASE_URL=…         # such as https://kb.example.com/v1
+#   export KNOWLEDGE_DATASET_ID=…       # a UUID, as it stands in the address of the dataset's page
+#   export KNOWLEDGE_DOCUMENT_ID=…      # a UUID, as it stands in the address of the document's page
+#   kbdump run this-file.yaml
+#
+# \${NAME} is filled in from the environment; inside [ ] it stands in quotes. Write values in place of it where you like.
+# Paths are relative to the folder that kbdump is started in.
+
+# name: nightly                         # a-z, 0-9, _ and -; default: the name of this file
+
+service:
+  base_url: \${KNOWLEDGE_BASE_URL}       # with the version segment at its end, /v1
+  # demo: true                          # in place of base_url: the embedded service with sample data
+  api_key_env: KNOWLEDGE_API_KEY        # the variable that holds the key (this is the default)
+  # api_key_file: ./key.txt             # in place of api_key_env: a file that holds the key
+  concurrency: 8                        # requests in flight at the most, 1 to 64
+  # max_rps: 50                         # requests a second at the most (not available yet)
+  timeout: 60                           # seconds for one request
+  retries: 6                            # tries after the first, 0 to 20
+  # max_body: 64                        # MB of one answer at the most
+  # ca_file: ./ca.pem                   # the authority behind the certificate of the service
+  # allow_http: true                    # plain http to another host: shows the key to the network
+
+datasets:
+  - id: \${KNOWLEDGE_DATASET_ID}
+    documents:
+      - \${KNOWLEDGE_DOCUMENT_ID}
+    # batches: ["20250306120000123456"] # in quotes: takes their indexing status, too
+    # status: [completed]               # only chunks of these statuses
+    # keyword: text                     # only chunks that hold this text
+
+child_chunks: all                       # all; none: read no child chunks; auto: fewest requests (not available yet)
+consistency: counts                     # counts: as many rows as the service says; sweeps (not available yet)
+
+output:
+  dir: output
+  formats: [jsonl, duckdb]              # of jsonl, csv, parquet, duckdb
+  # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly (not available yet)
+  keep_signatures: false                # true: leave the signatures in links to files
+  # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
+  # memory: 800MB                       # what DuckDB may use
+`;
+}

@@ -1,0 +1,61 @@
+/** The checked job: what every later stage is given. Nothing of it is left to be checked again. */
+
+export type Format = "jsonl" | "csv" | "parquet" | "duckdb";
+
+export interface ServiceOptions {
+  /** True: the embedded service with its sample data, and baseUrl is "". */
+  readonly demo: boolean;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** Name of the variable that holds the key; apiKeyFile comes first where there is one. */
+  readonly apiKeyEnv: string;
+  readonly apiKeyFile: string | undefined;
+  /** Requests in flight at the most, 1 to 64. */
+  readonly concurrency: number;
+  /** Requests a second at the most. */
+  readonly maxRps: number | undefined;
+  /** Seconds for one request. */
+  readonly timeout: number;
+  /** Tries after the first, 0 to 20. */
+  readonly retries: number;
+  /** Bytes of one answer at the most. */
+  readonly maxBody: number;
+  readonly caFile: string | undefined;
+  readonly allowHttp: boolean;
+}
+
+export interface DatasetJob {
+  readonly id: string;
+  readonly documents: readonly string[];
+  readonly batches: readonly string[];
+  readonly status: readonly string[];
+  readonly keyword: string | undefined;
+}
+
+/** How many runs to keep; at least one of the four is there. */
+export type Keep = {
+  readonly last?: number;
+  readonly daily?: number;
+  readonly weekly?: number;
+  readonly monthly?: number;
+};
+
+export interface OutputOptions {
+  readonly dir: string;
+  readonly formats: readonly Format[];
+  /** undefined: every run is kept. */
+  readonly keep: Keep | undefined;
+  readonly keepSignatures: boolean;
+  readonly csvSafe: boolean;
+  /** DuckDB's memory limit, as DuckDB reads it: "800MB". */
+  readonly memory: string;
+}
+
+export interface Job {
+  readonly name: string;
+  readonly service: ServiceOptions;
+  readonly datasets: readonly DatasetJob[];
+  readonly childChunks: "all" | "auto" | "none";
+  readonly consistency: "counts" | "sweeps";
+  readonly output: OutputOptions;
+}

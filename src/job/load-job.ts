@@ -1,0 +1,39 @@
+import { type Problem, UsageError } from "../errors.js";
+import { checkJob } from "./check-job.js";
+import type { Draft, Label } from "./draft.js";
+import { draftFromFile } from "./draft-from-file.js";
+import { draftFromFlags } from "./draft-from-flags.js";
+import { type Finding, isWithin, joinFindings } from "./finding.js";
+import type { Job } from "./job.js";
+import { jobFromFile } from "./job-from-file.js";
+import type { JobFlags } from "./merge-flags.js";
+import { pathText } from "./path-text.js";
+import { readText } from "./read-text.js";
+import { findUnsupported } from "./unsupported.js";
+
+/** Where a job comes from: a file, or the flags alone. */
+export type JobSource = { readonly file: string } | { readonly none: true };
+
+/** Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. */
+export async function loadJob(source: JobSource, flags: JobFlags, env: NodeJS.ProcessEnv): Promise<Job> {
+  if ("none" in source) return jobFromDraft(draftFromFlags(flags));
+  const text = await readText(source.file, "the job file");
+  return jobFromDraft(draftFromFile(source.file, text, flags, env));
+}
+
+function jobFromDraft(draft: Draft): Job {
+  const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
+  const findings = joinFindings(unknownKeys, findUnsupported(draft.document), draft.unset, wrongValues);
+  const problems = [...draft.problems, ...findings.map((finding) => problemFrom(finding, draft.labels))];
+  if (problems.length === 0 && file) return jobFromFile(file);
+  throw new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);
+}
+
+function problemFrom({ path, message }: Finding, labels: readonly Label[]): Problem {
+  const label = labels.find((candidate) => isWithin(path, candidate.path));
+  return { path: label?.text ?? pathText(path), message };
+}
+
+function countText(count: number): string {
+  return count === 1 ? "1 problem" : `${count} problems`;
+}

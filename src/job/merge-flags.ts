@@ -1,0 +1,70 @@
+import type { Path } from "./finding.js";
+import { isMapping } from "./is-mapping.js";
+
+type FlagValue = string | number | boolean | undefined;
+
+/** The flags that say something of a job, as the command line gives them: not checked. */
+export interface JobFlags {
+  readonly baseUrl?: FlagValue;
+  readonly dataset?: FlagValue;
+  readonly document?: readonly string[] | undefined;
+  readonly batch?: readonly string[] | undefined;
+  readonly out?: FlagValue;
+  readonly format?: readonly string[] | undefined;
+  readonly concurrency?: FlagValue;
+  readonly maxRps?: FlagValue;
+  readonly childChunks?: FlagValue;
+  readonly consistency?: FlagValue;
+  readonly csvSafe?: FlagValue;
+  readonly keepSignatures?: FlagValue;
+}
+
+/** A flag that was given, and the place of the job file that it stands for. */
+export interface GivenFlag {
+  readonly flag: string;
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+/** The given ones of the flags that win over a job file. */
+export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
+  return given([
+    ["--out", ["output", "dir"], flags.out],
+    ["--format", ["output", "formats"], flags.format?.flatMap((names) => names.split(","))],
+    ["--csv-safe", ["output", "csv_safe"], flags.csvSafe],
+    ["--keep-signatures", ["output", "keep_signatures"], flags.keepSignatures],
+    ["--concurrency", ["service", "concurrency"], numberFrom(flags.concurrency)],
+    ["--max-rps", ["service", "max_rps"], numberFrom(flags.maxRps)],
+    ["--child-chunks", ["child_chunks"], flags.childChunks],
+    ["--consistency", ["consistency"], flags.consistency],
+  ]);
+}
+
+/** The given ones of the flags that make a job where there is no job file. */
+export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
+  return given([
+    ["--base-url", ["service", "base_url"], flags.baseUrl],
+    ["--dataset", ["datasets", 0, "id"], flags.dataset],
+    ["--document", ["datasets", 0, "documents"], flags.document],
+    ["--batch", ["datasets", 0, "batches"], flags.batch],
+  ]);
+}
+
+/** Puts every flag's value at its place. What stands in the way of one is left for the check to complain about. */
+export function mergeFlags(document: unknown, flags: readonly GivenFlag[]): unknown {
+  return flags.reduce((merged, { path, value }) => withValue(merged, path, value), document);
+}
+
+function withValue(document: unknown, [key, ...rest]: Path, value: unknown): unknown {
+  if (key === undefined) return value;
+  const parent = document ?? {};
+  return isMapping(parent) ? { ...parent, [key]: withValue(parent[key], rest, value) } : document;
+}
+
+function given(flags: readonly (readonly [flag: string, path: Path, value: unknown])[]): readonly GivenFlag[] {
+  return flags.flatMap(([flag, path, value]) => (value === undefined ? [] : [{ flag, path, value }]));
+}
+
+function numberFrom(value: FlagValue): FlagValue {
+  return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
+}

@@ -1,0 +1,78 @@
+import { LineCounter, parseDocument, type YAMLError } from "yaml";
+import { type Problem, UsageError } from "../errors.js";
+import { isMapping } from "./is-mapping.js";
+import { visibleText } from "./quoted-text.js";
+
+const mostAliases = 100;
+const deepest = 20;
+const mostProblems = 10;
+
+const options = {
+  version: "1.2",
+  schema: "core",
+  resolveKnownTags: false,
+  strict: true,
+  uniqueKeys: true,
+  stringKeys: true,
+  // Without: pretty errors show the lines around, and there may be a secret among them.
+  prettyErrors: false,
+  logLevel: "error",
+} as const;
+
+/**
+ * Reads YAML 1.2, and so JSON. Throws UsageError with line and column of what is wrong: syntax, a key that stands twice,
+ * an unknown tag, more than one document, nesting or aliases without end. `what` names the text.
+ */
+export function parseJobText(text: string, what: string): unknown {
+  const lines = new LineCounter();
+  const document = attempt(what, () => parseDocument(text, { ...options, lineCounter: lines }));
+  const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  const problems = errors.slice(0, mostProblems).map((error) => problemFrom(error, text, lines));
+  if (problems.length > 0) throw refusal(what, problems);
+  const value: unknown = attempt(what, () => document.toJS({ maxAliasCount: mostAliases }));
+  if (!isWithinDepth(value, deepest)) throw tooDeep(what);
+  return value;
+}
+
+function attempt<Value>(what: string, action: () => Value): Value {
+  try {
+    return action();
+  } catch (error) {
+    // The library throws ReferenceError on aliases that lead nowhere or are too many, RangeError when the stack is full.
+    if (error instanceof ReferenceError) throw refusal(what, [{ path: "", message: plainMessage(error) }]);
+    if (error instanceof RangeError) throw tooDeep(what);
+    throw error;
+  }
+}
+
+function problemFrom(error: YAMLError, text: string, lines: LineCounter): Problem {
+  const { line, col } = lines.linePos(error.pos[0]);
+  const source = text.split(/\r?\n/)[line - 1] ?? "";
+  const message = error.code === "RESOURCE_EXHAUSTION" ? depthText : plainMessage(error);
+  // ${NAME} is plain text in YAML, but not inside [ ] and { }: there its brace opens a mapping.
+  const hint =
+    error.code === "MISSING_CHAR" && source.includes("${") ? `; inside [ ] and { } write "\${NAME}" in quotes` : "";
+  return { path: `line ${line}, column ${col}`, message: `${message}${hint}` };
+}
+
+/** The library ends some messages with the text in question (`Unresolved tag: …`); there may be a secret in it. */
+function plainMessage({ message }: Error): string {
+  return visibleText(message.replace(/(?<=\S): .*$/s, ""));
+}
+
+const depthText = `nested more than ${deepest} levels deep`;
+
+function tooDeep(what: string): UsageError {
+  return refusal(what, [{ path: "", message: depthText }]);
+}
+
+function refusal(what: string, problems: readonly Problem[]): UsageError {
+  return new UsageError(`${what} is neither YAML nor JSON that can be read:`, problems);
+}
+
+/** Stops at the first branch that is too deep, so that an alias to a mapping it stands in ends here, too. */
+function isWithinDepth(value: unknown, levels: number): boolean {
+  if (levels < 0) return false;
+  const children = Array.isArray(value) ? value : isMapping(value) ? Object.values(value) : [];
+  return children.every((child) => isWithinDepth(child, levels - 1));
+}

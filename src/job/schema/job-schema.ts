@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import { isMapping } from "../is-mapping.js";
+import { datasetSchema } from "./dataset-schema.js";
+import { all } from "./leaf.js";
+import { mapping } from "./mapping.js";
+import { outputSchema } from "./output-schema.js";
+import { repeats } from "./repeats.js";
+import { serviceSchema } from "./service-schema.js";
+
+const nameText = "a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters";
+const datasetsText = "a list of datasets, or the word all";
+
+const datasets = v.pipe(
+  v.array(datasetSchema, datasetsText),
+  v.nonEmpty("at least one dataset"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!Array.isArray(dataset.value)) return;
+    const input: unknown[] = dataset.value;
+    for (const { key, first } of repeats(input.map((item) => isMapping(item) && item.id))) {
+      const message = `each dataset once; datasets[${first}] is the same`;
+      const id = { type: "object", origin: "value", input: {}, key: "id", value: undefined } as const;
+      addIssue({ message, path: [{ type: "array", origin: "value", input, key, value: input[key] }, id] });
+    }
+  }),
+);
+
+/** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
+export const jobSchema = mapping("a mapping with service, datasets and output", {
+  name: v.pipe(
+    v.nullish(v.pipe(v.string(nameText), v.regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, nameText))),
+    v.description("Name of the job and of its folder: a-z, 0-9, _ and -. Absent: the file's name."),
+  ),
+  service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
+  datasets: v.pipe(v.union([all, datasets], datasetsText), v.description("Datasets to read, or the word all.")),
+  child_chunks: v.pipe(
+    v.nullish(v.picklist(["all", "auto", "none"], "all, auto or none"), "all"),
+    v.description(
+      "all: ask for the child chunks of every chunk. auto: only where there may be some. none: do not ask for any.",
+    ),
+  ),
+  consistency: v.pipe(
+    v.nullish(v.picklist(["counts", "sweeps"], "counts or sweeps"), "counts"),
+    v.description("counts: rows read must equal the total. sweeps: read until two sweeps agree."),
+  ),
+  output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
+  $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
+});
+
+/** A job file that holds what the schema says, under the names of the file. */
+export type JobFile = v.InferOutput<typeof jobSchema>;

@@ -1,0 +1,49 @@
+import * as v from "valibot";
+import { filePath, trueOrFalse, wholeNumber } from "./leaf.js";
+import { list } from "./list.js";
+import { mapping } from "./mapping.js";
+
+const formatText = "jsonl, csv, parquet or duckdb";
+const keepText = "at least one of last, daily, weekly and monthly";
+const memoryText = "a size such as 800MB or 2GB";
+
+const format = v.picklist(["jsonl", "csv", "parquet", "duckdb"], formatText);
+const runs = () => v.exactOptional(wholeNumber(1, 10_000));
+
+const keep = v.pipe(
+  mapping("a mapping such as {last: 14}", {
+    last: v.pipe(runs(), v.description("The newest runs.")),
+    daily: v.pipe(runs(), v.description("The newest run of each of so many days.")),
+    weekly: v.pipe(runs(), v.description("The newest run of each of so many weeks.")),
+    monthly: v.pipe(runs(), v.description("The newest run of each of so many months.")),
+  }),
+  v.minEntries(1, keepText),
+);
+
+/** Where the result goes, in which formats, and how long runs stay. */
+export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
+  dir: v.pipe(
+    v.nullish(filePath("the path of a folder"), "output"),
+    v.description("Folder of the results, made where there is none. Relative to the working directory."),
+  ),
+  formats: v.pipe(
+    v.nullish(
+      v.pipe(list("formats", "format", `a list of ${formatText}`, format), v.nonEmpty(`at least one of ${formatText}`)),
+      ["jsonl", "duckdb"],
+    ),
+    v.description("Formats to write, of jsonl, csv, parquet and duckdb."),
+  ),
+  keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
+  keep_signatures: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: leave timestamp, nonce and sign in links to files. Whoever has them can open the file."),
+  ),
+  csv_safe: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
+  ),
+  memory: v.pipe(
+    v.nullish(v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText)), "800MB"),
+    v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
+  ),
+});

@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import { isMapping } from "../is-mapping.js";
+import { looksLikeKey } from "../looks-like-key.js";
+import { filePath, positiveNumber, trueOrFalse, wholeNumber } from "./leaf.js";
+import { mapping } from "./mapping.js";
+
+/** The variable that holds the key where a job names none. */
+export const defaultKeyVariable = "KNOWLEDGE_API_KEY";
+
+const urlText = "an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment";
+const variableText = "the name of an environment variable that holds the key, not the key itself";
+const keyFileText = "the path of a file that holds the key, not the key itself";
+
+const baseUrl = v.pipe(
+  v.string(urlText),
+  v.regex(/^[hH][tT][tT][pP][sS]?:\/\/[^\s\\/?#@]+(\/[^\s\\?#]*)?$/, urlText),
+  v.check(URL.canParse, urlText),
+  v.transform((url) => url.replace(/\/+$/, "")),
+);
+
+const entries = {
+  demo: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: read the embedded service with its sample data, in place of base_url and a key."),
+  ),
+  base_url: v.pipe(
+    v.optional(baseUrl),
+    v.description("Address of the knowledge service, version segment included: https://kb.example.com/v1."),
+  ),
+  api_key_env: v.pipe(
+    v.nullish(v.pipe(v.string(variableText), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, variableText))),
+    v.metadata({ default: defaultKeyVariable }),
+    v.description("Name of the environment variable that holds the key. The key itself is never in this file."),
+  ),
+  api_key_file: v.pipe(
+    v.optional(
+      v.pipe(
+        filePath(keyFileText),
+        v.check((path) => !looksLikeKey(path), keyFileText),
+      ),
+    ),
+    v.description("Path of a file that holds the key, in place of api_key_env. Relative to the working directory."),
+  ),
+  concurrency: v.pipe(
+    v.nullish(wholeNumber(1, 64), 8),
+    v.description("Requests in flight at the most, over all documents together: 1 to 64."),
+  ),
+  max_rps: v.pipe(
+    v.optional(positiveNumber(10_000)),
+    v.description("Requests a second at the most. Absent: no bound but concurrency."),
+  ),
+  timeout: v.pipe(
+    v.nullish(positiveNumber(3_600, "a number of seconds"), 60),
+    v.description("Seconds that one request may take."),
+  ),
+  retries: v.pipe(v.nullish(wholeNumber(0, 20), 6), v.description("Tries of a request after the first: 0 to 20.")),
+  max_body: v.pipe(
+    v.nullish(wholeNumber(1, 1_024, "a whole number of MB"), 64),
+    v.description("Size of one answer at the most, in MB of 1,000,000 bytes."),
+  ),
+  ca_file: v.pipe(
+    v.optional(filePath("the path of a PEM file")),
+    v.description(
+      "PEM file of the authority that signed the service's certificate. Relative to the working directory.",
+    ),
+  ),
+  allow_http: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: send the key over plain http to a host that is not this machine."),
+  ),
+};
+
+/** Where the service is and how hard it may be asked. */
+export const serviceSchema = v.pipe(
+  mapping("a mapping with base_url, or with demo: true", entries),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!isMapping(dataset.value)) return;
+    const input = { ...dataset.value };
+    for (const [key, message] of conflicts(input)) {
+      addIssue({ message, path: [{ type: "object", origin: "value", input, key, value: input[key] }] });
+    }
+  }),
+);
+
+type Given = Readonly<Record<string, unknown>>;
+type Conflict = readonly [key: string, expected: string];
+
+/** What the keys of `service` must not be together; each is said at the key that has to change. */
+function conflicts(given: Given): readonly Conflict[] {
+  if (given.demo === true) return besideDemo(given);
+  const found: Conflict[] = [];
+  if (given.demo === false && given.base_url === undefined) found.push(["base_url", urlText]);
+  if (isOpenHttp(given.base_url) && given.allow_http !== true) {
+    found.push(["base_url", "https, as http shows the key to the network (allow_http: true permits it)"]);
+  }
+  if (isGiven(given.api_key_env) && isGiven(given.api_key_file)) {
+    found.push(["api_key_file", "nothing beside api_key_env: the key comes from one of the two"]);
+  }
+  return found;
+}
+
+function besideDemo(given: Given): readonly Conflict[] {
+  const own = ["base_url", "api_key_env", "api_key_file", "ca_file", "allow_http"];
+  return own
+    .filter((key) => isGiven(given[key]))
+    .map((key) => [key, "nothing beside demo: true, which brings its own service"] as const);
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function isOpenHttp(url: unknown): boolean {
+  if (typeof url !== "string" || !URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,25 @@
+/**
+ * Part of the build, not of the package: `node dist/job/write-json-schema.js` writes dist/job.schema.json. Nothing else
+ * in src may import this module, as @valibot/to-json-schema is a development dependency.
+ */
+
+import { realpathSync, writeFileSync } from "node:fs";
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { jobSchema } from "./schema/job-schema.js";
+
+/** The JSON Schema (draft 7) of the job file as it is written, that is with `${NAME}` in its strings. */
+export function jobJsonSchema(): object {
+  const schema = toJsonSchema(jobSchema, {
+    // The last schema of a pipe describes it; all of a file's keys keep their names, whatever becomes of their values.
+    typeMode: "output",
+    // What JSON Schema has no words for. Anything else that cannot be converted breaks the build.
+    ignoreActions: ["check", "raw_check", "to_lower_case", "transform"],
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === "regex" ? { ...jsonSchema, pattern: `${jsonSchema.pattern}|\\$\\{` } : undefined,
+  });
+  return { ...schema, title: "Job file of kbdump" };
+}
+
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === import.meta.filename) {
+  writeFileSync(new URL("../job.schema.json", import.meta.url), `${JSON.stringify(jobJsonSchema(), null, 2)}\n`);
+}

@@ -1,0 +1,298 @@
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { jobFile, testFolder } from "../run/job-for.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
+import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
+
+const absent = "00000000-0000-4000-8000-00000000dead";
+
+async function startPlace(more: { service?: object; datasets?: object[]; latency?: number } = {}) {
+  const store = new Store();
+  const document = makeDocument({ chunks: 250, childrenPerChunk: 1 });
+  const dataset = store.addDataset(document);
+  dataset.batches.set("2025", [
+    makeStatusEntry(document.id),
+    makeStatusEntry(absent, { indexing_status: "error", error: "no \u001b[31mred" }),
+  ]);
+  const server = await startRealisticServer(store, { latency: more.latency ?? 0 });
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url, retries: 0, ...more.service },
+    datasets: more.datasets ?? [{ id: dataset.id, documents: [document.id], batches: ["2025"] }],
+  });
+  return { server, dataset, document, folder, job, env: { KNOWLEDGE_API_KEY: server.key } };
+}
+
+test("run: 0, the summary on stdout, commands that work as they stand", async () => {
+  const { job, env, folder } = await startPlace();
+  const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(
+    /^complete: 1 document, 250 chunks, 250 child chunks\nin \d+\.\d s with 256 requests, [\d.]+ kB received\n/,
+  );
+  expect(stdout).toContain("duckdb -readonly out/test/test.duckdb ");
+  expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n$/);
+  expect(stdout).not.toContain("\u001b");
+});
+
+test("run --json: one JSON object as the last line, and nothing else on stdout", async () => {
+  const { job, env } = await startPlace();
+  const { code, stdout } = await runKbdump(["run", job, "--json", "--quiet"], env);
+  expect(code).toBe(0);
+  expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    status: "complete",
+    job: "test",
+    counts: { chunks: 250, child_chunks: 250 },
+    requests: { sent: 256, retried: 0 },
+    incomplete_documents: [],
+  });
+});
+
+test("run with flags alone, which name the job after its dataset", async () => {
+  const { server, dataset, document, folder, env } = await startPlace();
+  const where = ["--base-url", server.url, "--dataset", dataset.id, "--document", document.id, "--batch", "2025"];
+  const { code } = await runKbdump(
+    ["run", ...where, "--format", "csv", "--child-chunks", "none", "--out", join(folder, "flags")],
+    env,
+  );
+  expect(code).toBe(0);
+  const runs = join(folder, "flags", dataset.id, "runs");
+  const [run = ""] = await readdir(runs);
+  expect((await readdir(join(runs, run))).sort()).toEqual([
+    "child_chunks.csv",
+    "chunks.csv",
+    "documents.csv",
+    "indexing_status.csv",
+    "manifest.json",
+    "metadata_fields.csv",
+  ]);
+});
+
+test("flags win over the file", async () => {
+  const { job, env, folder } = await startPlace();
+  const { code } = await runKbdump(
+    ["run", job, "--format", "jsonl", "--out", join(folder, "other"), "--concurrency", "2"],
+    env,
+  );
+  expect(code).toBe(0);
+  const manifest = JSON.parse(await readFile(join(folder, "other", "test", "latest", "manifest.json"), "utf8"));
+  expect(manifest.options).toMatchObject({ service: { concurrency: 2 }, output: { formats: ["jsonl"] } });
+});
+
+test("exit 3 for a partial run, with the reason in the summary and on stderr", async () => {
+  const { job, env } = await startPlace();
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents.push(absent);
+  await writeFile(job, JSON.stringify(text));
+  const { code, stdout, stderr } = await runKbdump(["run", job], env);
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^partial: 2 documents, 250 chunks/);
+  expect(stdout).toContain(`warning: document ${absent} failed: GET http`);
+  expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
+});
+
+test.each([
+  [
+    "a wrong key",
+    { KNOWLEDGE_API_KEY: "dataset-wrong" },
+    1,
+    /^kbdump: GET http.*: 401 unauthorized .*; the service does not take this key\n$/,
+  ],
+  ["no key", {}, 2, /^kbdump: no key: the variable KNOWLEDGE_API_KEY is not set\. .*\n$/],
+])("%s: exit code and one plain sentence", async (_name, env, exitCode, sentence) => {
+  const { job } = await startPlace();
+  const { code, stdout, stderr } = await runKbdump(["run", job], env);
+  expect({ code, stdout }).toEqual({ code: exitCode, stdout: "" });
+  expect(stderr).toMatch(sentence);
+  expect(stderr).not.toContain("dataset-wrong");
+});
+
+test("a server that is not there: exit 1, and what to look at", async () => {
+  const listener = createServer().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const address = listener.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  await new Promise((resolve) => listener.close(resolve));
+  const { job, env } = await startPlace({ service: { base_url: `http://127.0.0.1:${port}/v1` } });
+  const { code, stderr, stdout } = await runKbdump(["run", job, "--json"], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\? \(1 try\)\n$/,
+  );
+  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: 1, error: stderr.slice("kbdump: ".length, -1) });
+});
+
+test("a wrong base URL: the message says where to look", async () => {
+  const { server, job, env } = await startPlace({ service: {} });
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.service.base_url = server.url.replace("/v1", "/api");
+  await writeFile(job, JSON.stringify(text));
+  const { code, stderr } = await runKbdump(["run", job, "--quiet"], env);
+  expect(code).toBe(1);
+  expect(stderr).toContain("the service does not know this URL: check service.base_url, which usually ends in /v1");
+});
+
+test("a wrong job file: exit 2, every problem at once, no stack", async () => {
+  const { job, env, server } = await startPlace();
+  const before = server.requests.length;
+  await writeFile(
+    job,
+    "service: {base_url: nowhere, concurency: 4}\ndatasets: [{id: x, documents: [y]}]\noutput: {formats: [xml]}\n",
+  );
+  const { code, stderr } = await runKbdump(["run", job], env);
+  expect(code).toBe(2);
+  expect(stderr.split("\n").map((line) => line.trim().split(":")[0])).toEqual(
+    expect.arrayContaining([
+      "service.base_url",
+      "service.concurency",
+      "datasets[0].id",
+      "datasets[0].documents[0]",
+      "output.formats[0]",
+    ]),
+  );
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(server.requests.length).toBe(before);
+});
+
+test.each([
+  [["runn"], /Did you mean run\?/],
+  [["run", "--concurency", "3"], /Unknown argument: concurency/],
+  [[], /name a command/],
+  [["serve"], /--demo: expected/],
+  [["serve", "--demo", "--port", "70000"], /--port: got 70000, expected a whole number from 0 to 65535/],
+])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {
+  const { code, stdout, stderr } = await runKbdump(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toMatch(message);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+test.each(["run", "status", "serve", "init"])("%s --help has an example and the exit codes", async (command) => {
+  const { code, stdout, stderr } = await runKbdump([command, "--help"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toContain(`kbdump ${command}`);
+  expect(stdout).toMatch(/Examples?:\n {2}kbdump /);
+  expect(stdout).toContain("Exit codes: 0 ");
+  expect(stdout).toContain("--json");
+});
+
+test("--version", async () => {
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  expect(await runKbdump(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test("init writes a job file, and never over one that is there", async () => {
+  const folder = await testFolder();
+  expect(await runKbdump(["init", "my.yaml"], {}, folder)).toMatchObject({ code: 0, stderr: "" });
+  const text = await readFile(join(folder, "my.yaml"), "utf8");
+  expect(text).toContain("base_url:");
+  expect(await runKbdump(["init", "my.yaml"], {}, folder)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("it exists already"),
+  });
+  expect(await readFile(join(folder, "my.yaml"), "utf8")).toBe(text);
+});
+
+test("status prints a table, and control characters of the service do not reach the terminal", async () => {
+  const { job, env, document } = await startPlace();
+  const { code, stdout } = await runKbdump(["status", job], env);
+  expect(code).toBe(0);
+  const lines = stdout.split("\n");
+  expect(lines[0]).toMatch(/^document +status +done +age +error$/);
+  expect(lines.find((line) => line.startsWith(document.id))).toMatch(/ completed +100 % +\d+ d \d+ h$/);
+  expect(lines.find((line) => line.startsWith(absent))).toMatch(/ error +100 % +\d+ d \d+ h +no +\[31mred$/);
+  expect(stdout).toContain("added to ");
+});
+
+test("status of a job without batches is a wrong job", async () => {
+  const { dataset, document, job, env } = await startPlace();
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets = [{ id: dataset.id, documents: [document.id] }];
+  await writeFile(job, JSON.stringify(text));
+  expect(await runKbdump(["status", job], env)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("datasets[0].batches"),
+  });
+});
+
+test("serve --demo answers until it is stopped, and can be dumped", async () => {
+  const child = startKbdump(["serve", "--demo", "--key", "local-key", "--json"]);
+  const done = finished(child);
+  const { base_url: baseUrl } = await new Promise<{ base_url: string }>((resolve) => {
+    child.stdout?.once("data", (text: string) => resolve(JSON.parse(text)));
+  });
+  const refused = await fetch(`${baseUrl}/datasets`);
+  expect(refused.status).toBe(401);
+  const answer = await fetch(`${baseUrl}/datasets`, { headers: { authorization: "Bearer local-key" } });
+  expect(await answer.json()).toMatchObject({ total: 2 });
+  child.kill("SIGTERM");
+  expect(await done).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("%s: exit %i soon, nothing published, and the next run works", async (signal, exitCode) => {
+  const { job, env, folder, server } = await startPlace({ latency: 20 });
+  const child = startKbdump(["run", job], env);
+  const done = finished(child);
+  while (server.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
+  const start = performance.now();
+  child.kill(signal);
+  expect(await done).toEqual({ code: exitCode, stdout: "", stderr: `kbdump: interrupted by ${signal}\n` });
+  expect(performance.now() - start).toBeLessThan(5000);
+  expect(await readdir(join(folder, "out", "test", "runs"))).toEqual([]);
+  expect(await runKbdump(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
+});
+
+test("two runs of one job: the second says who is at work and exits 5", async () => {
+  const { job, env, server } = await startPlace({ latency: 20 });
+  const first = startKbdump(["run", job], env);
+  const done = finished(first);
+  while (server.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
+  const second = await runKbdump(["run", job], env);
+  expect(second).toMatchObject({ code: 5, stdout: "" });
+  expect(second.stderr).toContain(`process ${first.pid} on `);
+  expect(await done).toMatchObject({ code: 0 });
+});
+
+test("--log-format json writes JSON lines and nothing else to stderr", async () => {
+  const { job, env } = await startPlace();
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents.push(absent);
+  await writeFile(job, JSON.stringify(text));
+  const { stderr } = await runKbdump(["run", job, "--log-format", "json"], env);
+  const lines = stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toEqual([
+    { time: expect.stringMatching(/^\d{4}-/), level: "warn", message: expect.stringContaining(absent) },
+  ]);
+});
+
+test("a reader of stdout that goes away is no crash", async () => {
+  const { job, env } = await startPlace();
+  const child = startKbdump(["run", job, "--quiet"], env);
+  child.stdout?.destroy();
+  expect(await finished(child)).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("the key is in no file, no output and not in the arguments", async () => {
+  const { job, env, folder } = await startPlace();
+  const { stdout, stderr } = await runKbdump(
+    ["run", job, "--format", "jsonl", "--format", "csv", "--format", "parquet", "--format", "duckdb"],
+    env,
+  );
+  expect(stdout + stderr).not.toContain(env.KNOWLEDGE_API_KEY);
+  const files = await readdir(join(folder, "out"), { recursive: true, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+  expect(paths.length).toBe(17);
+  for (const path of paths) expect((await readFile(path)).includes(env.KNOWLEDGE_API_KEY)).toBe(false);
+});

@@ -1,0 +1,39 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the built program. Its environment holds PATH and what is given, so that no key of the machine gets in. */
+export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd?: string): ChildProcess {
+  return spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** What a started program said, and how it ended. */
+export async function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  const [code] = await once(child, "close");
+  return { code, stdout, stderr };
+}
+
+/** Runs the built program to its end. */
+export function runKbdump(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): Promise<Finished> {
+  return finished(startKbdump(args, env, cwd));
+}

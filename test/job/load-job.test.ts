@@ -1,0 +1,437 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: job files hold ${NAME} in plain strings
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { UsageError } from "../../src/errors.js";
+import type { Job } from "../../src/job/job.js";
+import { loadJob } from "../../src/job/load-job.js";
+import { dataset, document, jobFolder, otherDocument, problemTexts, smallJob, usageError } from "./job-folder.js";
+
+const { folder, load, problems, write } = await jobFolder();
+
+const contractExample = (documents: string, unavailable: boolean) => `
+name: nightly                      # [a-z0-9][a-z0-9_-]*; default: the file's name
+service:
+  base_url: https://kb.example.com/v1
+  api_key_env: KNOWLEDGE_API_KEY   # the variable that holds the key (this is the default); or api_key_file: path
+  concurrency: 8                   # requests in flight at the most, 1 to 64
+  ${unavailable ? "" : "# "}max_rps: 50                      # requests a second at the most; absent: no bound
+  timeout: 60                      # seconds for one request
+  retries: 6                       # tries after the first
+  ca_file: ./ca.pem                # optional
+datasets:
+  - id: ${dataset}                 # UUID
+    documents: ${documents}        # UUIDs, or the word all
+    batches: ["20250306120000123456"]   # for indexing-status snapshots; may be empty
+    status: [completed]            # optional filter of chunks, sent as status=…&status=…
+    keyword: text                  # optional filter of chunks
+child_chunks: all                  # all (default): the child list of every chunk · auto: fewest requests · none
+consistency: counts                # counts (default) · sweeps: read until two sweeps agree
+output:
+  dir: output
+  formats: [jsonl, duckdb]         # of jsonl, csv, parquet, duckdb
+  ${unavailable ? "" : "# "}keep: {last: 14}                 # runs to keep: last, daily, weekly, monthly; absent: keep all
+  keep_signatures: false
+`;
+
+const contractJob: Job = {
+  name: "nightly",
+  service: {
+    demo: false,
+    baseUrl: "https://kb.example.com/v1",
+    apiKeyEnv: "KNOWLEDGE_API_KEY",
+    apiKeyFile: undefined,
+    concurrency: 8,
+    maxRps: undefined,
+    timeout: 60,
+    retries: 6,
+    maxBody: 64_000_000,
+    caFile: "./ca.pem",
+    allowHttp: false,
+  },
+  datasets: [
+    {
+      id: dataset,
+      documents: [document, otherDocument],
+      batches: ["20250306120000123456"],
+      status: ["completed"],
+      keyword: "text",
+    },
+  ],
+  childChunks: "all",
+  consistency: "counts",
+  output: {
+    dir: "output",
+    formats: ["jsonl", "duckdb"],
+    keep: undefined,
+    keepSignatures: false,
+    csvSafe: false,
+    memory: "800MB",
+  },
+};
+
+describe("a job file", () => {
+  test("with everything in it becomes a job", async () => {
+    expect(await load(contractExample(`[${document}, ${otherDocument}]`, false))).toEqual(contractJob);
+  });
+
+  test("may be JSON, by its content and not by its name", async () => {
+    expect(await load(JSON.stringify({ ...smallJob, name: "j" }, null, "\t"), { name: "job.txt" })).toMatchObject({
+      name: "j",
+    });
+  });
+
+  test("has a default for everything but service and datasets", async () => {
+    expect(await load(smallJob)).toEqual({
+      ...contractJob,
+      service: { ...contractJob.service, caFile: undefined },
+      datasets: [{ id: dataset, documents: [document], batches: [], status: [], keyword: undefined }],
+    });
+  });
+
+  test("may have nothing behind a key that has a default", async () => {
+    const empty = `
+name:
+service: {demo:, base_url: "https://kb.example.com/v1", api_key_env:, concurrency:, timeout:, retries:, max_body:, allow_http:}
+datasets:
+  - {id: ${dataset}, documents: [${document}], batches:, status:}
+child_chunks:
+consistency:
+output:
+`;
+    expect(await load(empty)).toEqual(await load(smallJob));
+    const emptyOutput = { dir: null, formats: null, keep: null, keep_signatures: null, csv_safe: null, memory: null };
+    expect(await problems({ ...smallJob, output: emptyOutput })).toEqual([
+      "output.keep: got null, expected a mapping such as {last: 14}",
+    ]);
+  });
+
+  test("is named after its file where it has no name", async () => {
+    expect((await load(smallJob, { name: "weekly_2.yml" })).name).toBe("weekly_2");
+    expect((await load({ ...smallJob, name: "own" }, { name: "weekly.yml" })).name).toBe("own");
+    expect(await problems(smallJob, { name: "My Job.v2.yaml" })).toEqual([
+      'name (taken from the file\'s name; set name to choose another): got "My Job.v2", ' +
+        "expected a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters",
+    ]);
+  });
+
+  test("is filled in from the environment", async () => {
+    const job = { ...smallJob, service: { base_url: "https://${HOST}/v1" }, output: { dir: "a$${HOST}" } };
+    const { service, output } = await load(job, { env: { HOST: "kb.example.com" } });
+    expect([service.baseUrl, output.dir]).toEqual(["https://kb.example.com/v1", "a${HOST}"]);
+  });
+
+  test("that asks for what is not available yet is refused, everything at once", async () => {
+    expect(await problems(contractExample("all", true))).toEqual([
+      "service.max_rps: max_rps is not available in this version; remove it",
+      "datasets[0].documents: all is not available in this version; list the documents by id",
+      "output.keep: keep is not available in this version; remove it",
+    ]);
+  });
+});
+
+describe("a job file that is wrong", () => {
+  test("has all its problems told at once, and shows no value of an unknown key or of the environment", async () => {
+    const job = `
+name: Nightly
+servce: {}
+service:
+  api_key: tell-nobody
+  concurrency: 100
+datasets:
+  - id: \${DATASET}
+    docments: [tell-nobody]
+  - id: \${UNSET}
+    documents: all
+output: {formats: [xml], keep: {last: 0}}
+`;
+    const error = await usageError(load(job, { env: { DATASET: "tell-nobody" }, flags: { dataset: dataset } }));
+    expect(error.message.replace(folder, "")).toBe(
+      `13 problems with the job file "/nightly.yaml":
+  --dataset: not together with a job file, which says itself what is read
+  service.api_key: the key itself is never in the file: use api_key_env or api_key_file
+  datasets[0].docments: unknown key; did you mean documents?
+  servce: unknown key; did you mean service?
+  datasets[1].documents: all is not available in this version; list the documents by id
+  output.keep: keep is not available in this version; remove it
+  datasets[1].id: UNSET is not set in the environment
+  name: got "Nightly", expected a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters
+  service.concurrency: got 100, expected a whole number from 1 to 64
+  service.base_url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
+  datasets[0].id: got "\${DATASET}" (filled in from the environment), expected a UUID, 8-4-4-4-12 hexadecimal digits
+  datasets[0].documents: got nothing, expected at least one document or batch
+  output.formats[0]: got "xml", expected jsonl, csv, parquet or duckdb`,
+    );
+  });
+
+  test("is empty", async () => {
+    const missing = [
+      "service: got nothing, expected a mapping with base_url, or with demo: true",
+      "datasets: got nothing, expected a list of datasets, or the word all",
+    ];
+    expect(await problems("")).toEqual(missing);
+    expect(await problems("# nothing yet\n")).toEqual(missing);
+  });
+
+  test.each([
+    ["- a", "got […], expected a mapping with service, datasets and output"],
+    ["just text", 'got "just text", expected a mapping with service, datasets and output'],
+  ])("is no mapping: %s", async (text, problem) => {
+    expect(await problems(text)).toEqual([problem]);
+  });
+
+  test("never fills the key in, nor says it", async () => {
+    const env = { KNOWLEDGE_API_KEY: "tell-nobody", MY_KEY: "tell-nobody" };
+    const job = { ...smallJob, output: { dir: "${KNOWLEDGE_API_KEY}" } };
+    const refusal = "holds the key, which is never part of a job; its name belongs in api_key_env";
+    expect(await problems(job, { env })).toEqual([`output.dir: KNOWLEDGE_API_KEY ${refusal}`]);
+    const service = { ...smallJob.service, api_key_env: "${MY_KEY}" };
+    expect(await problems({ ...smallJob, service }, { env })).toEqual([`service.api_key_env: MY_KEY ${refusal}`]);
+  });
+
+  test("cannot be read", async () => {
+    const read = async (file: string) => (await usageError(loadJob({ file }, {}, {}))).message.replace(folder, "");
+    await mkdir(join(folder, "folder.yaml"));
+    expect(await read(join(folder, "folder.yaml"))).toBe('cannot read the job file "/folder.yaml": it is a folder');
+    expect(await read(join(folder, "none.yaml"))).toBe('cannot read the job file "/none.yaml": there is no such file');
+    const binary = await write(Uint8Array.of(0xff, 0xfe, 0x00), "binary.yaml");
+    expect(await read(binary)).toBe('cannot read the job file "/binary.yaml": it is not UTF-8 text');
+    const large = await write(new Uint8Array(16_000_001), "large.yaml");
+    expect(await read(large)).toBe('cannot read the job file "/large.yaml": it is larger than 16 MB');
+  });
+
+  test.skipIf(process.getuid?.() === 0)("may not be read", async () => {
+    const file = await write("", "closed.yaml");
+    await chmod(file, 0);
+    expect((await usageError(loadJob({ file }, {}, {}))).message).toMatch(/: no permission to read it$/);
+  });
+});
+
+describe("flags", () => {
+  test("win over the file, even over a variable that is not set", async () => {
+    const job = {
+      ...smallJob,
+      service: { ...smallJob.service, concurrency: 2 },
+      output: { dir: "${UNSET}", formats: ["csv"] },
+    };
+    const flags = {
+      out: "there",
+      format: ["jsonl,parquet"],
+      concurrency: "16",
+      childChunks: "none",
+      consistency: "counts",
+      csvSafe: true,
+      keepSignatures: true,
+    };
+    const { service, output, childChunks } = await load(job, { flags });
+    expect(service.concurrency).toBe(16);
+    expect(output).toEqual({
+      ...contractJob.output,
+      dir: "there",
+      formats: ["jsonl", "parquet"],
+      csvSafe: true,
+      keepSignatures: true,
+    });
+    expect(childChunks).toBe("none");
+  });
+
+  test("are not filled in from the environment", async () => {
+    expect((await load(smallJob, { flags: { out: "${HOME}" }, env: { HOME: "/root" } })).output.dir).toBe("${HOME}");
+  });
+
+  test("that are wrong are named in their problems", async () => {
+    const flags = { concurrency: 100, maxRps: 5, format: ["xml"], out: "", childChunks: "auto", consistency: "often" };
+    expect(await problems(smallJob, { flags })).toEqual([
+      "--max-rps: max_rps is not available in this version; remove it",
+      "--child-chunks: auto is not available in this version; use all",
+      "--concurrency: got 100, expected a whole number from 1 to 64",
+      '--consistency: got "often", expected counts or sweeps',
+      '--out: got "", expected the path of a folder',
+      '--format: got "xml", expected jsonl, csv, parquet or duckdb',
+    ]);
+    expect(await problems(smallJob, { flags: { concurrency: Number.NaN } })).toEqual([
+      "--concurrency: got NaN, expected a whole number from 1 to 64",
+    ]);
+  });
+
+  test("that say what is read do not go with a file", async () => {
+    const flags = { baseUrl: "https://x/v1", dataset, document: [document], batch: ["b"] };
+    const message = "not together with a job file, which says itself what is read";
+    expect(await problems(smallJob, { flags })).toEqual(
+      ["--base-url", "--dataset", "--document", "--batch"].map((flag) => `${flag}: ${message}`),
+    );
+  });
+});
+
+describe("a job without a file", () => {
+  test("is named after its dataset", async () => {
+    const flags = {
+      baseUrl: "https://kb.example.com/v1/",
+      dataset: dataset.toUpperCase(),
+      document: [document],
+      batch: ["7"],
+    };
+    expect(await loadJob({ none: true }, { ...flags, format: ["csv"], out: "there" }, {})).toEqual({
+      ...contractJob,
+      name: dataset,
+      service: { ...contractJob.service, caFile: undefined },
+      datasets: [{ id: dataset, documents: [document], batches: ["7"], status: [], keyword: undefined }],
+      output: { ...contractJob.output, dir: "there", formats: ["csv"] },
+    });
+  });
+
+  test("says which flags are missing or wrong", async () => {
+    expect(
+      (await usageError(loadJob({ none: true }, {}, {}))).message,
+    ).toBe(`3 problems with the flags of a run without a job file:
+  --base-url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
+  --dataset: got nothing, expected a UUID, 8-4-4-4-12 hexadecimal digits
+  --document: got nothing, expected at least one document or batch`);
+    const flags = {
+      baseUrl: "http://kb.example.com/v1",
+      dataset,
+      document: ["all"],
+      batch: ["", "b", "b"],
+      concurrency: 0,
+    };
+    expect(await problemTexts(loadJob({ none: true }, flags, {}))).toEqual([
+      "--document: all is not available in this version; list the documents by id",
+      "--concurrency: got 0, expected a whole number from 1 to 64",
+      '--base-url: got "http://kb.example.com/v1", expected https, as http shows the key to the network (allow_http: true permits it)',
+      '--batch: got "", expected a batch id: text that is not empty, nor . or ..',
+      '--batch: got "b", expected each batch once; batches[1] is the same',
+    ]);
+  });
+});
+
+describe("for all documents", () => {
+  const keys = [
+    "name",
+    "service",
+    "datasets",
+    "output",
+    "id",
+    "documents",
+    "keep",
+    "formats",
+    "__proto__",
+    "constructor",
+  ];
+  const anyDocument = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.jsonValue({ maxDepth: 1 }),
+      fc.constantFrom("all", "auto", "${HOME}", "${", "$${X}", dataset, 8),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string()), tie("value"), { maxKeys: 5 }),
+    ),
+  })).value;
+
+  const endsWellOrInUsageError = async (text: string) => {
+    try {
+      await load(text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      expect(String(error)).not.toMatch(/[^\P{Cc}\n]/u);
+    }
+  };
+
+  test("nothing but UsageError is thrown", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyDocument, (value) => endsWellOrInUsageError(JSON.stringify(value))),
+      { numRuns: 500 },
+    );
+  });
+
+  test("nothing but UsageError is thrown for text that is no document", async () => {
+    const text = fc.array(
+      fc.constantFrom(
+        "a",
+        ":",
+        " ",
+        "\n",
+        "- ",
+        "[",
+        "]",
+        "{",
+        "}",
+        "&x ",
+        "*x",
+        "!t ",
+        "${A}",
+        '"',
+        "\t",
+        "? ",
+        "|",
+        "---\n",
+      ),
+      {
+        maxLength: 40,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(text, (parts) => endsWellOrInUsageError(parts.join(""))),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a job comes out the same from YAML as from JSON", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyJob, async (job) => {
+        expect(await load(stringify(job))).toEqual(await load(JSON.stringify(job)));
+      }),
+    );
+  });
+});
+
+const plainText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).map((text) => text.replaceAll("$", "€"));
+
+/** Every job file that this version runs. */
+const anyJob = fc.record(
+  {
+    name: fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,20}$/),
+    service: fc.record(
+      {
+        base_url: fc.webUrl().map((url) => url.replace(/^http:/, "https:")),
+        api_key_env: fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,10}$/),
+        concurrency: fc.integer({ min: 1, max: 64 }),
+        timeout: fc.double({ min: 0.001, max: 3600, noNaN: true }),
+        retries: fc.integer({ min: 0, max: 20 }),
+        max_body: fc.integer({ min: 1, max: 1024 }),
+        allow_http: fc.boolean(),
+      },
+      { requiredKeys: ["base_url"] },
+    ),
+    datasets: fc.uniqueArray(
+      fc.record(
+        {
+          id: fc.uuid(),
+          documents: fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 3 }),
+          batches: fc.uniqueArray(
+            plainText.filter((text) => !/^\.{1,2}$/.test(text)),
+            { maxLength: 3 },
+          ),
+          status: fc.uniqueArray(plainText, { maxLength: 3 }),
+          keyword: plainText,
+        },
+        { requiredKeys: ["id", "documents"] },
+      ),
+      { minLength: 1, maxLength: 3, selector: ({ id }) => id },
+    ),
+    child_chunks: fc.constantFrom("all", "none"),
+    consistency: fc.constant("counts"),
+    output: fc.record(
+      {
+        dir: fc.stringMatching(/^[\w./ -]{1,20}$/),
+        formats: fc.shuffledSubarray(["jsonl", "csv", "parquet", "duckdb"], { minLength: 1 }),
+        keep_signatures: fc.boolean(),
+        csv_safe: fc.boolean(),
+        memory: fc.constantFrom("800MB", "1.5 GiB"),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: ["service", "datasets"] },
+);

@@ -1,0 +1,82 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: job files hold ${NAME} in plain strings
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { UsageError } from "../../src/errors.js";
+import { parseJobText } from "../../src/job/parse-job-text.js";
+
+const bomb = [
+  "a: &a [x,x,x,x,x,x,x,x,x,x]",
+  "b: &b [*a,*a,*a,*a,*a,*a,*a,*a]",
+  "c: &c [*b,*b,*b,*b,*b,*b,*b]",
+  "d: [*c,*c,*c,*c]",
+];
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parseJobText(text, "the job file");
+  } catch (error) {
+    if (error instanceof UsageError) return error.problems.map(({ path, message }) => `${path}: ${message}`);
+    throw error;
+  }
+  return [];
+}
+
+test.each([
+  ["a: [1, yes, null]", { a: [1, "yes", null] }],
+  ['{\n\t"a": "\\ud83d\\ude00\\/"\n}', { a: "😀/" }],
+  ["\ufeffa: 1\r\nb: 2\r\n", { a: 1, b: 2 }],
+  ["a: ${NAME}", { a: "${NAME}" }],
+  ["a: 2026-01-01", { a: "2026-01-01" }],
+  ["1: a\ntrue: b", { "1": "a", true: "b" }],
+  ["", null],
+  ["a: &list [1]\nb: *list", { a: [1], b: [1] }],
+  ["%YAML 1.1\n---\na: yes", { a: "yes" }],
+])("reads %j", (text, value) => {
+  expect(parseJobText(text, "the job file")).toEqual(value);
+});
+
+describe("refuses", () => {
+  test.each([
+    ["a: 'x", "line 1, column 6: Missing closing 'quote"],
+    ["a: 1\nb: 2\na: 3", "line 3, column 1: Map keys must be unique"],
+    ['{"a": 1, "a": 2}', "line 1, column 10: Map keys must be unique"],
+    ["a:\n\t- b", "line 2, column 1: Tabs are not allowed as indentation"],
+    ["? [a]\n: b", "line 1, column 3: With stringKeys, all keys must be strings"],
+    ["a: 1\n---\nb: 2", "line 2, column 1: Source contains multiple documents; please use YAML.parseAllDocuments()"],
+    ["api_key: !tell-nobody", "line 1, column 10: Unresolved tag"],
+    ["a: !!binary aGk=", "line 1, column 4: Unresolved tag"],
+    ["api_key: |tell-nobody", "line 1, column 11: Block scalar header includes extra characters"],
+    ["a: *tell-nobody", ": Unresolved alias (the anchor must be set before the alias)"],
+    [bomb.join("\n"), ": Excessive alias count indicates a resource exhaustion attack"],
+    ["a: &a [*a, *a]", ": nested more than 20 levels deep"],
+    ["[".repeat(30) + "]".repeat(30), ": nested more than 20 levels deep"],
+    [
+      "documents: [${NAME}]",
+      'line 1, column 14: Missing , or : between flow sequence items; inside [ ] and { } write "${NAME}" in quotes',
+    ],
+  ])("%j", (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  test("several mistakes at once, ten at the most", () => {
+    expect(problemsOf("a: 1\na: 2\nb: 1\nb: 2")).toHaveLength(2);
+    expect(problemsOf("a: 1\n".repeat(50))).toHaveLength(10);
+  });
+
+  test("what would fill the stack", () => {
+    expect(problemsOf("[".repeat(50_000))[0]).toMatch(/: nested more than 20 levels deep$/);
+  });
+});
+
+test("reads every JSON document, written as JSON or as YAML", () => {
+  const document = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 });
+  fc.assert(
+    fc.property(document, (value) => {
+      // YAML has no -0 among its integers, and one way to write a number is enough here.
+      const wanted: unknown = JSON.parse(JSON.stringify(value));
+      expect(parseJobText(JSON.stringify(value), "it")).toEqual(wanted);
+      expect(parseJobText(stringify(wanted), "it")).toEqual(wanted);
+    }),
+  );
+});

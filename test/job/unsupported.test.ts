@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { findUnsupported } from "../../src/job/unsupported.js";
+
+test.each([
+  [{ service: { max_rps: 5 } }, ["service", "max_rps"], "max_rps is not available in this version; remove it"],
+  [{ datasets: "all" }, ["datasets"], "all is not available in this version; list the datasets by id"],
+  [
+    { datasets: [{ documents: [] }, { documents: "all" }] },
+    ["datasets", 1, "documents"],
+    "all is not available in this version; list the documents by id",
+  ],
+  [{ child_chunks: "auto" }, ["child_chunks"], "auto is not available in this version; use all"],
+  [{ consistency: "sweeps" }, ["consistency"], "sweeps is not available in this version; use counts"],
+  [{ output: { keep: { last: 14 } } }, ["output", "keep"], "keep is not available in this version; remove it"],
+])("%j is refused", (document, path, message) => {
+  expect(findUnsupported(document)).toEqual([{ path, message }]);
+});
+
+test.each([
+  [{}],
+  [null],
+  ["all"],
+  [{ service: { max_rps: null }, datasets: [{}, 1, null], child_chunks: "all", consistency: 1, output: [] }],
+])("%j is not", (document) => {
+  expect(findUnsupported(document)).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { loadJob } from "../../src/job/load-job.js";
+import { runJob } from "../../src/run/run-job.js";
+import { buildDataset } from "../../src/service/sample/build-dataset.js";
+import { outlines } from "../../src/service/sample/outlines.js";
+import { expectedChild, expectedChunk } from "./expected-rows.js";
+import { testFolder } from "./job-for.js";
+import { query, readJsonl } from "./read-dump.js";
+
+/** As the service lists rows: by position, then id. */
+const byPlace = (a: Listed, b: Listed) => a.position - b.position || (a.id < b.id ? -1 : 1);
+interface Listed {
+  readonly position: number;
+  readonly id: string;
+}
+
+const sample = outlines.map((outline) => buildDataset(outline, () => new Date()));
+const documents = sample.flatMap(({ row: dataset, documents }) =>
+  documents.map(({ row, chunks }) => ({
+    datasetId: dataset.id,
+    documentId: row.id,
+    chunks: chunks.toSorted((a, b) => byPlace(a.row, b.row)),
+  })),
+);
+const chunks = documents.flatMap(({ datasetId, documentId, chunks }) =>
+  chunks.map(({ row }) => expectedChunk(datasetId, documentId, row)),
+);
+const children = documents.flatMap(({ datasetId, documentId, chunks }) =>
+  chunks.flatMap(({ row, children }) =>
+    children.toSorted(byPlace).map((child) => expectedChild(datasetId, documentId, row.id, child)),
+  ),
+);
+
+test("the demo job dumps the sample data, every row of it, field by field, in every format", async () => {
+  const folder = await testFolder();
+  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder }, {});
+  const { manifest, folder: run, database } = await runJob(job, { env: {} });
+
+  expect(manifest).toMatchObject({ status: "complete", warnings: [], drift: {} });
+  expect(await readJsonl(run, "chunks")).toEqual(chunks);
+  expect(await readJsonl(run, "child_chunks")).toEqual(children);
+  expect(manifest.counts).toMatchObject({
+    chunks: chunks.length,
+    child_chunks: children.length,
+    documents: 13,
+    metadata_fields: 10,
+  });
+
+  for (const kind of ["chunks", "child_chunks", "documents", "metadata_fields"]) {
+    const typed = await query(`SELECT * FROM '${run}/${kind}.parquet'`);
+    expect(await query(`SELECT * EXCLUDE (run_id) FROM ${kind}`, database)).toEqual(typed);
+    const csv = `read_csv('${run}/${kind}.csv', all_varchar = true, allow_quoted_nulls = false, parallel = false, max_line_size = 10000000)`;
+    const ids = kind.endsWith("chunks") ? "id, content" : "dataset_id";
+    expect(await query(`SELECT ${ids} FROM ${csv}`)).toEqual(
+      await query(`SELECT ${ids} FROM '${run}/${kind}.parquet'`),
+    );
+    expect(typed).toHaveLength((await readJsonl(run, kind)).length);
+  }
+});
+
+test("the indexing status stands twice for every batch, before the crawl and after it", async () => {
+  const folder = await testFolder();
+  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder, format: ["jsonl"] }, {});
+  const { folder: run } = await runJob(job, { env: {} });
+  const rows = await readJsonl(run, "indexing_status");
+  const batches = [...new Set(rows.map(({ batch }) => batch))];
+  expect(batches).toEqual(["20250306120000123456", "20250602093000654321", "import/März 2025 #3? 100%"]);
+  for (const batch of batches) {
+    const moments = new Set(rows.filter((row) => row.batch === batch).map(({ captured_at }) => captured_at));
+    expect(moments.size).toBe(2);
+  }
+  const underWay = rows.filter(({ batch }) => batch === batches[1]);
+  const counted = (moment: unknown) =>
+    underWay
+      .filter(({ captured_at }) => captured_at === moment)
+      .reduce((sum, row) => sum + Number(row.completed_segments) + Number(row.total_segments), 0);
+  const [before, after] = [...new Set(underWay.map(({ captured_at }) => captured_at))];
+  expect(counted(after)).toBeGreaterThan(counted(before));
+});
+
+test("files and folders can be read by their owner only, and the manifest tells the truth about them", async () => {
+  const folder = await testFolder();
+  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: join(folder, "new", "out") }, {});
+  const { manifest, folder: run, database } = await runJob(job, { env: {} });
+  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+  expect(manifest.files).toHaveLength(15);
+  for (const { path, bytes } of manifest.files) {
+    expect(await mode(join(run, path))).toBe("600");
+    expect((await stat(join(run, path))).size).toBe(bytes);
+  }
+  for (const path of [join(folder, "new"), join(folder, "new", "out", "demo"), join(run, ".."), run]) {
+    expect(await mode(path)).toBe("700");
+  }
+  expect(await mode(join(run, "manifest.json"))).toBe("600");
+  expect(await mode(database ?? "")).toBe("600");
+  expect(JSON.parse(await readFile(join(run, "manifest.json"), "utf8"))).toEqual(manifest);
+});

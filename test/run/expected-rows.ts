@@ -1,0 +1,44 @@
+/**
+ * What a dump must hold of a record, written down a second time and simply: the columns of the format, times as ISO
+ * strings, everything unnamed in `extra`. For records whose known fields have the types that they should have.
+ */
+
+type Fields = Record<string, unknown>;
+
+const chunkFields =
+  "id position content answer word_count tokens keywords index_node_id index_node_hash hit_count enabled disabled_at disabled_by status created_by created_at updated_at updated_by indexing_at completed_at error stopped_at sign_content attachments summary".split(
+    " ",
+  );
+const childFields = "id position content word_count type created_at updated_at".split(" ");
+
+export function expectedChunk(datasetId: string, documentId: string, record: object): Fields {
+  return expected({ dataset_id: datasetId, document_id: documentId }, chunkFields, { ...record }, ["child_chunks"]);
+}
+
+export function expectedChild(datasetId: string, documentId: string, chunkId: string, record: object): Fields {
+  return expected(
+    { dataset_id: datasetId, document_id: documentId, segment_id: chunkId },
+    childFields,
+    { ...record },
+    [],
+  );
+}
+
+function expected(known: Fields, fields: readonly string[], record: Fields, left: readonly string[]): Fields {
+  const row: Fields = { ...known };
+  for (const field of fields) row[field] = field.endsWith("_at") ? time(record[field]) : (record[field] ?? null);
+  for (const field of ["sign_content", "attachments"]) if (row[field]) row[field] = unsigned(row[field]);
+  const named = new Set([...Object.keys(known), ...fields, ...left]);
+  const rest = Object.entries(record).filter(([field]) => !named.has(field));
+  row.extra = rest.length > 0 ? Object.fromEntries(rest) : null;
+  return row;
+}
+
+function time(seconds: unknown): string | null {
+  if (typeof seconds !== "number") return null;
+  return new Date(Math.round(seconds * 1000)).toISOString().replace(".000Z", "Z");
+}
+
+function unsigned(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replace(/\?timestamp=\d+&nonce=[0-9a-f]+&sign=[\w=-]+/g, ""));
+}

@@ -1,0 +1,27 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Job } from "../../src/job/job.js";
+import { loadJob } from "../../src/job/load-job.js";
+
+/** A folder of the test's own, removed when it is over. */
+export async function testFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A job as its file would have it, loaded from a file; `output.dir` is in the folder. JSON is YAML, too. */
+export async function jobFor(folder: string, document: Record<string, unknown>): Promise<Job> {
+  return loadJob({ file: await jobFile(folder, document) }, {}, {});
+}
+
+/** The file of such a job. */
+export async function jobFile(folder: string, document: Record<string, unknown>): Promise<string> {
+  const { output, ...rest } = document;
+  const path = join(folder, "job.yaml");
+  const given = typeof output === "object" ? output : {};
+  await writeFile(path, JSON.stringify({ name: "test", output: { dir: join(folder, "out"), ...given }, ...rest }));
+  return path;
+}

@@ -1,0 +1,128 @@
+import { type Answer, errorAnswer, htmlAnswer, notFoundAnswer } from "./answer.js";
+import type { Behaviour } from "./behaviour.js";
+import { datasetList, documentList } from "./discovery.js";
+import type { ChildRecord, ChunkRecord, Json } from "./json.js";
+import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./paging.js";
+import { type Random, shuffled } from "./random.js";
+import { findChunk, type Store, type TestDataset, type TestDocument } from "./store.js";
+
+/** Everything that an answer depends on. */
+export interface Question {
+  readonly store: Store;
+  readonly behaviour: Behaviour;
+  readonly random: Random;
+  /** Dataset id and batch → how often it was read. */
+  readonly batchReads: Map<string, number>;
+  /** As sent, with `/v1`. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+const builtInFields: Json[] = [
+  { name: "document_name", type: "string" },
+  { name: "uploader", type: "string" },
+  { name: "upload_date", type: "time" },
+  { name: "last_update_date", type: "time" },
+  { name: "source", type: "string" },
+];
+
+const invalid = errorAnswer(400, "invalid_param", "page and limit must be integers from 1 on");
+
+function listed<Row extends ChunkRecord | ChildRecord>(rows: Row[], question: Question): Row[] {
+  const keyword = question.query.get("keyword") ?? "";
+  const statuses = question.query.getAll("status");
+  const isListed = (row: Row) =>
+    hasKeyword(row, keyword) && (statuses.length === 0 || statuses.some((status) => status === row.status));
+  const found = keyword === "" && statuses.length === 0 ? rows : rows.filter(isListed);
+  return question.behaviour.ties === "shuffled" ? withShuffledTies(found, question.random) : found;
+}
+
+function chunkList(question: Question, document: TestDocument, asked: Asked): Answer {
+  const rows = listed(document.chunks, question);
+  const envelope = { doc_form: document.docForm, total: rows.length };
+  if (question.behaviour.paging === "ignored") return { status: 200, json: { data: rows, ...envelope } };
+  const { rows: data, hasMore } = pageOf(rows, asked, question.behaviour);
+  const more: { has_more?: boolean } = hasMore === undefined ? {} : { has_more: hasMore };
+  return { status: 200, json: { data, ...envelope, ...more, limit: asked.limit, page: asked.page } };
+}
+
+function childList(question: Question, document: TestDocument, chunkId: string, asked: Asked): Answer {
+  if (!findChunk(document, chunkId)) return notFoundAnswer("Segment", question.path);
+  question.query.delete("status");
+  const rows = listed(document.children.get(chunkId) ?? [], question);
+  const total = rows.length;
+  if (question.behaviour.paging === "ignored") return { status: 200, json: { data: rows, total } };
+  const { rows: data, pages } = pageOf(rows, asked, question.behaviour);
+  return { status: 200, json: { data, total, total_pages: pages, page: asked.page, limit: asked.limit } };
+}
+
+function batchStatus(question: Question, dataset: TestDataset, name: string): Answer {
+  const batch = dataset.batches.get(name);
+  if (!batch) return notFoundAnswer("Documents", question.path);
+  const counted = `${dataset.id} ${name}`;
+  const read = (question.batchReads.get(counted) ?? 0) + 1;
+  question.batchReads.set(counted, read);
+  const entries = typeof batch === "function" ? batch(read) : batch;
+  const data = question.behaviour.ties === "shuffled" ? shuffled(question.random, entries) : entries;
+  return { status: 200, json: { data } };
+}
+
+function documentAnswer(question: Question, dataset: TestDataset, documentId: string, chunkId?: string): Answer {
+  const document = dataset.documents.get(documentId);
+  if (!document) return notFoundAnswer("Document", question.path);
+  const error = question.behaviour.documentError?.get(documentId);
+  if (error) {
+    const { status, body } = error;
+    if (typeof body === "object" && body !== null && !Array.isArray(body)) return { status, json: body };
+    return { status, html: String(body) };
+  }
+  const asked = askedOf(question.query);
+  if (!asked) return invalid;
+  return chunkId === undefined ? chunkList(question, document, asked) : childList(question, document, chunkId, asked);
+}
+
+function datasetAnswer(question: Question, dataset: TestDataset, rest: string[]): Answer | undefined {
+  const [collection, id = "", leaf, chunkId, children] = rest;
+  if (collection === "metadata" && id === "built-in" && rest.length === 2) {
+    return { status: 200, json: { fields: builtInFields } };
+  }
+  if (collection !== "documents") return undefined;
+  if (rest.length === 1) {
+    const asked = askedOf(question.query);
+    return asked ? documentList(dataset, asked, question.behaviour) : invalid;
+  }
+  if (leaf === "indexing-status" && rest.length === 3) return batchStatus(question, dataset, id);
+  if (leaf !== "segments") return undefined;
+  if (rest.length === 3) return documentAnswer(question, dataset, id);
+  return children === "child_chunks" && rest.length === 5 ? documentAnswer(question, dataset, id, chunkId) : undefined;
+}
+
+/** Whether this is the path of a chunk list, the answers that are worth keeping. */
+export function isChunkList(path: string): boolean {
+  return path.endsWith("/segments");
+}
+
+/** The answer of a healthy server to a GET; `authorized` is judged only where the URL exists. */
+export function rightAnswer(question: Question, authorized: boolean): Answer {
+  const unknown = htmlAnswer(404, "Not Found");
+  const steps = question.path.split("/").slice(1).map(decoded);
+  if (steps[0] !== "v1" || steps[1] !== "datasets") return unknown;
+  if (!authorized) return errorAnswer(401, "unauthorized", "Access token is invalid");
+  const [datasetId = "", ...rest] = steps.slice(2);
+  if (steps.length === 2) {
+    const asked = askedOf(question.query);
+    return asked ? datasetList(question.store, asked, question.behaviour) : invalid;
+  }
+  if (rest.length === 0) return unknown;
+  const dataset = question.store.datasets.get(datasetId);
+  if (!dataset) return notFoundAnswer("Dataset", question.path);
+  return datasetAnswer(question, dataset, rest) ?? unknown;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
