@@ -1,4 +1,4 @@
-import type { RunTally } from "../run/run-tally.js";
+import { type RunTally, readingDocuments } from "../run/run-tally.js";
 import { countText, durationText } from "./text.js";
 
 /** Where a run stands, derived from its tally. */
@@ -39,16 +39,16 @@ export function progressOf(tally: RunTally, elapsed: number): Progress {
   };
 }
 
-/** One line of text: facts first, so that a narrow terminal cuts what matters least. */
+/** One line of text; what matters most stands first, because a narrow terminal cuts the end. */
 export function renderProgress(progress: Progress): string {
-  const { documents, documentsDone, rate, left } = progress;
+  const { step, documents, documentsDone, rate, left } = progress;
   return [
-    progress.step,
+    step !== readingDocuments && step,
+    left !== undefined && left > 0 && `${durationText(left)} left`,
     documents > 0 && `${documentsDone.toLocaleString("en-US")}/${countText(documents, "document")}`,
     countText(progress.chunks, "chunk"),
     countText(progress.childChunks, "child chunk"),
     `${Math.round(rate).toLocaleString("en-US")} requests/s`,
-    left !== undefined && left > 0 && `${durationText(left)} left`,
   ]
     .filter(Boolean)
     .join(" · ");

@@ -8,7 +8,9 @@ export interface Paint {
   readonly faint: (text: string) => string;
 }
 
-const painted = (format: Parameters<typeof styleText>[0]) => (text: string) => styleText(format, text);
+/** We decide ourselves what is a terminal; styleText would look at stdout. */
+const painted = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+  styleText(format, text, { validateStream: false });
 const plain = (text: string) => text;
 
 /** Colours only where they are wanted: on a terminal, and never with NO_COLOR. */

@@ -9,7 +9,7 @@ import { type DocumentResult, dumpDocument } from "./dump-document.js";
 import { readMetadataFields } from "./read-metadata-fields.js";
 import { type Reading, sentenceOf } from "./reading.js";
 import type { Log } from "./run-options.js";
-import type { RunTally } from "./run-tally.js";
+import { type RunTally, readingDocuments } from "./run-tally.js";
 
 export interface ReadOptions {
   readonly job: Job;
@@ -41,7 +41,7 @@ export async function readEverything(api: Client, options: ReadOptions): Promise
     captureStatus(api, job.datasets, rowOptions, now),
     readMetadataFields(api, job.datasets, rowOptions),
   ]);
-  tally.step = "reading documents";
+  tally.step = readingDocuments;
   const documents = await readDocuments(api, options);
   tally.step = "reading status";
   const after = await captureStatus(api, job.datasets, rowOptions, now);

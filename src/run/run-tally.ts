@@ -1,5 +1,8 @@
 import { emptyRequestTally, type RequestTally } from "../client/request-tally.js";
 
+/** The step of a run that takes almost all of its time. */
+export const readingDocuments = "reading documents";
+
 /** What a run has done so far; counted where it happens, shown by whoever looks. */
 export interface RunTally {
   readonly requests: RequestTally;

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, startKbdump } from "../cli/run-kbdump.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { jobFile, testFolder } from "./job-for.js";
+
+/** The most memory that a process ever had resident, in MB, as Linux knows it; read until the process is gone. */
+async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Promise<number> {
+  let peak = 0;
+  let running = true;
+  void gone.then(() => {
+    running = false;
+  });
+  while (running) {
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return peak;
+}
+
+test.runIf(process.platform === "linux")(
+  "100,000 chunks in one document at 8 in flight take less than 300 MB",
+  async () => {
+    const store = new Store();
+    const document = makeDocument({ chunks: 100_000 });
+    const dataset = store.addDataset(document);
+    const server = await startRealisticServer(store);
+    onTestFinished(() => server.close());
+    const folder = await testFolder();
+    const output = { formats: ["jsonl", "csv"], dir: folder };
+    const datasets = [{ id: dataset.id, documents: [document.id] }];
+    const job = await jobFile(folder, { service: { base_url: server.url }, datasets, child_chunks: "none", output });
+
+    const child = startKbdump(["run", job, "--json", "--quiet"], { KNOWLEDGE_API_KEY: server.key });
+    const done = finished(child);
+    const peak = await peakMemory(child.pid, done);
+    const { code, stdout } = await done;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).counts).toMatchObject({ chunks: 100_000 });
+    expect(peak).toBeGreaterThan(50);
+    expect(peak).toBeLessThan(300);
+  },
+  60_000,
+);
