@@ -21,6 +21,7 @@ const options = (yargs: Argv) =>
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
     .option("child-chunks", { type: "string", describe: "all or none: whether to read child chunks" })
     .option("consistency", { type: "string", describe: "counts: as many rows as the service says" })
+    .option("fresh", { type: "boolean", default: false, describe: "do not go on where an earlier run broke off" })
     .option("csv-safe", { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" })
     .option("keep-signatures", { type: "boolean", describe: "leave the signatures in links to files" })
     .epilog(epilog);
@@ -38,7 +39,8 @@ export const runCommand: Command = {
       const tally = emptyRunTally();
       const start = performance.now();
       const unwatch = view.watch(tally);
-      const result = await runJob(job, { env: world.env, signal: world.signal, tally, log: view.log }).finally(unwatch);
+      const setting = { env: world.env, signal: world.signal, tally, log: view.log, fresh: argv.fresh };
+      const result = await runJob(job, setting).finally(unwatch);
       const elapsed = performance.now() - start;
       const summary = argv.json
         ? JSON.stringify(summaryJson(result, elapsed))

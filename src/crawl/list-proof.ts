@@ -1,19 +1,24 @@
-import type { ListPage, Listed } from "../client/check-list.js";
+import type { Listed, ListPage } from "../client/check-list.js";
 
 /**
  * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`. It takes
  * the pages in order and makes no requests.
  */
 export class ListProof {
-  readonly #ids = new Set<string>();
+  readonly #ids: Set<string>;
   readonly #name: string;
   readonly #problem: (text: string) => void;
   #total: number | undefined;
 
-  /** `problem` is told of what is wrong; it may throw, or go on to have what there is. */
-  constructor(name: string, problem: (text: string) => void) {
+  /**
+   * `problem` is told of what is wrong; it may throw, or go on to have what there is. `read` is what an earlier process
+   * read of the list.
+   */
+  constructor(name: string, problem: (text: string) => void, read?: { ids: Iterable<string>; total: number }) {
     this.#name = name;
     this.#problem = problem;
+    this.#ids = new Set(read?.ids);
+    this.#total = read?.total;
   }
 
   /** In the order of the service, each once. */
@@ -21,9 +26,9 @@ export class ListProof {
     return this.#ids;
   }
 
-  /** What the service said last; undefined before the first page. */
-  get total(): number | undefined {
-    return this.#total;
+  /** Whether as many ids have come as the service counts. */
+  get isWhole(): boolean {
+    return this.#ids.size === this.#total;
   }
 
   /** Takes the next page and gives the rows of it that no earlier page had. */
@@ -41,7 +46,7 @@ export class ListProof {
 
   /** To be called after the last page. */
   finish(): void {
-    if (this.#ids.size !== this.#total) {
+    if (!this.isWhole) {
       this.#problem(`${this.#name}: the service counts ${this.#total ?? "no"} and lists ${this.#ids.size}`);
     }
   }

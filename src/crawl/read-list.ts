@@ -1,30 +1,45 @@
 import type { ListPage } from "../client/check-list.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 
+/** Reads the page of a list with this number, from 1. */
+export type ReadPage = (page: number) => Promise<ListPage>;
+
+/** The size of a list, as its first page tells it. */
+export interface ListSize {
+  /** Rows that the service counts. */
+  readonly total: number;
+  /** Rows on page 1: where rows are left, that is what the service puts on a page. */
+  readonly pageSize: number;
+}
+
 /**
- * The pages of a list in order. Page 1 tells how many there are; the others are asked for ahead. Ends early at a page
- * that is empty although rows are missing: the proof says so. The given `first` page is not asked for again.
+ * The pages of a list in order. Page 1 tells how many there are; the others are asked for ahead. The given `first` page is
+ * not asked for again.
  */
-export async function* readList(
-  readPage: (page: number) => Promise<ListPage>,
+export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: ListPage): AsyncGenerator<ListPage> {
+  const page = first ?? (await readPage(1));
+  yield page;
+  yield* readRest(readPage, lookAhead, { total: page.total, pageSize: page.rows.length }, 1);
+}
+
+/** The pages behind the first `read` ones. Ends early at one that is empty although rows are missing: the proof says so. */
+export async function* readRest(
+  readPage: ReadPage,
   lookAhead: LookAhead,
-  first?: ListPage,
+  size: ListSize,
+  read: number,
 ): AsyncGenerator<ListPage> {
-  const page1 = first ?? (await readPage(1));
-  yield page1;
-  for await (const page of mapAhead(remainingPages(page1), lookAhead, readPage)) {
+  for await (const page of mapAhead(pagesBehind(read, size), lookAhead, readPage)) {
     if (page.rows.length === 0) return;
     yield page;
   }
 }
 
 /**
- * The numbers of the pages behind page 1. `total` decides: `has_more` lies and `limit` only echoes what was asked, but
- * where rows are left, page 1 holds exactly as many as the service puts on a page. A service that ignores paging
- * gives all of them at once.
+ * The numbers of the pages behind the first `read` ones. `total` decides: `has_more` lies and `limit` only echoes what was
+ * asked. A service that ignores paging gives all rows on page 1.
  */
-export function* remainingPages(first: ListPage): Generator<number> {
-  if (first.rows.length === 0) return;
-  const pages = Math.ceil(first.total / first.rows.length);
-  for (let page = 2; page <= pages; page++) yield page;
+export function* pagesBehind(read: number, { total, pageSize }: ListSize): Generator<number> {
+  const pages = pageSize > 0 ? Math.ceil(total / pageSize) : 1;
+  for (let page = read + 1; page <= pages; page++) yield page;
 }

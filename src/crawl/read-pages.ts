@@ -28,7 +28,11 @@ export function readChildChunkPages(
   return provedPages(`children of chunk ${chunkId}`, (page) => api.childChunks(whole, chunkId, page), ahead);
 }
 
-async function* provedPages(name: string, readPage: (page: number) => Promise<ListPage>, ahead: number): AsyncGenerator<ListPage> {
+async function* provedPages(
+  name: string,
+  readPage: (page: number) => Promise<ListPage>,
+  ahead: number,
+): AsyncGenerator<ListPage> {
   const proof = new ListProof(name, (problem) => {
     throw new SkipError(problem);
   });

@@ -36,6 +36,7 @@ datasets:
 
 child_chunks: all                       # all; none: read no child chunks; auto: fewest requests (not available yet)
 consistency: counts                     # counts: as many rows as the service says; sweeps (not available yet)
+resume_within: 24                       # hours within which a run that broke off is continued
 
 output:
   dir: output

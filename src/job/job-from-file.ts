@@ -18,6 +18,7 @@ export function jobFromFile(file: JobFile): Job {
     datasets: datasets.map(datasetFromFile),
     childChunks: file.child_chunks,
     consistency: file.consistency,
+    resumeWithin: file.resume_within,
     output: outputFromFile(file.output),
   };
 }

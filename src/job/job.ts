@@ -57,5 +57,7 @@ export interface Job {
   readonly datasets: readonly DatasetJob[];
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "counts" | "sweeps";
+  /** Hours within which a run that broke off is continued. */
+  readonly resumeWithin: number;
   readonly output: OutputOptions;
 }

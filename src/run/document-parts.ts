@@ -1,19 +1,19 @@
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
 import type { TextFormat } from "../sinks/sink.js";
-
-/** Text of a part that is kept back before it is written, in characters. */
-const flushAt = 262_144;
+import { Part, type PartFacts } from "./part.js";
 
 /** The path of one part: the rows of one kind, of one document, in one text format. */
 export function partPath(folder: string, name: string, kind: Kind, format: Format): string {
-  return join(folder, `${name}.${kind}.${format}`);
+  return join(folder, partName(name, kind, format));
 }
 
-/** The files that the rows of one document go to, in every text format. A file is made when its first row comes. */
+const partName = (name: string, kind: Kind, format: Format) => `${name}.${kind}.${format}`;
+
+/** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
 export class DocumentParts {
   readonly #folder: string;
   readonly #name: string;
@@ -27,14 +27,41 @@ export class DocumentParts {
     this.#formats = formats;
   }
 
-  async write(kind: Kind, rows: readonly Row[]): Promise<void> {
+  /**
+   * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
+   * as the facts say, which a power cut can bring about; the document has to be read anew then.
+   */
+  async reopen(facts: readonly PartFacts[]): Promise<boolean> {
+    for (const fact of facts) {
+      const part = new Part(join(this.#folder, fact.file));
+      this.#parts.set(fact.file, part);
+      if (!(await part.reopen(fact))) return false;
+    }
+    return true;
+  }
+
+  /** Keeps rows to be written; `flush` writes them. */
+  add(kind: Kind, rows: readonly Row[]): void {
     if (rows.length === 0) return;
     for (const text of this.#formats) {
-      const path = partPath(this.#folder, this.#name, kind, text.format);
-      const part = this.#parts.get(path) ?? new Part(path);
-      this.#parts.set(path, part);
-      await part.write(text.rows(kind, rows));
+      const file = partName(this.#name, kind, text.format);
+      const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
+      this.#parts.set(file, part);
+      part.add(text.rows(kind, rows));
     }
+  }
+
+  /** Characters that wait to be written. */
+  get waiting(): number {
+    let sum = 0;
+    for (const part of this.#parts.values()) sum += part.waiting;
+    return sum;
+  }
+
+  /** Writes everything added so far, and gives what the files then are. */
+  async flush(): Promise<readonly PartFacts[]> {
+    const writes = [...this.#parts].map(async ([file, part]) => ({ file, ...(await part.flush()) }));
+    return Promise.all(writes);
   }
 
   async close(): Promise<void> {
@@ -43,46 +70,8 @@ export class DocumentParts {
 
   /** Removes what was written. */
   async discard(): Promise<void> {
-    for (const [path, part] of this.#parts) {
-      await part.abandon();
-      await rm(path, { force: true });
-    }
+    await this.close();
+    for (const file of this.#parts.keys()) await rm(join(this.#folder, file), { force: true });
     this.#parts.clear();
-  }
-}
-
-class Part {
-  readonly #path: string;
-  #file: FileHandle | undefined;
-  #text: string[] = [];
-  #length = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async write(text: string): Promise<void> {
-    this.#text.push(text);
-    this.#length += text.length;
-    if (this.#length >= flushAt) await this.#flush();
-  }
-
-  async close(): Promise<void> {
-    await this.#flush();
-    await this.abandon();
-  }
-
-  async abandon(): Promise<void> {
-    await this.#file?.close();
-    this.#file = undefined;
-    this.#text = [];
-  }
-
-  async #flush(): Promise<void> {
-    const text = this.#text.join("");
-    this.#text = [];
-    this.#length = 0;
-    this.#file ??= await open(this.#path, "w", 0o600);
-    await this.#file.writeFile(text);
   }
 }

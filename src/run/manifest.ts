@@ -48,6 +48,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
     datasets: job.datasets.map((dataset) => ({ ...dataset, keyword: dataset.keyword ?? null })),
     child_chunks: job.childChunks,
     consistency: job.consistency,
+    resume_within: job.resumeWithin,
     output: {
       formats: output.formats,
       keep: output.keep ?? null,

@@ -1,21 +1,21 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
-import { type Row, type RowOptions, rowFromRecord } from "../normalise/row-from-record.js";
+import { type Drift, DriftCount } from "../normalise/drift.js";
+import { type Row, rowFromRecord } from "../normalise/row-from-record.js";
 
 /** Rows of `metadata_fields`; a sentence for every dataset that failed, and for every one whose service has no such list. */
 export interface FieldsReading {
   readonly rows: readonly Row[];
   readonly failures: readonly string[];
   readonly absent: readonly string[];
+  readonly drift: Drift;
 }
 
 /** Asks for the built-in metadata fields of every dataset once. Older services do not know the question: an HTML 404. */
-export async function readMetadataFields(
-  api: KnowledgeApi,
-  datasets: readonly DatasetJob[],
-  options: RowOptions,
-): Promise<FieldsReading> {
+export async function readMetadataFields(api: KnowledgeApi, datasets: readonly DatasetJob[]): Promise<FieldsReading> {
+  const count = new DriftCount();
+  const options = { keepSignatures: true, drift: count.add };
   const readings = await Promise.all(
     datasets.map(async ({ id }) => {
       try {
@@ -36,5 +36,6 @@ export async function readMetadataFields(
     rows: readings.flatMap(({ rows }) => rows),
     failures: readings.flatMap(({ failures }) => failures),
     absent: readings.flatMap(({ absent }) => absent),
+    drift: count.drift,
   };
 }

@@ -1,8 +1,9 @@
 import type { Job } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
+import { type Drift, sumOfDrift } from "../normalise/drift.js";
 import type { StatusReading } from "./capture-status.js";
-import type { DocumentResult } from "./dump-document.js";
+import type { DocumentResult } from "./document-result.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
@@ -14,8 +15,6 @@ export interface Reading {
   readonly fields: FieldsReading;
   readonly before: StatusReading;
   readonly after: StatusReading;
-  /** Drift of fields and readings of the status, by `table.field`. */
-  readonly drift: Readonly<Record<string, number>>;
 }
 
 /** `complete` when everything that was asked for was read and held still. */
@@ -51,12 +50,8 @@ export function sentenceOf(row: DocumentRow): string {
 }
 
 /** The drift of all documents and lists, added up. */
-export function driftOf(reading: Reading): Readonly<Record<string, number>> {
-  const sum: Record<string, number> = {};
-  for (const drift of [reading.drift, ...reading.documents.map(({ drift }) => drift)]) {
-    for (const [name, count] of Object.entries(drift)) sum[name] = (sum[name] ?? 0) + count;
-  }
-  return sum;
+export function driftOf({ documents, fields, before, after }: Reading): Drift {
+  return sumOfDrift([fields, before, after, ...documents].map(({ drift }) => drift));
 }
 
 /** Rows of every kind. */

@@ -23,11 +23,11 @@ export interface RunResult extends Published {
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const setting = withDefaults(options);
   return withClient(job, setting, (client, baseUrl) =>
-    withWorkspace(job, setting.now(), async (workspace) => {
+    withWorkspace(job, setting, async (workspace) => {
       const waiting = await waitingFiles(workspace);
       const outputs = await outputsOf(job, workspace, waiting);
 
-      const reading = await readEverything(client, { ...setting, ...outputs, job, parts: workspace.parts });
+      const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
       requireDocument(reading);
       const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace });
       const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly tally?: RunTally;
   readonly log?: Log;
   readonly now?: () => Date;
+  /** Begin anew, whatever an earlier run left. */
+  readonly fresh?: boolean;
 }
 
 /** The options with their defaults. */
@@ -22,5 +24,6 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
     tally: options.tally ?? emptyRunTally(),
     log: options.log ?? (() => {}),
     now: options.now ?? (() => new Date()),
+    fresh: options.fresh ?? false,
   };
 }

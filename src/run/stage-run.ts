@@ -48,12 +48,13 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
 
 async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<void> {
   const parts = new DocumentParts(workspace.parts, runParts, formats);
-  await parts.write(
+  parts.add(
     "documents",
     reading.documents.map(({ row }) => row),
   );
-  await parts.write("indexing_status", [...reading.before.rows, ...reading.after.rows]);
-  await parts.write("metadata_fields", reading.fields.rows);
+  parts.add("indexing_status", [...reading.before.rows, ...reading.after.rows]);
+  parts.add("metadata_fields", reading.fields.rows);
+  await parts.flush();
   await parts.close();
 }
 

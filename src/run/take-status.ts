@@ -1,14 +1,15 @@
-import { rename, stat } from "node:fs/promises";
+import { rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
 import { flush } from "../sinks/flush.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
+import { foldersOf, type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { leaveWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
-import { runIdFrom, type Workspace, withWorkspace, workspaceOf } from "./workspace.js";
+import { runIdFrom } from "./workspace.js";
 
 /** A reading of the indexing status, and where it went. */
 export interface TakenStatus extends StatusReading {
@@ -23,20 +24,19 @@ const largeDatabase = 256_000_000;
 /** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
 export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
   const setting = withDefaults(options);
-  const rowOptions = { keepSignatures: job.output.keepSignatures, drift: () => {} };
-  const reading = await withClient(job, setting, (api) => captureStatus(api, job.datasets, rowOptions, setting.now));
-  const workspace = workspaceOf(job, runIdFrom(setting.now()));
-  await leaveWaiting(workspace, reading.rows);
-  return { ...reading, database: workspace.database, added: await addWaiting(job, setting.now()) };
+  const reading = await withClient(job, setting, (api) => captureStatus(api, job.datasets, setting.now));
+  const folders = foldersOf(job);
+  await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
+  return { ...reading, database: folders.database, added: await addWaiting(job, setting.now()) };
 }
 
 /** Adds what waits to the database, unless that would cost too much or a run is at work, which does it at its end. */
 async function addWaiting(job: Job, now: Date): Promise<boolean> {
   try {
-    return await withWorkspace(job, now, async (workspace) => {
-      const size = await sizeOf(workspace.database);
+    return await withJobFolders(job, now, async (folders) => {
+      const size = await sizeOf(folders.database);
       if (size !== undefined && size > largeDatabase) return false;
-      await renewDatabase(job, workspace, size === undefined ? undefined : workspace.database);
+      await renewDatabase(job, folders, size === undefined ? undefined : folders.database);
       return true;
     });
   } catch (error) {
@@ -45,14 +45,20 @@ async function addWaiting(job: Job, now: Date): Promise<boolean> {
   }
 }
 
-async function renewDatabase(job: Job, workspace: Workspace, previous: string | undefined): Promise<void> {
-  const waiting = await waitingFiles(workspace);
-  const target = join(workspace.scratch, "new.duckdb");
-  const options = { memory: job.output.memory, temporary: join(workspace.scratch, "spill") };
-  await copyWithStatus(previous, target, waiting, options);
-  await rename(target, workspace.database);
-  await flush(workspace.folder);
-  await removeWaiting(waiting);
+async function renewDatabase(job: Job, folders: JobFolders, previous: string | undefined): Promise<void> {
+  const waiting = await waitingFiles(folders);
+  const scratch = join(folders.private, "status");
+  await makeFolder(scratch);
+  try {
+    const target = join(scratch, "new.duckdb");
+    const options = { memory: job.output.memory, temporary: join(scratch, "spill") };
+    await copyWithStatus(previous, target, waiting, options);
+    await rename(target, folders.database);
+    await flush(folders.folder);
+    await removeWaiting(waiting);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {

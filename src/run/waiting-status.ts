@@ -1,27 +1,27 @@
-import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "../normalise/row-from-record.js";
 import { flush } from "../sinks/flush.js";
 import { jsonlText } from "../sinks/jsonl.js";
 import type { JsonlFile } from "../sinks/sink.js";
-import type { Workspace } from "./workspace.js";
+import { type JobFolders, makeFolder } from "./job-folders.js";
 
-/** Leaves readings of the indexing status where the next run, or the next `kbdump status`, folds them into the database. */
-export async function leaveWaiting(workspace: Workspace, rows: readonly Row[]): Promise<void> {
+/** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
+export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
-  await mkdir(workspace.waiting, { recursive: true, mode: 0o700 });
-  const path = join(workspace.waiting, `${workspace.runId}-${process.pid}.jsonl`);
+  await makeFolder(waiting);
+  const path = join(waiting, `${name}-${process.pid}.jsonl`);
   await writeFile(`${path}.part`, jsonlText.rows("indexing_status", rows), { mode: 0o600 });
   await flush(`${path}.part`);
   await rename(`${path}.part`, path);
 }
 
 /** The readings that wait, oldest first. */
-export async function waitingFiles(workspace: Workspace): Promise<readonly JsonlFile[]> {
-  const names = (await readdir(workspace.waiting)).filter((name) => name.endsWith(".jsonl")).sort();
+export async function waitingFiles({ waiting }: JobFolders): Promise<readonly JsonlFile[]> {
+  const names = (await readdir(waiting)).filter((name) => name.endsWith(".jsonl")).sort();
   return Promise.all(
     names.map(async (name) => {
-      const path = join(workspace.waiting, name);
+      const path = join(waiting, name);
       return { path, longestLine: (await stat(path)).size };
     }),
   );

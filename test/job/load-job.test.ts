@@ -62,6 +62,7 @@ const contractJob: Job = {
   ],
   childChunks: "all",
   consistency: "counts",
+  resumeWithin: 24,
   output: {
     dir: "output",
     formats: ["jsonl", "duckdb"],
@@ -222,6 +223,7 @@ describe("flags", () => {
       concurrency: "16",
       childChunks: "none",
       consistency: "counts",
+      resumeWithin: 24,
       csvSafe: true,
       keepSignatures: true,
     };

@@ -19,7 +19,7 @@ test("names every key of the file, and no other is allowed", () => {
     additionalProperties,
   ]);
   expect(keys).toEqual([
-    ["", ["name", "service", "datasets", "child_chunks", "consistency", "output", "$schema"], false],
+    ["", ["name", "service", "datasets", "child_chunks", "consistency", "resume_within", "output", "$schema"], false],
     [
       "service",
       [

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isMapping } from "../is-mapping.js";
 import { datasetSchema } from "./dataset-schema.js";
-import { all } from "./leaf.js";
+import { all, positiveNumber } from "./leaf.js";
 import { mapping } from "./mapping.js";
 import { outputSchema } from "./output-schema.js";
 import { repeats } from "./repeats.js";
@@ -41,6 +41,10 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   consistency: v.pipe(
     v.nullish(v.picklist(["counts", "sweeps"], "counts or sweeps"), "counts"),
     v.description("counts: rows read must equal the total. sweeps: read until two sweeps agree."),
+  ),
+  resume_within: v.pipe(
+    v.nullish(positiveNumber(8760, "a number of hours"), 24),
+    v.description("Hours within which a run that broke off is continued. Default: 24."),
   ),
   output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
   $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),

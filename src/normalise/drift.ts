@@ -1,0 +1,31 @@
+import type { Kind } from "./columns.js";
+
+/** How often fields had an unexpected type, or no place, by `table.field`. */
+export type Drift = Readonly<Record<string, number>>;
+
+/** Counts drift while rows are made. */
+export class DriftCount {
+  readonly #counts: Record<string, number>;
+
+  /** `earlier` is what was counted before. */
+  constructor(earlier: Drift = {}) {
+    this.#counts = { ...earlier };
+  }
+
+  readonly add = (kind: Kind, field: string): void => {
+    const name = `${kind}.${field}`;
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1;
+  };
+
+  /** The counts as they are now. */
+  get drift(): Drift {
+    return { ...this.#counts };
+  }
+}
+
+/** Several counts added up. */
+export function sumOfDrift(drifts: readonly Drift[]): Drift {
+  const sum: Record<string, number> = {};
+  for (const [name, count] of drifts.flatMap(Object.entries)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}

@@ -1,0 +1,36 @@
+import type { Checkpoint } from "../crawl/crawl-document.js";
+import type { DocumentRow } from "../normalise/document-row.js";
+import type { Drift } from "../normalise/drift.js";
+
+/** What one document came to. Its rows lie in its parts. */
+export interface DocumentResult {
+  readonly row: DocumentRow;
+  readonly drift: Drift;
+}
+
+/** How far a document is that is not finished. */
+export interface DocumentProgress {
+  readonly sweep: number;
+  readonly checkpoint: Checkpoint;
+  readonly docForm: string | null;
+  readonly counts: { readonly chunks: number; readonly child_chunks: number };
+  readonly drift: Drift;
+}
+
+/** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
+export function checkResult(value: unknown): DocumentResult | undefined {
+  return isObject(value) && isObject(value.row) && isObject(value.drift)
+    ? (value as unknown as DocumentResult)
+    : undefined;
+}
+
+/** The progress of a document, likewise. */
+export function checkProgress(value: unknown): DocumentProgress | undefined {
+  return isObject(value) && isObject(value.checkpoint) && isObject(value.counts) && isObject(value.drift)
+    ? (value as unknown as DocumentProgress)
+    : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

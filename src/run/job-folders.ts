@@ -1,0 +1,50 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Job } from "../job/job.js";
+import { lockJob } from "./lock.js";
+
+/** Where the files of a job lie. */
+export interface JobFolders {
+  /** `output/<job>` */
+  readonly folder: string;
+  /** `output/<job>/<job>.duckdb` */
+  readonly database: string;
+  /** `output/<job>/runs` */
+  readonly runs: string;
+  /** `output/<job>/.work`: nothing in it is for readers. */
+  readonly private: string;
+  /** Readings of `kbdump status` that wait for the next run. */
+  readonly waiting: string;
+}
+
+/** Names the folders of a job; makes none. */
+export function foldersOf({ name, output }: Job): JobFolders {
+  const folder = join(output.dir, name);
+  const hidden = join(folder, ".work");
+  return {
+    folder,
+    database: join(folder, `${name}.duckdb`),
+    runs: join(folder, "runs"),
+    private: hidden,
+    waiting: join(hidden, "indexing_status"),
+  };
+}
+
+/** Makes a folder that only its owner can read, and those above it. */
+export async function makeFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** Holds the lock of a job while `work` goes on in its folders, which are made. BusyError when another has it. */
+export async function withJobFolders<T>(job: Job, now: Date, work: (folders: JobFolders) => Promise<T>): Promise<T> {
+  const folders = foldersOf(job);
+  await makeFolder(folders.private);
+  const unlock = await lockJob(folders.private, now);
+  try {
+    await makeFolder(folders.runs);
+    await makeFolder(folders.waiting);
+    return await work(folders);
+  } finally {
+    await unlock();
+  }
+}

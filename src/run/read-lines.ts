@@ -1,0 +1,13 @@
+import { createReadStream } from "node:fs";
+
+/** The lines of a JSONL file, without their line feeds. Nothing but a line feed ends a line: U+2028 may stand in a text. */
+export async function* readLines(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of createReadStream(path)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest) yield rest;
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { exitCodes } from "../src/errors.js";
+import { loadJob } from "../src/job/load-job.js";
+import { columns, kinds } from "../src/normalise/columns.js";
+import { runJob } from "../src/run/run-job.js";
+import { testFolder } from "./run/job-for.js";
+import { query } from "./run/read-dump.js";
+
+const readme = readFileSync("README.md", "utf8");
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
+
+test("the ten queries work on the database of the demo job, and have something to say", async () => {
+  const folder = await testFolder();
+  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder, format: ["duckdb"] }, {});
+  const { database } = await runJob(job, { env: {} });
+  expect(blocks("sql")).toHaveLength(10);
+  for (const sql of blocks("sql")) expect((await query(sql, database)).length, sql).toBeGreaterThan(0);
+});
+
+test("the columns are those that are written", () => {
+  for (const kind of kinds)
+    expect(readme).toContain(`| ${kind} | ${columns[kind].map(({ name }) => name).join(", ")} |`);
+});
+
+test("the real job is a job", async () => {
+  const file = join(await testFolder(), "job.yaml");
+  const [yaml = ""] = blocks("yaml");
+  await writeFile(file, yaml);
+  expect(yaml.trimEnd().split("\n")).toHaveLength(5);
+  expect(await loadJob({ file }, {}, {})).toMatchObject({ name: "job", output: { formats: ["jsonl", "duckdb"] } });
+});
+
+test("the exit codes are those that are used", () => {
+  for (const code of [exitCodes.complete, exitCodes.failed, exitCodes.usage, exitCodes.partial, exitCodes.busy]) {
+    expect(readme).toMatch(new RegExp(`^\\| ${code} \\| `, "m"));
+  }
+});
+
+test("every option of the job file is explained", async () => {
+  const { jobJsonSchema } = await import("../src/job/write-json-schema.js");
+  const text = JSON.stringify(jobJsonSchema());
+  expect(text).toContain("base_url");
+  for (const key of [
+    "base_url",
+    "demo",
+    "api_key_env",
+    "api_key_file",
+    "concurrency",
+    "timeout",
+    "retries",
+    "max_body",
+    "ca_file",
+    "allow_http",
+    "documents",
+    "batches",
+    "status",
+    "keyword",
+    "child_chunks",
+    "dir",
+    "formats",
+    "csv_safe",
+    "keep_signatures",
+    "memory",
+    "max_rps",
+    "consistency",
+    "keep",
+  ]) {
+    expect(text, key).toContain(`"${key}"`);
+    expect(readme, key).toContain(key);
+  }
+});

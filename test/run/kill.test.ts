@@ -1,0 +1,62 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { jobFile, testFolder } from "./job-for.js";
+
+/** Rounds, each with up to three kills; `npm run test:kill` takes 100. */
+const rounds = Number(process.env.KBDUMP_KILL_ROUNDS ?? 10);
+const concurrency = 4;
+const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
+
+test(`kill -9 at random moments, ${rounds} rounds: the same bytes, few requests twice, nothing left over`, async () => {
+  const store = new Store();
+  const dataset = store.addDataset(
+    ...Array.from({ length: 6 }, (_, at) =>
+      makeDocument({ chunks: 30 + at * 50, seed: at + 1, childrenPerChunk: (chunk) => chunk % 4 }),
+    ),
+  );
+  const server = await startRealisticServer(store, { latency: 4 });
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url, concurrency },
+    datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl", "csv", "duckdb"] },
+  });
+  const place = join(folder, "out", "test");
+  const contents = () => Promise.all(files.map((name) => readFile(join(place, "latest", name), "utf8")));
+  const env = { KNOWLEDGE_API_KEY: server.key };
+
+  const start = performance.now();
+  expect(await runKbdump(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
+  const takes = performance.now() - start;
+  const undisturbed = await contents();
+  const needed = server.requests.length;
+
+  for (let round = 1; round <= rounds; round++) {
+    await rm(place, { recursive: true });
+    server.reset();
+    const kills = 1 + Math.floor(Math.random() * 3);
+    const moments: number[] = [];
+    for (let kill = 0; kill < kills; kill++) {
+      const child = startKbdump(["run", job, "--quiet"], env);
+      const done = finished(child);
+      moments.push(Math.round(Math.random() * takes));
+      await sleep(moments.at(-1));
+      child.kill("SIGKILL");
+      await done;
+    }
+    const told = `round ${round}, killed after ${moments} ms`;
+    const { code, stderr } = await runKbdump(["run", job, "--quiet"], env);
+    expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
+    expect(await contents(), told).toEqual(undisturbed);
+    const complete = (await readdir(join(place, "runs"))).length;
+    const inFlight = kills * concurrency * 4;
+    expect(server.requests.length, told).toBeLessThanOrEqual(complete * (needed * 1.1 + inFlight));
+    expect(await readdir(join(place, ".work")), told).toEqual(["indexing_status"]);
+  }
+}, 1_200_000);

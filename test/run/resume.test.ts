@@ -1,0 +1,170 @@
+import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { StopError } from "../../src/errors.js";
+import { runJob } from "../../src/run/run-job.js";
+import type { RunOptions } from "../../src/run/run-options.js";
+import type { Behaviour } from "../servers/behaviour.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { jobFor, testFolder } from "./job-for.js";
+
+const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
+const refused = { kind: "status", status: 401, body: "json" } as const;
+
+async function startPlace() {
+  const store = new Store();
+  const dataset = store.addDataset(
+    makeDocument({ chunks: 320, seed: 1 }),
+    makeDocument({ chunks: 250, seed: 2, childrenPerChunk: (at) => (at === 120 ? 230 : at % 3) }),
+    makeDocument({ chunks: 1, seed: 3 }),
+    makeDocument({ chunks: 0, seed: 4 }),
+  );
+  const behaviour: Behaviour = {};
+  const server = await startRealisticServer(store, behaviour);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const jobWith = (name: string, more: Record<string, unknown> = {}) =>
+    jobFor(folder, {
+      name,
+      service: { base_url: server.url, concurrency: 4, retries: 0 },
+      datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
+      output: { dir: join(folder, "out"), formats: ["jsonl", "csv"] },
+      ...more,
+    });
+  const messages: string[] = [];
+  const run = async (job: Awaited<ReturnType<typeof jobWith>>, options: RunOptions = {}) =>
+    runJob(job, {
+      env: { KNOWLEDGE_API_KEY: server.key },
+      log: (_level, message) => messages.push(message),
+      ...options,
+    });
+  /** Runs until the server has answered so many requests and then refuses the key, which ends a run at once. */
+  const breakOff = async (job: Awaited<ReturnType<typeof jobWith>>, requests: number, options: RunOptions = {}) => {
+    let answered = 0;
+    behaviour.faults = () => (++answered > requests ? refused : undefined);
+    await expect(run(job, options)).rejects.toThrow(StopError);
+    delete behaviour.faults;
+  };
+  const contents = (runFolder: string) => Promise.all(files.map((name) => readFile(join(runFolder, name), "utf8")));
+  return {
+    dataset,
+    server,
+    folder,
+    jobWith,
+    run,
+    breakOff,
+    contents,
+    messages,
+    work: join(folder, "out", "test", ".work"),
+  };
+}
+
+test("a run that breaks off again and again ends as one that was never disturbed, and asks little twice", async () => {
+  const { jobWith, run, breakOff, contents, server } = await startPlace();
+  const undisturbed = await run(await jobWith("undisturbed"));
+  const needed = server.requests.length;
+  server.reset();
+
+  const job = await jobWith("test");
+  for (const requests of [2, 7, 40, 90, 150, 60]) await breakOff(job, requests);
+  const { folder, manifest } = await run(job);
+  expect(await contents(folder)).toEqual(await contents(undisturbed.folder));
+  expect(manifest.documents).toEqual(undisturbed.manifest.documents);
+  expect(manifest.status).toBe("complete");
+  const answered = server.requests.filter(({ status }) => status === 200).length;
+  expect(answered).toBeGreaterThanOrEqual(needed);
+  expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
+});
+
+test("documents that are finished are not asked again, and the status before is that of the beginning", async () => {
+  const { jobWith, run, breakOff, server, dataset, messages } = await startPlace();
+  const job = await jobWith("test");
+  await breakOff(job, 450);
+  server.reset();
+  const { manifest } = await run(job);
+  expect(manifest.counts).toMatchObject({ chunks: 571, child_chunks: 479, metadata_fields: 5 });
+  expect(messages).toContainEqual(expect.stringMatching(/^continuing the run that began at 2/));
+  const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
+  const [first, second, third, fourth] = dataset.documents.keys();
+  expect(asked).toContain(second);
+  expect([first, third, fourth].filter((id) => asked.has(id ?? "")).length).toBeLessThanOrEqual(1);
+  expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(false);
+  expect(server.requests.length).toBeLessThan(200);
+});
+
+test("what a kill tore is cut off: half a journal line, rows without a commit", async () => {
+  const { jobWith, run, breakOff, contents, work } = await startPlace();
+  const undisturbed = await run(await jobWith("undisturbed"));
+  const job = await jobWith("test");
+  await breakOff(job, 120);
+  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
+  const parts = join(work, runId, "parts");
+  const names = await readdir(parts);
+  expect(names.some((name) => name.endsWith(".journal"))).toBe(true);
+  for (const name of names) {
+    if (name.endsWith(".journal")) await appendFile(join(parts, name), '{"state":{"sweep":1,"checkpoint":{"tot');
+    else if (!name.endsWith(".json")) await appendFile(join(parts, name), '{"dataset_id":"torn');
+  }
+  const { folder } = await run(job);
+  expect(await contents(folder)).toEqual(await contents(undisturbed.folder));
+});
+
+test("parts that are not what the journal says are read anew", async () => {
+  const { jobWith, run, breakOff, contents, work } = await startPlace();
+  const undisturbed = await run(await jobWith("undisturbed"));
+  const job = await jobWith("test");
+  await breakOff(job, 450);
+  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
+  const parts = join(work, runId, "parts");
+  for (const name of (await readdir(parts)).filter((name) => /jsonl$/.test(name)))
+    await truncate(join(parts, name), 10);
+  const { folder } = await run(job);
+  expect(await contents(folder)).toEqual(await contents(undisturbed.folder));
+});
+
+test("the continued document is checked like any other: a change in between is seen", async () => {
+  const { jobWith, run, breakOff, dataset } = await startPlace();
+  const job = await jobWith("test");
+  await breakOff(job, 120);
+  const [first] = dataset.documents.values();
+  const [, second] = dataset.documents.values();
+  second?.chunks.splice(200, 10);
+  first?.chunks.splice(0, 0);
+  const { manifest } = await run(job);
+  expect(manifest.status).toBe("complete");
+  expect(manifest.documents[1]).toMatchObject({ total: 240, chunk_count: 240 });
+});
+
+test.each([
+  ["a changed job", { child_chunks: "none" }, {}, "the job has changed since"],
+  ["an old run", {}, { now: () => new Date(Date.now() + 25 * 3_600_000) }, "it is older than 24 h"],
+  ["--fresh", {}, { fresh: true }, "a fresh start was asked for"],
+])("%s begins anew, says so and keeps the old work aside", async (_name, more, options, reason) => {
+  const { jobWith, run, breakOff, messages, work, server } = await startPlace();
+  await breakOff(await jobWith("test"), 100);
+  server.reset();
+  const { manifest } = await run(await jobWith("test", more), options);
+  expect(manifest.counts.chunks).toBe(571);
+  expect(server.requests.some(({ path }) => path.endsWith("/built-in"))).toBe(true);
+  expect(messages).toContainEqual(
+    expect.stringMatching(new RegExp(`^the work of run \\d{8}T\\d{9}Z is not continued: ${reason}; it lies in `)),
+  );
+  expect((await readdir(work)).sort()).toEqual(["indexing_status", "set-aside"]);
+});
+
+test("a run that was killed between its publication and its tidying is not published twice", async () => {
+  const { jobWith, run, breakOff, work, folder } = await startPlace();
+  const job = await jobWith("test");
+  const published = await run(job);
+  await breakOff(job, 100);
+  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
+  const plan = JSON.parse(await readFile(join(work, runId, "plan.json"), "utf8"));
+  const { rename } = await import("node:fs/promises");
+  await rename(join(work, runId), join(work, published.manifest.run_id));
+  await writeFile(join(work, published.manifest.run_id, "plan.json"), JSON.stringify(plan));
+  const { manifest } = await run(job);
+  expect(manifest.run_id).not.toBe(published.manifest.run_id);
+  expect((await readdir(join(folder, "out", "test", "runs"))).length).toBe(2);
+  expect(await readdir(work)).toEqual(["indexing_status"]);
+});
