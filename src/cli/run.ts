@@ -20,7 +20,7 @@ const options = (yargs: Argv) =>
     .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
     .option("child-chunks", { type: "string", describe: "all or none: whether to read child chunks" })
-    .option("consistency", { type: "string", describe: "counts: as many rows as the service says" })
+    .option("consistency", { type: "string", describe: "counts: as many rows as the service says; sweeps: until two sweeps agree" })
     .option("fresh", { type: "boolean", default: false, describe: "do not go on where an earlier run broke off" })
     .option("csv-safe", { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" })
     .option("keep-signatures", { type: "boolean", describe: "leave the signatures in links to files" })

@@ -11,6 +11,8 @@ export interface Checkpoint extends ListSize {
   readonly chunkPages: number;
   /** Child lists that are read, in the order of the chunks. */
   readonly childLists: number;
+  /** The first problems so far: who goes on must not take for whole what was not. */
+  readonly problems: readonly string[];
 }
 
 /** Records of a document as they come, in their final order: all chunks first, then the children chunk by chunk. */
@@ -43,18 +45,21 @@ export async function* crawlDocument(
   document: DocumentRef,
   options: CrawlOptions,
 ): AsyncGenerator<Batch> {
-  const { lookAhead, problem, from } = options;
-  const chunks = new ListProof("chunks", problem, from && { ids: from.ids, total: from.checkpoint.total });
+  const { lookAhead, from } = options;
+  const problems = new Problems(options.problem, from?.checkpoint.problems);
+  const chunks = new ListProof("chunks", problems.tell, from && { ids: from.ids, total: from.checkpoint.total });
   const readPage = (page: number) => api.chunks(document, page);
   let at = from?.checkpoint;
   for await (const page of at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead)) {
+    const records = chunks.add(page);
     const size = at ?? { total: page.total, pageSize: page.rows.length, chunkPages: 0, childLists: 0 };
-    at = { ...size, chunkPages: size.chunkPages + 1 };
-    yield { kind: "chunks", records: chunks.add(page), chunkId: undefined, docForm: page.docForm, checkpoint: at };
+    at = { ...size, chunkPages: size.chunkPages + 1, problems: problems.first };
+    yield { kind: "chunks", records, chunkId: undefined, docForm: page.docForm, checkpoint: at };
+    if (chunks.isStuck) break;
   }
   chunks.finish();
   if (options.childChunks === "all" && at)
-    yield* crawlChildren(api, document, [...chunks.ids].slice(at.childLists), at, options);
+    yield* crawlChildren(api, document, [...chunks.ids].slice(at.childLists), at, lookAhead, problems);
 }
 
 /** The child lists of these chunks, in order. */
@@ -63,36 +68,62 @@ async function* crawlChildren(
   document: DocumentRef,
   chunkIds: readonly string[],
   start: Checkpoint,
-  { lookAhead, problem }: CrawlOptions,
+  lookAhead: LookAhead,
+  problems: Problems,
 ): AsyncGenerator<Batch> {
   let at = start;
-  const readFirst = async (chunkId: string) => ({ chunkId, first: await firstChildPage(api, document, chunkId) });
+  const readFirst = async (chunkId: string) => ({ chunkId, first: await childPage(api, document, chunkId, 1) });
   for await (const { chunkId, first } of mapAhead(chunkIds, lookAhead, readFirst)) {
     at = { ...at, childLists: at.childLists + 1 };
     if (!first) {
-      problem(`chunk ${chunkId} was deleted while the document was read`);
+      problems.tell(`chunk ${chunkId} was deleted while the document was read`);
       continue;
     }
-    const children = new ListProof(`children of chunk ${chunkId}`, problem);
-    for await (const page of readList((number) => api.childChunks(document, chunkId, number), lookAhead, first)) {
+    const children = new ListProof(`children of chunk ${chunkId}`, problems.tell);
+    const readPage = async (page: number) => (await childPage(api, document, chunkId, page)) ?? nothing;
+    for await (const page of readList(readPage, lookAhead, first)) {
       const records = children.add(page);
-      const checkpoint = children.isWhole ? at : undefined;
+      const checkpoint = children.isWhole ? { ...at, problems: problems.first } : undefined;
       yield { kind: "child_chunks", records, chunkId, docForm: null, checkpoint };
+      if (children.isStuck) break;
     }
     children.finish();
   }
 }
 
+const nothing: ListPage = { rows: [], total: 0, docForm: null };
+
 /** Undefined when the chunk is gone, which its 404 tells; a service that does not know child lists is a SkipError. */
-async function firstChildPage(
+async function childPage(
   api: KnowledgeApi,
   document: DocumentRef,
   chunkId: string,
+  page: number,
 ): Promise<ListPage | undefined> {
   try {
-    return await api.childChunks(document, chunkId, 1);
+    return await api.childChunks(document, chunkId, page);
   } catch (error) {
     if (error instanceof SkipError && error.status === 404 && error.code === "not_found") return undefined;
     throw error;
   }
+}
+
+/** Tells of problems, those of an earlier crawl first, and keeps a few of them for a later one. */
+class Problems {
+  #first: readonly string[] = [];
+  readonly #problem: (text: string) => void;
+
+  constructor(problem: (text: string) => void, earlier: readonly string[] = []) {
+    this.#problem = problem;
+    for (const text of earlier) this.tell(text);
+  }
+
+  get first(): readonly string[] {
+    return this.#first;
+  }
+
+  readonly tell = (text: string): void => {
+    if (this.#first.length < 5) this.#first = [...this.#first, text];
+    this.#problem(text);
+  };
 }

@@ -9,6 +9,7 @@ export class ListProof {
   readonly #name: string;
   readonly #problem: (text: string) => void;
   #total: number | undefined;
+  #pagesInVain = 0;
 
   /**
    * `problem` is told of what is wrong; it may throw, or go on to have what there is. `read` is what an earlier process
@@ -31,6 +32,11 @@ export class ListProof {
     return this.#ids.size === this.#total;
   }
 
+  /** Whether three pages in a row brought nothing new: a service that repeats itself comes to no end, whatever it counts. */
+  get isStuck(): boolean {
+    return this.#pagesInVain >= 3;
+  }
+
   /** Takes the next page and gives the rows of it that no earlier page had. */
   add(page: ListPage): readonly Listed[] {
     if (this.#total !== undefined && page.total !== this.#total) {
@@ -41,6 +47,7 @@ export class ListProof {
     const rows = page.rows.filter(({ id }) => this.#ids.size < this.#ids.add(id).size);
     const repeated = page.rows.length - (this.#ids.size - before);
     if (repeated > 0) this.#problem(`${repeated} of ${page.rows.length} ids on a page of ${this.#name} came before`);
+    this.#pagesInVain = rows.length > 0 ? 0 : this.#pagesInVain + 1;
     return rows;
   }
 

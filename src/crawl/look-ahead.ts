@@ -25,17 +25,20 @@ export async function* mapAhead<A, B>(
 ): AsyncGenerator<B> {
   const source = items[Symbol.iterator]();
   const started: { readonly result: Promise<B>; readonly permit: boolean }[] = [];
+  const begin = async (item: A): Promise<B> => map(item); // rejects with what map throws at once
   const start = (permit: boolean): boolean => {
     const { done, value } = source.next();
     if (done) return false;
-    const result = map(value);
+    const result = begin(value);
     result.catch(() => {}); // seen when its turn comes; a list that ends early leaves it unseen
     started.push({ result, permit });
     return true;
   };
   const startAhead = (): void => {
     while (lookAhead.take()) {
-      if (!start(true)) return lookAhead.giveBack();
+      if (start(true)) continue;
+      lookAhead.giveBack();
+      return;
     }
   };
   try {

@@ -35,7 +35,7 @@ datasets:
     # keyword: text                     # only chunks that hold this text
 
 child_chunks: all                       # all; none: read no child chunks; auto: fewest requests (not available yet)
-consistency: counts                     # counts: as many rows as the service says; sweeps (not available yet)
+consistency: counts                     # counts: as many rows as the service says; sweeps: until two agree
 resume_within: 24                       # hours within which a run that broke off is continued
 
 output:

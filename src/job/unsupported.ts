@@ -15,7 +15,6 @@ const notYet: readonly Option[] = [
   { path: ["datasets"], value: "all", instead: "list the datasets by id" },
   { path: ["datasets", "*", "documents"], value: "all", instead: "list the documents by id" },
   { path: ["child_chunks"], value: "auto", instead: "use all" },
-  { path: ["consistency"], value: "sweeps", instead: "use counts" },
   { path: ["output", "keep"], instead: "remove it" },
 ];
 

@@ -30,7 +30,7 @@ type Store = DocumentStore<DocumentProgress, DocumentResult>;
 export class DocumentAttempt {
   readonly #ref: DocumentRef;
   readonly #store: Store;
-  readonly #sweep: number;
+  readonly #attempt: number;
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
   readonly #counts: { chunks: number; child_chunks: number };
@@ -38,11 +38,12 @@ export class DocumentAttempt {
   readonly #drift: DriftCount;
   #docForm: string | null;
   #total: number | null;
+  #childPage = 0;
 
-  constructor(ref: DocumentRef, store: Store, sweep: number, options: DumpOptions, earlier: Earlier | undefined) {
+  constructor(ref: DocumentRef, store: Store, attempt: number, options: DumpOptions, earlier: Earlier | undefined) {
     this.#ref = ref;
     this.#store = store;
-    this.#sweep = sweep;
+    this.#attempt = attempt;
     this.#options = options;
     this.#earlier = earlier;
     this.#counts = { chunks: 0, child_chunks: 0, ...earlier?.progress.counts };
@@ -68,6 +69,16 @@ export class DocumentAttempt {
     }
   }
 
+  /** Rows read of each kind. */
+  get counts(): { readonly chunks: number; readonly child_chunks: number } {
+    return this.#counts;
+  }
+
+  /** Rows of the largest page of child chunks: a list of more took more than one page. */
+  get childPage(): number {
+    return this.#childPage;
+  }
+
   /** Takes back what was counted. */
   takeBack(): void {
     const { tally } = this.#options;
@@ -79,7 +90,7 @@ export class DocumentAttempt {
     Object.assign(this.#counts, { chunks: 0, child_chunks: 0 });
   }
 
-  result(status: DocumentRow["status"], error: string | null): DocumentResult {
+  result(status: DocumentRow["status"], sweeps: number, error: string | null): DocumentResult {
     const row: DocumentRow = {
       dataset_id: this.#ref.datasetId,
       document_id: this.#ref.documentId,
@@ -88,7 +99,7 @@ export class DocumentAttempt {
       total: this.#total,
       chunk_count: this.#counts.chunks,
       child_chunk_count: this.#counts.child_chunks,
-      sweeps: this.#sweep,
+      sweeps,
       error,
     };
     return { row, drift: status === "failed" ? {} : this.#drift.drift };
@@ -98,7 +109,7 @@ export class DocumentAttempt {
     if (!checkpoint) return undefined;
     const { chunks, child_chunks } = this.#counts;
     const counts = { chunks, child_chunks };
-    return { sweep: this.#sweep, checkpoint, docForm: this.#docForm, counts, drift: this.#drift.drift };
+    return { attempt: this.#attempt, checkpoint, docForm: this.#docForm, counts, drift: this.#drift.drift };
   }
 
   #count({ kind, records, docForm, checkpoint }: Batch): void {
@@ -107,6 +118,7 @@ export class DocumentAttempt {
       this.#docForm = docForm ?? this.#docForm;
       this.#total = checkpoint?.total ?? this.#total;
     }
+    if (kind === "child_chunks") this.#childPage = Math.max(this.#childPage, records.length);
     if (checkpoint && this.#pages.expected === 0) this.#expect(checkpoint);
     this.#pages.done++;
     tally.pagesDone++;

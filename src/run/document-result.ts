@@ -10,7 +10,8 @@ export interface DocumentResult {
 
 /** How far a document is that is not finished. */
 export interface DocumentProgress {
-  readonly sweep: number;
+  /** 1 for the first reading of the document. */
+  readonly attempt: number;
   readonly checkpoint: Checkpoint;
   readonly docForm: string | null;
   readonly counts: { readonly chunks: number; readonly child_chunks: number };

@@ -67,11 +67,16 @@ export class DocumentStore<State, Result> {
     if (this.#parts.waiting > backpressure) await this.#writing;
   }
 
-  /** Writes what is left and then the result, which takes the place of the journal. */
-  async finish(result: Result): Promise<void> {
+  /** Writes everything that was added. */
+  async flush(): Promise<readonly PartFacts[]> {
     await this.#writing;
     if (this.#failure !== undefined) throw this.#failure;
-    const stored: Stored<Result> = { state: result, parts: await this.#parts.flush() };
+    return this.#parts.flush();
+  }
+
+  /** Writes what is left and then the result, which takes the place of the journal. */
+  async finish(result: Result): Promise<void> {
+    const stored: Stored<Result> = { state: result, parts: await this.flush() };
     await this.#close();
     await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
     await rename(`${this.#resultPath}.part`, this.#resultPath);

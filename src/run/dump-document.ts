@@ -1,14 +1,16 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
+import type { Kind } from "../normalise/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
 import { partPath } from "./document-parts.js";
 import { checkProgress, checkResult, type DocumentProgress, type DocumentResult } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
 import { readLines } from "./read-lines.js";
 import type { RunTally } from "./run-tally.js";
+import { sweepDocument } from "./sweep-document.js";
 
 /** Times that a document is read before it is taken as it is. */
-const reads = 3;
+const attempts = 3;
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
@@ -17,7 +19,7 @@ class MovedError extends Error {}
 /**
  * Reads one document into its parts, or goes on where an earlier process stopped. A document that moves while it is read
  * is read again, three times in all; then it is `unstable`, and has what there was, each id once. One that cannot be
- * read is `failed` and has no rows.
+ * read is `failed` and has no rows. With `consistency: sweeps` every reading is followed by a second sweep.
  */
 export async function dumpDocument(
   api: KnowledgeApi,
@@ -29,20 +31,27 @@ export async function dumpDocument(
   const finished = await store.result(checkResult);
   if (finished) return countFinished(finished, options.tally);
 
-  let earlier = await resumed(store, partPath(options.parts, name, "chunks", "jsonl"));
-  for (let sweep = earlier?.progress.sweep ?? 1; ; sweep++, earlier = undefined) {
+  const paths = { chunks: part(options, name, "chunks"), childChunks: part(options, name, "child_chunks") };
+  const twice = options.job.consistency === "sweeps";
+  let earlier = await resumed(store, paths.chunks);
+  let sweeps = ((earlier?.progress.attempt ?? 1) - 1) * (twice ? 2 : 1);
+  for (let number = earlier?.progress.attempt ?? 1; ; number++, earlier = undefined) {
     const problems: string[] = [];
     const problem = (text: string) => {
-      if (sweep < reads) throw new MovedError(text);
+      if (number < attempts) throw new MovedError(text);
       problems.push(text);
     };
-    const attempt = new DocumentAttempt(ref, store, sweep, options, earlier);
+    const attempt = new DocumentAttempt(ref, store, number, options, earlier);
     try {
+      sweeps++;
       await attempt.read(api, problem);
-      const result = attempt.result(
-        problems.length > 0 ? "unstable" : "complete",
-        problems.slice(0, 5).join("; ") || null,
-      );
+      if (twice) {
+        sweeps++;
+        await store.flush();
+        await sweepDocument(api, ref, paths, attempt, { lookAhead: options.lookAhead, problem });
+      }
+      const status = problems.length > 0 ? "unstable" : "complete";
+      const result = attempt.result(status, sweeps, problems.slice(0, 5).join("; ") || null);
       await store.finish(result);
       return result;
     } catch (error) {
@@ -52,10 +61,12 @@ export async function dumpDocument(
       }
       attempt.takeBack();
       await store.discard();
-      if (error instanceof SkipError) return attempt.result("failed", error.message);
+      if (error instanceof SkipError) return attempt.result("failed", sweeps, error.message);
     }
   }
 }
+
+const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");
 
 /** Where an earlier process stopped; the ids of the chunks stand in their rows. */
 async function resumed(store: Store, chunks: string): Promise<Earlier | undefined> {

@@ -5,6 +5,7 @@ import { type Drift, sumOfDrift } from "../normalise/drift.js";
 import type { StatusReading } from "./capture-status.js";
 import type { DocumentResult } from "./document-result.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
+import { statusWarnings } from "./status-warnings.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
 export interface Reading {
@@ -29,7 +30,8 @@ function failuresOf({ fields, before, after }: Reading): readonly string[] {
 }
 
 /** What a reader of the manifest should know: documents that are not whole, lists that failed, files that are not lossless. */
-export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
+export function warningsOf(reading: Reading, { output, datasets }: Job): readonly string[] {
+  const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
   const unsafe = output.csvSafe && output.formats.includes("csv");
   return [
     ...reading.documents
@@ -38,6 +40,7 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
       .map(sentenceOf),
     ...failuresOf(reading),
     ...reading.fields.absent,
+    ...statusWarnings(reading, (datasetId) => filtered.has(datasetId)),
     ...(unsafe
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
       : []),

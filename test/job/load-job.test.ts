@@ -223,7 +223,6 @@ describe("flags", () => {
       concurrency: "16",
       childChunks: "none",
       consistency: "counts",
-      resumeWithin: 24,
       csvSafe: true,
       keepSignatures: true,
     };

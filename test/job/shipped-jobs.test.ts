@@ -31,7 +31,6 @@ test.each([
 test.each([
   ["nightly", ["output.keep: keep is not available in this version; remove it"]],
   ["analytics", ["child_chunks: auto is not available in this version; use all"]],
-  ["backup", ["consistency: sweeps is not available in this version; use counts"]],
 ])("jobs/%s.yaml offers nothing that a later version would not know", async (name, unavailable) => {
   const text = await readFile(`jobs/${name}.yaml`, "utf8");
   expect(await problems(text.replace(/^( *)# (\w+: )/gm, "$1$2"), { env })).toEqual(unavailable);

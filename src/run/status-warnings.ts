@@ -1,0 +1,34 @@
+import type { Row } from "../normalise/row-from-record.js";
+import type { Reading } from "./reading.js";
+
+const resting = new Set(["completed", "error", "paused"]);
+
+/**
+ * What the indexing status says against a dump: documents that were being indexed or whose status changed while they were
+ * read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
+ */
+export function statusWarnings(
+  { before, after, documents }: Pick<Reading, "before" | "after" | "documents">,
+  filtered: (datasetId: string) => boolean,
+): readonly string[] {
+  const [first, last] = [statusOf(before.rows), statusOf(after.rows)];
+  return documents.flatMap(({ row }) => {
+    const id = row.document_id;
+    const [was, is] = [first.get(id), last.get(id)];
+    if (was !== undefined && is !== undefined && was !== is) {
+      return [`document ${id}: its indexing status went from ${was} to ${is} during the run`];
+    }
+    const status = is ?? was;
+    if (status === undefined) return [];
+    if (!resting.has(status)) return [`document ${id}: it is being indexed (${status}), so its chunks are not final`];
+    const empty = status === "completed" && row.status === "complete" && row.total === 0;
+    return empty && !filtered(row.dataset_id)
+      ? [`document ${id}: its indexing is completed, and it has no chunks`]
+      : [];
+  });
+}
+
+/** The status of every document, of the last entry where there are several. */
+function statusOf(rows: readonly Row[]): ReadonlyMap<string, string> {
+  return new Map(rows.map((row) => [String(row.document_id), String(row.indexing_status ?? "unknown")]));
+}

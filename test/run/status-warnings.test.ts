@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { statusWarnings } from "../../src/run/status-warnings.js";
+
+const row = (total: number) => ({
+  dataset_id: "d",
+  document_id: "x",
+  doc_form: "text_model",
+  status: "complete" as const,
+  total,
+  chunk_count: total,
+  child_chunk_count: 0,
+  sweeps: 1,
+  error: null,
+});
+const reading = (status: string | null) => ({
+  rows: [{ document_id: "x", indexing_status: status }],
+  failures: [],
+  drift: {},
+});
+const none = { rows: [], failures: [], drift: {} };
+
+test.each([
+  ["completed", "completed", 3, []],
+  ["completed", "completed", 0, ["document x: its indexing is completed, and it has no chunks"]],
+  ["error", "error", 0, []],
+  ["indexing", "indexing", 3, ["document x: it is being indexed (indexing), so its chunks are not final"]],
+  [null, null, 3, ["document x: it is being indexed (unknown), so its chunks are not final"]],
+  ["indexing", "completed", 3, ["document x: its indexing status went from indexing to completed during the run"]],
+])("from %s to %s with %i chunks", (before, after, total, warnings) => {
+  const facts = { before: reading(before), after: reading(after), documents: [{ row: row(total), drift: {} }] };
+  expect(statusWarnings(facts, () => false)).toEqual(warnings);
+});
+
+test("nothing is said of documents in no batch, nor of an empty one of which only some chunks were asked for", () => {
+  const documents = [{ row: row(0), drift: {} }];
+  expect(statusWarnings({ before: none, after: none, documents }, () => false)).toEqual([]);
+  expect(statusWarnings({ before: reading("completed"), after: none, documents }, () => true)).toEqual([]);
+});
