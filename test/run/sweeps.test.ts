@@ -31,7 +31,7 @@ const isChunkPage = ({ path }: RequestRecord) => path.endsWith("/segments");
 /** Swaps a chunk for another one, so that the total stays what it is. */
 function swap(document: TestDocument, seed: number): void {
   const [other] = makeDocument({ chunks: 1, seed }).chunks;
-  if (other) document.chunks.splice(0, 1, other);
+  if (other) document.chunks.splice(0, 1, { ...other, document_id: document.id });
 }
 
 test("a document at rest is read twice: chunk pages, and the child lists of more than one page", async () => {
