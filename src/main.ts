@@ -29,6 +29,7 @@ try {
   const { message, exitCode, unexpected } = describeError(error);
   process.stderr.write(`kbdump: ${message}\n`);
   if (unexpected && error instanceof Error) process.stderr.write(`This is a fault of kbdump.\n${error.stack}\n`);
-  if (args.includes("--json")) process.stdout.write(`${JSON.stringify({ status: "failed", exit_code: exitCode, error: message })}\n`);
+  if (args.includes("--json"))
+    process.stdout.write(`${JSON.stringify({ status: "failed", exit_code: exitCode, error: message })}\n`);
   process.exitCode = exitCode;
 }

@@ -19,8 +19,8 @@ const order = [
 
 /** Each library does its one job in one place. */
 const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/http\.ts$/,
-  "p-limit": /^client\/(limit|open-client)\.ts$/,
+  undici: /^client\/(http|failed-request)\.ts$/,
+  "p-limit": /^client\/(paced|open-client)\.ts$/,
   "lossless-json": /^client\/parse-json\.ts$/,
   yaml: /^job\//,
   valibot: /^job\//,

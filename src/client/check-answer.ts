@@ -11,17 +11,18 @@ export function checkAnswer(answer: Answer, key: string): unknown {
   if (answer.status !== 200) throw errorFromAnswer(answer, key);
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
-  } catch (error) {
-    const start = plainText(Buffer.from(answer.body.subarray(0, 200)).toString(), key, 60);
-    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start || "(empty)"}`, { cause: error, status: 200 });
+  } catch {
+    // no cause: a SyntaxError quotes the body, in which the key can stand
+    const start = plainText(textOf(answer), key, 60) || "(empty)";
+    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: 200 });
   }
 }
 
 /** Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps. */
 export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipError | StopError {
   const { status, url } = answer;
-  const { code, message } = bodyOf(answer, key);
-  const said = [status, code, message && `${code ? "" : " "}${message}`].filter(Boolean).join(" ").replace(/ {2,}/g, " ");
+  const { code, message } = refusalOf(answer, key);
+  const said = [status, code, message].filter(Boolean).join(" ");
   const failure = { status, ...(code ? { code } : {}) };
   const limited = status === 403 && planLimit.test(message);
   if (transient.has(status) || status >= 500 || limited) {
@@ -34,15 +35,18 @@ export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipE
     });
   }
   if (status === 401) return new StopError(`GET ${url}: ${said}; the service does not take this key`, failure);
-  return new SkipError(`GET ${url}: ${said}${hintFor(answer, code)}`, failure);
+  return new SkipError(`GET ${url}: ${said}${hintFor(answer, code, key)}`, failure);
 }
 
-function hintFor(answer: Answer, code: string): string {
-  const { status, url, headers } = answer;
-  if (status >= 300 && status < 400) {
-    const location = typeof headers.location === "string" ? plainText(headers.location, "", 200) : "elsewhere";
-    return `; it redirects to ${location}, which is not followed: service.base_url should probably begin like that`;
-  }
+/** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
+export function throttleOf(answer: Answer): { readonly retryAfter: number | undefined } | undefined {
+  if (answer.status === 200) return undefined;
+  const error = errorFromAnswer(answer, "");
+  return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
+}
+
+function hintFor({ status, url, headers }: Answer, code: string, key: string): string {
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
   if (status === 404 && !code) {
     const hint = new URL(url).pathname.startsWith("/v1/") ? "" : ", which usually ends in /v1";
     return `; the service does not know this URL: check service.base_url${hint}`;
@@ -51,18 +55,44 @@ function hintFor(answer: Answer, code: string): string {
   return "";
 }
 
-function bodyOf(answer: Answer, key: string): { code: string; message: string } {
-  const text = Buffer.from(answer.body.subarray(0, 100_000)).toString();
+/** Where a redirect leads to the same list elsewhere, what stands before it is the base URL to use. */
+function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
+  if (typeof location !== "string") return "; it redirects, which is not followed";
+  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
+  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const base = target && /^(.*?)\/datasets\//.exec(target.href)?.[1];
+  if (!base || (url.startsWith("https:") && target.protocol !== "https:")) return hint;
+  return `${hint}; service.base_url should probably be ${plainText(base, key, 200)}`;
+}
+
+/** The code and message of the service's own error; else the title, or the start, of whatever came. */
+function refusalOf(answer: Answer, key: string): { code: string; message: string } {
+  const text = textOf(answer);
+  const { code, message } = objectIn(text);
+  const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];
+  if (name || words) return { code: plainText(name, key, 60), message: plainText(words, key) };
+  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
+  return { code: "", message: plainText(title, key, 100).replace(new RegExp(`^${answer.status}\\b *`), "") };
+}
+
+function objectIn(text: string): { readonly code?: unknown; readonly message?: unknown } {
   try {
-    const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null) {
-      const code = "code" in body ? plainText(String(body.code), key, 60) : "";
-      const message = "message" in body ? plainText(String(body.message), key) : "";
-      return { code, message };
-    }
-  } catch {}
-  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1];
-  return { code: "", message: plainText(title ?? text, key, 100) };
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Some services send an object of messages, one per wrong parameter. */
+function wordsOf(message: unknown): string {
+  if (typeof message === "string") return message;
+  return message === undefined || message === null ? "" : JSON.stringify(message);
+}
+
+/** As much of the body as a message can need. */
+function textOf({ body }: Answer): string {
+  return Buffer.from(body.subarray(0, 100_000)).toString();
 }
 
 /** Milliseconds that a Retry-After header asks for, in seconds or as a date; undefined when it says nothing usable. */
@@ -70,6 +100,6 @@ export function retryAfter(header: string | string[] | undefined, now = Date.now
   const text = (Array.isArray(header) ? header[0] : header)?.trim();
   if (!text) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
+  const date = /\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN; // Date.parse makes a date of "-5", too
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -22,7 +22,11 @@ export function checkPage(value: unknown, url: string): ListPage {
   if (typeof total !== "number" || !Number.isSafeInteger(total) || total < 0) {
     throw new RetryError(`GET ${url}: the answer has no whole number "total"`);
   }
-  return { rows: rows.map((row, index) => checkListed(row, index, url)), total, docForm: typeof docForm === "string" ? docForm : null };
+  return {
+    rows: rows.map((row, index) => checkListed(row, index, url)),
+    total,
+    docForm: typeof docForm === "string" ? docForm : null,
+  };
 }
 
 /** The entries of an indexing-status answer, which have an id each; RetryError, naming the URL, otherwise. */

@@ -1,7 +1,9 @@
-import { InterruptedError, RetryError, StopError, UsageError } from "../errors.js";
+import { errors } from "undici";
+import { RetryError, StopError } from "../errors.js";
+import { plainText } from "./plain-text.js";
 
-const certificateCodes = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_)/;
-
+const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
+const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
@@ -10,20 +12,25 @@ const sentences: Readonly<Record<string, string>> = {
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-  UND_ERR_BODY_TIMEOUT: "the body stopped coming",
+  ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken there; is it http?",
 };
 
-/** What to do about a request that got no whole answer: a certificate that is not trusted stops, all else may pass. */
-export function failedRequest(error: unknown, url: string): Error {
-  if (error instanceof RetryError || error instanceof StopError || error instanceof UsageError) return error;
-  if (error instanceof InterruptedError) return error;
+/** What to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. */
+export function failedRequest(error: unknown, url: string): RetryError | StopError {
+  if (error instanceof RetryError) return error;
   const code = codeOf(error);
-  if (certificateCodes.test(code)) {
+  if (untrusted.test(code)) {
     const hint = "service.ca_file names a file of certificates to trust beside the usual ones";
     return new StopError(`GET ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
   }
-  const message = error instanceof Error ? error.message : String(error);
+  if (wrongCertificate.test(code)) {
+    return new StopError(`GET ${url}: the certificate is not valid there (${code})`, { cause: error });
+  }
+  if (error instanceof errors.HTTPParserError) {
+    return new RetryError(`GET ${url}: what answers there speaks no HTTP`); // no cause: it would hold the bytes that came
+  }
+  const message = plainText(error instanceof Error ? error.message : String(error), "");
+  if (code === "UND_ERR_INVALID_ARG") return new StopError(`GET ${url}: cannot be sent: ${message}`, { cause: error });
   return new RetryError(`GET ${url}: ${sentences[code] ?? (message || code)}`, { cause: error });
 }
 

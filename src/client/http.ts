@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
-import { rootCertificates } from "node:tls";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
 import { type Dispatcher, Pool } from "undici";
-import { RetryError, UsageError } from "../errors.js";
+import { RetryError } from "../errors.js";
 import { failedRequest } from "./failed-request.js";
+import { secureContextFromFile } from "./secure-context.js";
 import { type Answer, type Request, type Send, targetOf } from "./send.js";
 
 export interface HttpOptions {
@@ -23,9 +22,18 @@ export interface HttpOptions {
   readonly onBytes: (bytes: number) => void;
 }
 
-const decompressors = new Map([
+const unwrap = promisify(inflate);
+const unwrapRaw = promisify(inflateRaw);
+
+/** "deflate" is the format of zlib, whose first byte ends in 8; some services send it without that wrapping. */
+async function inflateAny(bytes: Buffer, options: ZlibOptions): Promise<Buffer> {
+  return (bytes.readUInt8() & 15) === 8 ? unwrap(bytes, options) : unwrapRaw(bytes, options);
+}
+
+const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>>([
   ["gzip", promisify(gunzip)],
-  ["deflate", promisify(inflate)],
+  ["x-gzip", promisify(gunzip)],
+  ["deflate", inflateAny],
   ["br", promisify(brotliDecompress)],
 ]);
 
@@ -35,11 +43,18 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
   const prefix = base.pathname.replace(/\/$/, "");
   const pool = new Pool(base.origin, {
     connections: options.connections,
-    headersTimeout: options.timeout * 1000,
-    bodyTimeout: options.timeout * 1000,
-    connect: { timeout: Math.min(options.timeout, 20) * 1000, ...(options.caFile ? { ca: trusted(options.caFile) } : {}) },
+    headersTimeout: 0, // the deadline of the whole request does for these two
+    bodyTimeout: 0,
+    connect: {
+      timeout: Math.min(options.timeout, 20) * 1000,
+      ...(options.caFile ? { secureContext: secureContextFromFile(options.caFile) } : {}),
+    },
   });
-  const headers = { authorization: `Bearer ${options.key}`, accept: "application/json", "accept-encoding": "gzip, deflate, br" };
+  const headers = {
+    authorization: `Bearer ${options.key}`,
+    accept: "application/json",
+    "accept-encoding": "gzip, deflate, br",
+  };
 
   async function send(request: Request): Promise<Answer> {
     options.signal.throwIfAborted();
@@ -72,34 +87,34 @@ class TimeoutError extends Error {
 }
 
 async function readBody(answer: Dispatcher.ResponseData, url: string, options: HttpOptions): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of answer.body) {
     length += chunk.length;
     options.onBytes(chunk.length);
-    if (length > options.maxBody) throw tooLong(url, options.maxBody);
+    if (length > options.maxBody) throw tooLong(answer, url, options.maxBody);
     chunks.push(chunk);
   }
-  const encoding = String(answer.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  const encoding = String(answer.headers["content-encoding"] ?? "identity")
+    .trim()
+    .toLowerCase();
   const [first] = chunks;
   const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks, length);
   if (encoding === "identity" || length === 0) return bytes;
-  const decompress = decompressors.get(encoding === "x-gzip" ? "gzip" : encoding);
-  if (!decompress) throw new RetryError(`GET ${url}: the body has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
+  const decompress = decompressors.get(encoding);
+  if (!decompress) throw unreadable(answer, url, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
   return decompress(bytes, { maxOutputLength: options.maxBody }).catch((error: unknown) => {
-    if (error instanceof RangeError) throw tooLong(url, options.maxBody);
-    throw new RetryError(`GET ${url}: the ${encoding} body is broken`, { cause: error });
+    throw error instanceof RangeError
+      ? tooLong(answer, url, options.maxBody)
+      : unreadable(answer, url, `is broken ${encoding}`);
   });
 }
 
-function tooLong(url: string, maxBody: number): RetryError {
-  return new RetryError(`GET ${url}: the body is longer than ${maxBody / 1_000_000} MB; service.max_body sets the bound`);
+function tooLong(answer: Dispatcher.ResponseData, url: string, maxBody: number): RetryError {
+  return unreadable(answer, url, `is longer than ${maxBody / 1_000_000} MB; service.max_body sets the bound`);
 }
 
-function trusted(caFile: string): string[] {
-  try {
-    return [...rootCertificates, readFileSync(caFile, "utf8")];
-  } catch {
-    throw new UsageError("The job cannot run:", [{ path: "service.ca_file", message: `cannot read ${caFile}` }]);
-  }
+/** With the status, as an answer came: the service is there. */
+function unreadable(answer: Dispatcher.ResponseData, url: string, what: string): RetryError {
+  return new RetryError(`GET ${url}: the body ${what}`, { status: answer.statusCode });
 }

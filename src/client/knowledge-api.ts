@@ -1,6 +1,6 @@
 import { checkAnswer } from "./check-answer.js";
 import { checkFields, checkPage, checkStatus, type Listed, type ListPage, type RawRecord } from "./check-list.js";
-import type { Request, Send } from "./send.js";
+import { percentEncoded, type Request, type Send } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
 export const pageSize = 100;
@@ -46,8 +46,12 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
         checkPage,
       ),
     childChunks: ({ datasetId, documentId }, chunkId, page) =>
-      read(get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page)), checkPage),
-    indexingStatus: (datasetId, batch) => read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
+      read(
+        get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page)),
+        checkPage,
+      ),
+    indexingStatus: (datasetId, batch) =>
+      read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
   };
 }
 
@@ -63,7 +67,7 @@ function get(literals: TemplateStringsArray, ...variables: readonly string[]): (
   return (...query) => ({ path: String.raw({ raw: literals }, ...variables.map(segment)), query });
 }
 
-/** encodeURIComponent leaves "." and ".." as they are, which a URL resolves away. */
+/** The encoding leaves "." and ".." as they are, which a URL resolves away. */
 function segment(text: string): string {
-  return encodeURIComponent(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
+  return percentEncoded(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
 }

@@ -1,9 +1,13 @@
+import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
-import { SkipError, StopError } from "../errors.js";
+import { RetryError, SkipError, StopError } from "../errors.js";
+import { throttleOf } from "./check-answer.js";
 import { openHttp } from "./http.js";
+import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
-import { limited } from "./limit.js";
+import { Pace } from "./pace.js";
+import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying } from "./retry.js";
 import type { Send } from "./send.js";
@@ -15,6 +19,8 @@ export interface ClientOptions {
   readonly key: string;
   /** Requests in flight at the most; 8 by default. */
   readonly concurrency?: number;
+  /** Requests a second at the most; unbounded by default. */
+  readonly maxRps?: number | undefined;
   /** Seconds for one request; 60 by default. */
   readonly timeout?: number;
   /** Tries after the first; 6 by default. */
@@ -33,15 +39,16 @@ export interface ClientOptions {
 export interface Client extends KnowledgeApi {
   /** Lets every request under way, and every later one, reject with this reason. */
   readonly stop: (reason: unknown) => void;
-  /** Ends every connection. */
+  /** Ends every connection; every request under way, and every later one, rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** The knowledge service as the crawl sees it: HTTP, in it the limit, around it the retry; a wait for a retry holds no slot. */
+/** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry; a wait for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
   const { tally = emptyRequestTally(), concurrency = 8 } = options;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
+  setMaxListeners(0, signal); // every request under way listens
   const http = openHttp({
     baseUrl: options.baseUrl,
     key: options.key,
@@ -54,21 +61,36 @@ export function openClient(options: ClientOptions): Client {
       tally.bytes += bytes;
     },
   });
+  const onRetry = (error: RetryError, wait: number) => {
+    tally.retried++;
+    options.onRetry?.(error.message, wait);
+  };
   const attempt: Attempt = async (read) => {
     try {
-      return await retrying(read, { retries: options.retries ?? 6, signal, onRetry: countRetry(options, tally) });
+      return await retrying(countThrottled(read, tally), { retries: options.retries ?? 6, signal, onRetry });
     } catch (error) {
       const reason = unreachable(error, tally, concurrency) ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
       throw reason;
     }
   };
-  const api = knowledgeApi(limited(counted(http.send, tally), concurrency), attempt, onePerTurn(), options.key);
-  return { ...api, stop: (reason) => stopped.abort(reason), close: http.close };
+  const send = paced(counted(http.send, tally, signal), {
+    bound: new InFlightBound(concurrency),
+    pace: new Pace(options.maxRps),
+    signal,
+    refusal: throttleOf,
+  });
+  const stop = (reason: unknown) => stopped.abort(reason);
+  const close = () => {
+    stop(new StopError("the client is closed"));
+    return http.close();
+  };
+  return { ...knowledgeApi(send, attempt, onePerTurn(), options.key), stop, close };
 }
 
-function counted(send: Send, tally: RequestTally): Send {
+function counted(send: Send, tally: RequestTally, signal: AbortSignal): Send {
   return async (request) => {
+    signal.throwIfAborted(); // what waited for a slot is not sent any more
     tally.sent++;
     tally.inFlight++;
     try {
@@ -82,11 +104,14 @@ function counted(send: Send, tally: RequestTally): Send {
   };
 }
 
-function countRetry({ onRetry }: ClientOptions, tally: RequestTally) {
-  return (error: { message: string; throttled: boolean }, wait: number): void => {
-    tally.retried++;
-    if (error.throttled) tally.throttled++;
-    onRetry?.(error.message, wait);
+function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => Promise<T> {
+  return async () => {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof RetryError && error.throttled) tally.throttled++;
+      throw error;
+    }
   };
 }
 

@@ -12,13 +12,17 @@ export class ExactNumber {
   }
 }
 
-/** Cheap signs of a number that may not survive: many digits in a row, or an exponent. They occur in strings, too. */
-const suspicious = /-?\d[\d.]{15,}(?:[eE][+-]?\d+)?|(?<=[:,[]\s*)-?\d[\d.]*[eE][+-]?\d+/g;
+/**
+ * Where a number stands that may not survive: one of sixteen digits or more, or with an exponent. It occurs in strings,
+ * too. Nothing looks back, which would take minutes for a megabyte of blanks.
+ */
+const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;
 
 /** JSON.parse that rounds no number: what a double cannot hold becomes an ExactNumber. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  for (const [candidate] of text.matchAll(suspicious)) {
-    if (!isSafeNumber(candidate)) return parseExactly(text);
+  if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a number alone, with nothing before it
+  for (const [, number = ""] of text.matchAll(suspicious)) {
+    if (!isSafeNumber(number)) return parseExactly(text);
   }
   return JSON.parse(text);
 }

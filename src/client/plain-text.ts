@@ -8,5 +8,7 @@ export function plainText(text: string, key: string, length = 300): string {
 /** The text with the key taken out, plain and as it looks percent-encoded. */
 export function withoutKey(text: string, key: string): string {
   if (!key) return text;
-  return [key, encodeURIComponent(key)].reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
+  const encoded = encodeURIComponent(key);
+  const forms = [key, encoded, encoded.replace(/%../g, (hex) => hex.toLowerCase())];
+  return forms.reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
 }

@@ -22,6 +22,11 @@ export type Send = (request: Request) => Promise<Answer>;
 
 /** `/datasets/x/documents` with its query, as it stands behind the base URL. */
 export function targetOf(request: Request): string {
-  const query = request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  const query = request.query.map((pair) => pair.map(percentEncoded).join("=")).join("&");
   return query ? `${request.path}?${query}` : request.path;
+}
+
+/** What encodeURIComponent gives; half a character, which it refuses and no URL can hold, becomes U+FFFD. */
+export function percentEncoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }

@@ -19,7 +19,7 @@ service:
   api_key_env: KNOWLEDGE_API_KEY        # the variable that holds the key (this is the default)
   # api_key_file: ./key.txt             # in place of api_key_env: a file that holds the key
   concurrency: 8                        # requests in flight at the most, 1 to 64
-  # max_rps: 50                         # requests a second at the most (not available yet)
+  # max_rps: 50                         # requests a second at the most
   timeout: 60                           # seconds for one request
   retries: 6                            # tries after the first, 0 to 20
   # max_body: 64                        # MB of one answer at the most

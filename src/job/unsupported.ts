@@ -11,7 +11,6 @@ interface Option {
 
 /** Options that the schema knows and this version cannot do. Delete the line when the option works. */
 const notYet: readonly Option[] = [
-  { path: ["service", "max_rps"], instead: "remove it" },
   { path: ["datasets"], value: "all", instead: "list the datasets by id" },
   { path: ["datasets", "*", "documents"], value: "all", instead: "list the documents by id" },
   { path: ["child_chunks"], value: "auto", instead: "use all" },

@@ -1,5 +1,12 @@
 import type { Row } from "../normalise/row-from-record.js";
-import type { Reading } from "./reading.js";
+import type { DocumentResult } from "./document-result.js";
+
+/** What a run read, as far as the indexing status can say something against it. */
+export interface StatusFacts {
+  readonly before: { readonly rows: readonly Row[] };
+  readonly after: { readonly rows: readonly Row[] };
+  readonly documents: readonly DocumentResult[];
+}
 
 const resting = new Set(["completed", "error", "paused"]);
 
@@ -8,7 +15,7 @@ const resting = new Set(["completed", "error", "paused"]);
  * read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
  */
 export function statusWarnings(
-  { before, after, documents }: Pick<Reading, "before" | "after" | "documents">,
+  { before, after, documents }: StatusFacts,
   filtered: (datasetId: string) => boolean,
 ): readonly string[] {
   const [first, last] = [statusOf(before.rows), statusOf(after.rows)];

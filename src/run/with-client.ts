@@ -17,7 +17,7 @@ export async function withClient<T>(
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string) => Promise<T>,
 ): Promise<T> {
-  const { concurrency, timeout, retries, maxBody, caFile } = job.service;
+  const { concurrency, maxRps, timeout, retries, maxBody, caFile } = job.service;
   const service = await reachService(job, env);
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
@@ -25,6 +25,7 @@ export async function withClient<T>(
     baseUrl,
     key,
     concurrency,
+    maxRps,
     timeout,
     retries,
     maxBody,

@@ -17,7 +17,7 @@ service:
   base_url: https://kb.example.com/v1
   api_key_env: KNOWLEDGE_API_KEY   # the variable that holds the key (this is the default); or api_key_file: path
   concurrency: 8                   # requests in flight at the most, 1 to 64
-  ${unavailable ? "" : "# "}max_rps: 50                      # requests a second at the most; absent: no bound
+  max_rps: 50                      # requests a second at the most; absent: no bound
   timeout: 60                      # seconds for one request
   retries: 6                       # tries after the first
   ca_file: ./ca.pem                # optional
@@ -44,7 +44,7 @@ const contractJob: Job = {
     apiKeyEnv: "KNOWLEDGE_API_KEY",
     apiKeyFile: undefined,
     concurrency: 8,
-    maxRps: undefined,
+    maxRps: 50,
     timeout: 60,
     retries: 6,
     maxBody: 64_000_000,
@@ -87,7 +87,7 @@ describe("a job file", () => {
   test("has a default for everything but service and datasets", async () => {
     expect(await load(smallJob)).toEqual({
       ...contractJob,
-      service: { ...contractJob.service, caFile: undefined },
+      service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: [], status: [], keyword: undefined }],
     });
   });
@@ -126,7 +126,6 @@ output:
 
   test("that asks for what is not available yet is refused, everything at once", async () => {
     expect(await problems(contractExample("all", true))).toEqual([
-      "service.max_rps: max_rps is not available in this version; remove it",
       "datasets[0].documents: all is not available in this version; list the documents by id",
       "output.keep: keep is not available in this version; remove it",
     ]);
@@ -245,7 +244,6 @@ describe("flags", () => {
   test("that are wrong are named in their problems", async () => {
     const flags = { concurrency: 100, maxRps: 5, format: ["xml"], out: "", childChunks: "auto", consistency: "often" };
     expect(await problems(smallJob, { flags })).toEqual([
-      "--max-rps: max_rps is not available in this version; remove it",
       "--child-chunks: auto is not available in this version; use all",
       "--concurrency: got 100, expected a whole number from 1 to 64",
       '--consistency: got "often", expected counts or sweeps',
@@ -277,7 +275,7 @@ describe("a job without a file", () => {
     expect(await loadJob({ none: true }, { ...flags, format: ["csv"], out: "there" }, {})).toEqual({
       ...contractJob,
       name: dataset,
-      service: { ...contractJob.service, caFile: undefined },
+      service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: ["7"], status: [], keyword: undefined }],
       output: { ...contractJob.output, dir: "there", formats: ["csv"] },
     });

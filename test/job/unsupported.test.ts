@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { findUnsupported } from "../../src/job/unsupported.js";
 
 test.each([
-  [{ service: { max_rps: 5 } }, ["service", "max_rps"], "max_rps is not available in this version; remove it"],
   [{ datasets: "all" }, ["datasets"], "all is not available in this version; list the datasets by id"],
   [
     { datasets: [{ documents: [] }, { documents: "all" }] },
@@ -19,7 +18,7 @@ test.each([
   [{}],
   [null],
   ["all"],
-  [{ service: { max_rps: null }, datasets: [{}, 1, null], child_chunks: "all", consistency: 1, output: [] }],
+  [{ service: { max_rps: 5 }, datasets: [{}, 1, null], child_chunks: "all", consistency: 1, output: [] }],
 ])("%j is not", (document) => {
   expect(findUnsupported(document)).toEqual([]);
 });

@@ -1,0 +1,107 @@
+/** The pace of a whole run: when the next request may be sent, and how many may be in flight. Pure: time is an argument. */
+
+/** A pause where the service refuses and does not say for how long: 1 s, doubled with every refusal in a row. */
+const firstPause = 1_000;
+const longestPause = 60_000;
+
+/** Growth of the rate in a second: while its limit is sought; and before that, for some seconds, where it was just met. */
+const seeking = 0.06;
+const cruising = 0.003;
+const cruise = 20;
+/** What is left of a rate that was a little too fast, and of one that was refused within seconds. */
+const easing = 0.93;
+const yielding = 0.8;
+const atOnce = 2_500;
+/** A pause of so many milliseconds is short. */
+const shortPause = 2_500;
+/** How long the first request after a pause is waited for, and how often it is looked after, in milliseconds. */
+const longestProbe = 5_000;
+const probePoll = 20;
+/** Milliseconds that a timer may be late without a place being lost. */
+const lateness = 5;
+
+/**
+ * A smooth rate that finds the limit of the service. Unbounded, or at `maxRps`, until the first refusal. Everybody pauses
+ * for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
+ */
+export class Pace {
+  readonly #maxRate: number;
+  #rate: number;
+  #rateSince = 0;
+  /** Seconds of cruising after `rateSince`. */
+  #cruise = 0;
+  #next = 0;
+  #pauseStart = 0;
+  /** After a pause one request goes ahead; until it is answered, or this moment, the others wait. */
+  #probeUntil = 0;
+  #pausedUntil = 0;
+  #refusals = 0;
+  #letThrough = 0;
+  #stretchStart: number | undefined;
+
+  /** `maxRps`: requests a second at the most. */
+  constructor(maxRps = Number.POSITIVE_INFINITY) {
+    this.#maxRate = maxRps;
+    this.#rate = maxRps;
+  }
+
+  /** Requests a second that are sent at the most. */
+  rateAt(now: number): number {
+    const seconds = (now - this.#rateSince) / 1000;
+    const slowly = Math.min(seconds, this.#cruise);
+    return Math.min(this.#maxRate, this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
+  }
+
+  /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
+  take(now: number): number {
+    const due = Math.max(this.#next, this.#pausedUntil);
+    if (due > now) return due - now;
+    if (this.#refusals > 0) {
+      if (now < this.#probeUntil) return probePoll;
+      this.#probeUntil = now + longestProbe;
+    }
+    this.#next = Math.max(this.#next, now - lateness) + 1000 / this.rateAt(now);
+    this.#stretchStart ??= now;
+    return 0;
+  }
+
+  /** An answer that was no refusal, to a request sent at `sentAt`. */
+  accepted(sentAt: number, now: number): void {
+    this.#letThrough++;
+    if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
+    this.#refusals = 0;
+    this.#probeUntil = 0;
+    this.#adjust(now);
+    this.#letThrough = 0;
+    this.#stretchStart = now;
+  }
+
+  /** A refusal; false when it belongs to one that is known already: its request was sent before the pause. */
+  refused(sentAt: number, now: number, retryAfter: number | undefined): boolean {
+    const pause = retryAfter ?? Math.min(longestPause, firstPause * 2 ** this.#refusals);
+    if (sentAt < this.#pausedUntil) {
+      if (retryAfter !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfter);
+      return false;
+    }
+    if (this.#refusals === 0) this.#pauseStart = now;
+    this.#refusals++;
+    this.#probeUntil = 0;
+    this.#pausedUntil = now + pause;
+    return true;
+  }
+
+  /**
+   * The first answer after a pause. Where the pause is short against the time before it, the rate was just a little too
+   * fast. Where it is long, what was let through counts, the pause included.
+   */
+  #adjust(now: number): void {
+    const elapsed = Math.max(1, now - (this.#stretchStart ?? now));
+    const pause = now - this.#pauseStart;
+    const pace = this.rateAt(this.#pauseStart);
+    const nearly = Number.isFinite(pace) && pause < Math.max(shortPause, elapsed / 3);
+    const overshot = elapsed < atOnce;
+    this.#rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (this.#letThrough * 1000) / elapsed);
+    this.#cruise = nearly && !overshot ? cruise : 0;
+    this.#rateSince = now;
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+import pLimit from "p-limit";
+import type { InFlightBound } from "./in-flight-bound.js";
+import type { Pace } from "./pace.js";
+import type { Answer, Request, Send } from "./send.js";
+
+export interface PacedOptions {
+  readonly bound: InFlightBound;
+  readonly pace: Pace;
+  /** Ends every wait. */
+  readonly signal: AbortSignal;
+  /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
+  readonly refusal: (answer: Answer) => { readonly retryAfter: number | undefined } | undefined;
+  /** Milliseconds on a clock that only goes forward. */
+  readonly now?: () => number;
+  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/**
+ * Lets no more requests be in flight than the bound says, sends them at the pace, and learns from the answers. The others
+ * wait in order. The slot is free when the body is in.
+ */
+export function paced(send: Send, options: PacedOptions): Send {
+  const { bound, pace, signal, refusal, now = () => performance.now() } = options;
+  const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
+  const limit = pLimit(bound.value);
+
+  const turn = async () => {
+    for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
+      signal.throwIfAborted();
+      await sleep(wait, signal).catch(() => signal.throwIfAborted());
+    }
+  };
+  const learn = (request: Request, answer: Answer, sentAt: number) => {
+    const refused = refusal(answer);
+    if (!refused) {
+      pace.accepted(sentAt, now());
+      if (answer.status === 200) bound.answered(kindOf(request), now() - sentAt);
+    } else if (pace.refused(sentAt, now(), refused.retryAfter)) bound.refused();
+    if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
+  };
+  return (request) =>
+    limit(async () => {
+      await turn();
+      const sentAt = now();
+      const answer = await send(request);
+      learn(request, answer, sentAt);
+      return answer;
+    });
+}
+
+/** Latencies of one operation can be compared: it is the last word of the path. */
+function kindOf({ path }: Request): string {
+  return path.slice(path.lastIndexOf("/"));
+}

@@ -1,0 +1,130 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { RetryError } from "../../src/errors.js";
+import { firstTimes } from "../servers/faults.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { Store } from "../servers/store.js";
+import { openTestHttp, rejection } from "./open-test-http.js";
+import { serve } from "./serve.js";
+
+/** How far the memory of this process, test server included, grows while the work runs. */
+async function growth(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 2);
+  await work();
+  clearInterval(timer);
+  return Math.max(most, process.memoryUsage.rss()) - before;
+}
+
+describe("the bound of a body", () => {
+  it.each([
+    ["plain", false, 1_000],
+    ["gzip", true, 1_000],
+  ])("%s: a body of just the bound passes, one byte more does not", async (_, compressed, maxBody) => {
+    const { url } = await serve((request, response) => {
+      const bytes = Buffer.alloc(request.url === "/v1/fits" ? maxBody : maxBody + 1, " ");
+      response.writeHead(200, compressed ? { "content-encoding": "gzip" } : {});
+      response.end(compressed ? gzipSync(bytes) : bytes);
+    });
+    const { get } = openTestHttp(url, { maxBody });
+    expect((await get("/fits")).body).toHaveLength(maxBody);
+    const error = await rejection(get("/more"));
+    expect(error).toBeInstanceOf(RetryError);
+    expect(error.message).toBe(`GET ${url}/more: the body is longer than 0.001 MB; service.max_body sets the bound`);
+    expect(error).toMatchObject({ status: 200 }); // the service was reached
+  });
+
+  it("an endless body is cut off near the bound, and its connection closed", async () => {
+    const server = await startRealisticServer(new Store(), { faults: firstTimes(99, { kind: "endless-body" }) });
+    try {
+      const { get, received } = openTestHttp(server.url, { connections: 1 });
+      const grown = await growth(async () => {
+        for (let time = 0; time < 5; time++) {
+          const error = await rejection(get("/datasets"));
+          expect(error.message).toContain("the body is longer than 1 MB");
+        }
+      });
+      expect(received()).toBeGreaterThan(5_000_000);
+      expect(received()).toBeLessThan(6_000_000);
+      expect(grown).toBeLessThan(60_000_000);
+      server.behaviour.faults = () => undefined;
+      expect((await get("/datasets")).status).toBe(401);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("a bomb is not unpacked beyond the bound", async () => {
+    const bomb = gzipSync(Buffer.alloc(150_000_000, " "), { level: 2 });
+    const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+    const { get } = openTestHttp(url);
+    const grown = await growth(async () => {
+      const error = await rejection(get());
+      expect(error).toBeInstanceOf(RetryError);
+      expect(error.message).toContain("the body is longer than 1 MB");
+    });
+    expect(grown).toBeLessThan(30_000_000);
+  });
+});
+
+describe("the time of a request", () => {
+  it.each(["hang", "drip"] as const)("%s: ends when its time is up, however the bytes come", async (kind) => {
+    const server = await startRealisticServer(new Store(), { faults: () => ({ kind, everyMs: 20 }) });
+    try {
+      const start = performance.now();
+      const error = await rejection(openTestHttp(server.url, { timeout: 0.3 }).get("/datasets"));
+      const took = performance.now() - start;
+      expect(error).toBeInstanceOf(RetryError);
+      expect(error.message).toBe(`GET ${server.url}/datasets: no complete answer within 0.3 s`);
+      expect(took).toBeGreaterThan(290);
+      expect(took).toBeLessThan(900);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it("any number of seconds will do", async () => {
+    const { url } = await serve((_, response) => response.end("{}"));
+    for (const timeout of [16.1, 1 / 3, 3600]) {
+      expect((await openTestHttp(url, { timeout }).get()).status).toBe(200);
+    }
+  });
+
+  it("an answer leaves no timer behind, which would keep the process alive", async () => {
+    const { url } = await serve((_, response) => response.end("{}"));
+    const { get } = openTestHttp(url, { timeout: 60 });
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    await get();
+    const before = timers();
+    for (let time = 0; time < 20; time++) await get();
+    expect(timers() - before).toBeLessThan(10);
+  });
+});
+
+describe("the signal", () => {
+  it("ends requests under way at once, with its reason", async () => {
+    const controller = new AbortController();
+    const { url, requests } = await serve((request, response) => {
+      if (request.url === "/v1/body") response.write("{");
+    });
+    const { get } = openTestHttp(url, { signal: controller.signal });
+    const errors = Promise.all([rejection(get("/head")), rejection(get("/body"))]);
+    await expect.poll(() => requests.length).toBe(2);
+    const reason = new Error("enough");
+    const start = performance.now();
+    controller.abort(reason);
+    expect(await errors).toEqual([reason, reason]);
+    expect(performance.now() - start).toBeLessThan(100);
+  });
+
+  it("lets nothing be sent afterwards", async () => {
+    const { url, requests } = await serve((_, response) => response.end("{}"));
+    const reason = new Error("enough");
+    const { get } = openTestHttp(url, { signal: AbortSignal.abort(reason) });
+    expect(await rejection(get())).toBe(reason);
+    expect(requests).toHaveLength(0);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { KnowledgeApi } from "../../src/client/knowledge-api.js";
+import { openTestClient } from "./open-test-client.js";
+import { rejection } from "./open-test-http.js";
+import { json, serve } from "./serve.js";
+
+const answer = json({ data: [{ id: "a" }], total: 1, fields: [{ name: "uploader" }] });
+const document = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+const odd = [
+  "a/b",
+  "..",
+  ".",
+  "...",
+  "a?b",
+  "a#b",
+  "100%",
+  "%2F",
+  "ü",
+  "😀",
+  "a b",
+  "a+b",
+  "&=;",
+  "\\",
+  "\u0000",
+  "'*()!~",
+];
+
+/** The one request that the call sends: its segments behind the base path and its query, decoded as a server does. */
+async function asked(call: (api: KnowledgeApi) => Promise<unknown>) {
+  const { url, requests } = await serve(answer);
+  await call(openTestClient(url));
+  expect(requests).toHaveLength(1);
+  expect(requests[0]?.method).toBe("GET");
+  const [path = "", query = ""] = requests[0]?.url?.split("?") ?? [];
+  const segments = path.split("/").slice(2).map(decodeURIComponent);
+  return { path, segments, query, pairs: [...new URLSearchParams(query)] };
+}
+
+describe("the operations", () => {
+  it("metadata fields", async () => {
+    const { path, query } = await asked((api) => api.metadataFields("set"));
+    expect([path, query]).toEqual(["/v1/datasets/set/metadata/built-in", ""]);
+  });
+
+  it.each([1, 2, 99_999])("page %i of the chunks: always 100 rows asked", async (page) => {
+    const { path, query } = await asked((api) => api.chunks(document, page));
+    expect([path, query]).toEqual(["/v1/datasets/set/documents/doc/segments", `page=${page}&limit=100`]);
+  });
+
+  it("chunks with a filter: status repeated, keyword as it is", async () => {
+    const keyword = "Ö & = + % # 😀 'x'";
+    const filter = { ...document, status: ["completed", "re segment"], keyword };
+    const { pairs, query } = await asked((api) => api.chunks(filter, 1));
+    expect(pairs).toEqual([
+      ["page", "1"],
+      ["limit", "100"],
+      ["status", "completed"],
+      ["status", "re segment"],
+      ["keyword", keyword],
+    ]);
+    expect(query).toContain("re%20segment"); // not every server takes + for a blank
+  });
+
+  it("child chunks: of every chunk, whatever filter the document has", async () => {
+    const filter = { ...document, status: ["completed"], keyword: "x" };
+    const { path, query } = await asked((api) => api.childChunks(filter, "chunk", 3));
+    expect(path).toBe("/v1/datasets/set/documents/doc/segments/chunk/child_chunks");
+    expect(query).toBe("page=3&limit=100");
+  });
+
+  it.each(odd)("no variable adds or removes a segment: %j", async (text) => {
+    const all = { ...document, datasetId: text, documentId: text };
+    expect((await asked((api) => api.indexingStatus(text, text))).segments).toEqual([
+      "datasets",
+      text,
+      "documents",
+      text,
+      "indexing-status",
+    ]);
+    expect((await asked((api) => api.childChunks(all, text, 1))).segments).toEqual([
+      "datasets",
+      text,
+      "documents",
+      text,
+      "segments",
+      text,
+      "child_chunks",
+    ]);
+  });
+
+  it("an id that no URL can hold is asked for all the same, and does not end the run", async () => {
+    const { segments } = await asked((api) => api.childChunks(document, "half \ud83d", 1));
+    expect(segments[5]).toBe("half \ufffd");
+  });
+});
+
+describe("the answers", () => {
+  it("are checked", async () => {
+    const { url } = await serve(answer);
+    const api = openTestClient(url);
+    const page = { rows: [{ id: "a" }], total: 1, docForm: null };
+    expect(await api.chunks(document, 1)).toEqual(page);
+    expect(await api.childChunks(document, "chunk", 1)).toEqual(page);
+    expect(await api.indexingStatus("set", "batch")).toEqual([{ id: "a" }]);
+    expect(await api.metadataFields("set")).toEqual([{ name: "uploader" }]);
+  });
+
+  it("that miss something are read again, then name the URL", async () => {
+    const { url, requests } = await serve(json({ data: [] }));
+    const error = await rejection(openTestClient(url, { retries: 1 }).chunks(document, 4));
+    const asked = `${url}/datasets/set/documents/doc/segments?page=4&limit=100`;
+    expect(error.name).toBe("SkipError");
+    expect(error.message).toBe(`GET ${asked}: the answer has no whole number "total" (2 tries)`);
+    expect(requests).toHaveLength(2);
+  });
+});

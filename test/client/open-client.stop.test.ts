@@ -1,0 +1,144 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { DocumentRef } from "../../src/client/knowledge-api.js";
+import { type ClientOptions, openClient } from "../../src/client/open-client.js";
+import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { SkipError, StopError } from "../../src/errors.js";
+import { openTestClient } from "./open-test-client.js";
+import { rejection, testKey } from "./open-test-http.js";
+import { deadUrl, json, serve } from "./serve.js";
+
+const document: DocumentRef = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+const list = json({ data: [], total: 0 });
+
+function pageOf(request: IncomingMessage): number {
+  return Number(new URL(request.url ?? "", "http://a.example").searchParams.get("page"));
+}
+
+/** A client with pages 1 and 2 under way, 3 waiting for its retry, and 5 and 6 in the queue behind 4. */
+async function busyClient(options: Partial<ClientOptions> = {}) {
+  const { url, requests } = await serve((request, response) => {
+    if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
+    else if (pageOf(request) > 10) response.writeHead(401).end();
+  });
+  const tally = emptyRequestTally();
+  const client = openTestClient(url, { concurrency: 3, retries: 6, tally, ...options });
+  const errors = Promise.all([1, 2, 3, 4, 5, 6].map((page) => rejection(client.chunks(document, page))));
+  await expect.poll(() => requests.length).toBe(4);
+  return { client, errors, requests, tally };
+}
+
+describe("everything under way, in the queue and in a wait ends at once, and nothing more is sent", () => {
+  const reason = new Error("enough");
+
+  it("at stop", async () => {
+    const { client, errors, requests, tally } = await busyClient();
+    client.stop(reason);
+    expect(await errors).toEqual(Array(6).fill(reason));
+    expect(await rejection(client.chunks(document, 7))).toBe(reason);
+    expect(requests).toHaveLength(4);
+    expect(tally).toMatchObject({ sent: 4, inFlight: 0 });
+  });
+
+  it("at the signal", async () => {
+    const controller = new AbortController();
+    const { client, errors, requests } = await busyClient({ signal: controller.signal });
+    controller.abort(reason);
+    expect(await errors).toEqual(Array(6).fill(reason));
+    expect(await rejection(client.metadataFields("set"))).toBe(reason);
+    expect(requests).toHaveLength(4);
+  });
+
+  it("at close", async () => {
+    const { client, errors, requests } = await busyClient();
+    await client.close();
+    for (const error of await errors)
+      expect(error).toMatchObject({ name: "StopError", message: "the client is closed" });
+    expect(await rejection(client.metadataFields("set"))).toBeInstanceOf(StopError);
+    expect(requests).toHaveLength(4);
+  });
+
+  it("at a 401, which is the reason of all", async () => {
+    const { url, requests } = await serve((request, response) => {
+      if (pageOf(request) > 10) response.writeHead(401).end();
+      else if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
+    });
+    const tally = emptyRequestTally();
+    const client = openTestClient(url, { concurrency: 3, retries: 6, tally });
+    const errors = Promise.all([1, 2, 3, 11, 12, 13].map((page) => rejection(client.chunks(document, page))));
+    const [first, ...others] = await errors;
+    expect(first).toBeInstanceOf(StopError);
+    expect(first?.message).toContain("401; the service does not take this key");
+    for (const error of others) expect(error).toBe(first);
+    expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
+    expect(tally.sent).toBeLessThanOrEqual(5); // one may take the slot before the answer is understood
+    expect(tally.inFlight).toBe(0);
+  });
+});
+
+describe("a service that is gone", () => {
+  it.each([1, 8])("stops everything when it never answered (concurrency %i)", async (concurrency) => {
+    const url = await deadUrl();
+    const tally = emptyRequestTally();
+    const client = openTestClient(url, { concurrency, retries: 1, tally });
+    const errors = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => rejection(client.chunks(document, index + 1))),
+    );
+    for (const error of errors) expect(error).toBeInstanceOf(StopError);
+    expect(errors[0]?.message).toMatch(
+      /^the service cannot be reached: GET .*: connection refused; is .* \(2 tries\)$/,
+    );
+    expect(tally.sent).toBeLessThanOrEqual(80);
+  });
+
+  it("stops everything when it goes away, after as many pages as may be in flight, and one", async () => {
+    let gone = false;
+    const { url } = await serve((request, response) => (gone ? request.socket.destroy() : list(request, response)));
+    const client = openTestClient(url, { concurrency: 2 });
+    await client.chunks(document, 1);
+    gone = true;
+    expect(await rejection(client.chunks(document, 2))).toBeInstanceOf(SkipError);
+    expect(await rejection(client.chunks(document, 3))).toBeInstanceOf(SkipError);
+    const stop = await rejection(client.chunks(document, 4));
+    expect(stop).toBeInstanceOf(StopError);
+    gone = false;
+    expect(await rejection(client.chunks(document, 5))).toBe(stop);
+  });
+
+  it("is not one that leaves some pages without an answer, however many, while it gives others", async () => {
+    const { url } = await serve((request, response) =>
+      pageOf(request) % 3 === 0 ? list(request, response) : request.socket.destroy(),
+    );
+    const client = openTestClient(url, { concurrency: 2 });
+    await client.chunks(document, 3);
+    for (let page = 4; page <= 30; page++) {
+      if (page % 3 === 0) expect(await client.chunks(document, page)).toMatchObject({ total: 0 });
+      else expect(await rejection(client.chunks(document, page))).toBeInstanceOf(SkipError);
+    }
+  });
+
+  it.each([
+    ["too long", (response: { end: (text: string) => void }) => response.end(" ".repeat(2_000))],
+    ["no JSON", (response: { end: (text: string) => void }) => response.end("<html>")],
+    ["an error", (response: { end: (text: string) => void }) => response.end('{"code":"x"}')],
+  ])("is not one whose answers are %s", async (_, answer) => {
+    const { url } = await serve((_request, response) => answer(response));
+    const client = openTestClient(url, { concurrency: 1, maxBody: 1_000 });
+    for (let page = 1; page <= 5; page++) {
+      expect(await rejection(client.chunks(document, page))).toBeInstanceOf(SkipError);
+    }
+  });
+});
+
+it("a client that was closed keeps no process alive: nothing of it waits any more", async () => {
+  const { url, requests } = await serve((_, response) => response.writeHead(500, { "retry-after": "60" }).end());
+  const client = openClient({ baseUrl: url, key: testKey });
+  const waiting = rejection(client.metadataFields("set"));
+  await expect.poll(() => requests.length).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  await client.close();
+  await waiting;
+  expect(timers()).toBeLessThan(before);
+});
