@@ -16,8 +16,8 @@ export interface DocumentRef {
 /** The four read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
 export interface KnowledgeApi {
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
-  readonly chunks: (document: DocumentRef, page: number) => Promise<ListPage>;
-  readonly childChunks: (document: DocumentRef, chunkId: string, page: number) => Promise<ListPage>;
+  readonly chunks: (document: DocumentRef, page: number, limit?: number) => Promise<ListPage>;
+  readonly childChunks: (document: DocumentRef, chunkId: string, page: number, limit?: number) => Promise<ListPage>;
   readonly indexingStatus: (datasetId: string, batch: string) => Promise<readonly Listed[]>;
 }
 
@@ -36,18 +36,18 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     });
   return {
     metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
-    chunks: ({ datasetId, documentId, status, keyword }, page) =>
+    chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments`(
-          ...paging(page),
+          ...paging(page, limit),
           ...status.map((value) => ["status", value] as const),
           ...(keyword === undefined ? [] : [["keyword", keyword] as const]),
         ),
         checkPage,
       ),
-    childChunks: ({ datasetId, documentId }, chunkId, page) =>
+    childChunks: ({ datasetId, documentId }, chunkId, page, limit = pageSize) =>
       read(
-        get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page)),
+        get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page, limit)),
         checkPage,
       ),
     indexingStatus: (datasetId, batch) =>
@@ -55,10 +55,10 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
   };
 }
 
-function paging(page: number): Request["query"] {
+function paging(page: number, limit: number): Request["query"] {
   return [
     ["page", String(page)],
-    ["limit", String(pageSize)],
+    ["limit", String(limit)],
   ];
 }
 

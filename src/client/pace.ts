@@ -1,3 +1,5 @@
+import { longestRetryAfter } from "./retry.js";
+
 /** The pace of a whole run: when the next request may be sent, and how many may be in flight. Pure: time is an argument. */
 
 /** A pause where the service refuses and does not say for how long: 1 s, doubled with every refusal in a row. */
@@ -78,11 +80,12 @@ export class Pace {
 
   /** A refusal; false when it belongs to one that is known already: its request was sent before the pause. */
   refused(sentAt: number, now: number, retryAfter: number | undefined): boolean {
-    const pause = retryAfter ?? Math.min(longestPause, firstPause * 2 ** this.#refusals);
+    const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
-      if (retryAfter !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfter);
+      if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
       return false;
     }
+    const pause = asked ?? Math.min(longestPause, firstPause * 2 ** this.#refusals);
     if (this.#refusals === 0) this.#pauseStart = now;
     this.#refusals++;
     this.#probeUntil = 0;

@@ -14,7 +14,7 @@ export interface RetryOptions {
 
 /** The longest wait of our own choice, and the longest that the service may ask for, in milliseconds. */
 const longestWait = 30_000;
-const longestRetryAfter = 600_000;
+export const longestRetryAfter = 600_000;
 
 /**
  * Runs `read` until it succeeds, at most `retries` times again after a RetryError. What still fails then is a SkipError

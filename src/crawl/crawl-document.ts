@@ -1,9 +1,13 @@
 import type { Listed, ListPage } from "../client/check-list.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
+import { halvingPages } from "./halve-pages.js";
 import { ListProof } from "./list-proof.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
-import { type ListSize, readList, readRest } from "./read-list.js";
+import { type ListSize, type ReadPage, readList, readRest } from "./read-list.js";
+
+/** Problems that a checkpoint remembers. */
+const remembered = 5;
 
 /** How far a document is read; a later crawl can go on from here. */
 export interface Checkpoint extends ListSize {
@@ -48,7 +52,7 @@ export async function* crawlDocument(
   const { lookAhead, from } = options;
   const problems = new Problems(options.problem, from?.checkpoint.problems);
   const chunks = new ListProof("chunks", problems.tell, from && { ids: from.ids, total: from.checkpoint.total });
-  const readPage = (page: number) => api.chunks(document, page);
+  const readPage = halvingPages((page, limit) => api.chunks(document, page, limit));
   let at = from?.checkpoint;
   for await (const page of at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead)) {
     const records = chunks.add(page);
@@ -72,15 +76,18 @@ async function* crawlChildren(
   problems: Problems,
 ): AsyncGenerator<Batch> {
   let at = start;
-  const readFirst = async (chunkId: string) => ({ chunkId, first: await childPage(api, document, chunkId, 1) });
-  for await (const { chunkId, first } of mapAhead(chunkIds, lookAhead, readFirst)) {
+  const readFirst = async (chunkId: string) => {
+    const read = halvingPages((page, limit) => api.childChunks(document, chunkId, page, limit));
+    return { chunkId, read, first: await unlessGone(read, 1) };
+  };
+  for await (const { chunkId, read, first } of mapAhead(chunkIds, lookAhead, readFirst)) {
     at = { ...at, childLists: at.childLists + 1 };
     if (!first) {
       problems.tell(`chunk ${chunkId} was deleted while the document was read`);
       continue;
     }
     const children = new ListProof(`children of chunk ${chunkId}`, problems.tell);
-    const readPage = async (page: number) => (await childPage(api, document, chunkId, page)) ?? nothing;
+    const readPage = async (page: number) => (await unlessGone(read, page)) ?? nothing;
     for await (const page of readList(readPage, lookAhead, first)) {
       const records = children.add(page);
       const checkpoint = children.isWhole ? { ...at, problems: problems.first } : undefined;
@@ -94,23 +101,18 @@ async function* crawlChildren(
 const nothing: ListPage = { rows: [], total: 0, docForm: null };
 
 /** Undefined when the chunk is gone, which its 404 tells; a service that does not know child lists is a SkipError. */
-async function childPage(
-  api: KnowledgeApi,
-  document: DocumentRef,
-  chunkId: string,
-  page: number,
-): Promise<ListPage | undefined> {
+async function unlessGone(readPage: ReadPage, page: number): Promise<ListPage | undefined> {
   try {
-    return await api.childChunks(document, chunkId, page);
+    return await readPage(page);
   } catch (error) {
     if (error instanceof SkipError && error.status === 404 && error.code === "not_found") return undefined;
     throw error;
   }
 }
 
-/** Tells of problems, those of an earlier crawl first, and keeps a few of them for a later one. */
+/** Passes problems on and remembers the first of them, those of an earlier crawl before all others. */
 class Problems {
-  #first: readonly string[] = [];
+  readonly #first: string[] = [];
   readonly #problem: (text: string) => void;
 
   constructor(problem: (text: string) => void, earlier: readonly string[] = []) {
@@ -118,12 +120,12 @@ class Problems {
     for (const text of earlier) this.tell(text);
   }
 
-  get first(): readonly string[] {
-    return this.#first;
-  }
-
   readonly tell = (text: string): void => {
-    if (this.#first.length < 5) this.#first = [...this.#first, text];
+    if (this.#first.length < remembered) this.#first.push(text);
     this.#problem(text);
   };
+
+  get first(): readonly string[] {
+    return [...this.#first];
+  }
 }

@@ -22,6 +22,7 @@ export async function sweepList(list: SweptList, lookAhead: LookAhead, problem: 
   try {
     for await (const page of readList(list.readPage, lookAhead)) {
       for (const record of proof.add(page)) now.add(list.fingerprint(record));
+      if (proof.isStuck) break;
     }
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance, type JsonDuckDBValue } from "@duckdb/node-api";
+import { DuckDBInstance } from "@duckdb/node-api";
 
 export type Rows = Record<string, unknown>[];
 
@@ -14,7 +14,7 @@ export async function readJsonl(folder: string, kind: string): Promise<Rows> {
 }
 
 /** The rows that a statement gives, read by a DuckDB of the test's own; integers as numbers. */
-export async function query(sql: string, database?: string): Promise<Record<string, JsonDuckDBValue>[]> {
+export async function query(sql: string, database?: string): Promise<Rows> {
   const instance = await DuckDBInstance.create(database ?? ":memory:", database ? { access_mode: "READ_ONLY" } : {});
   const connection = await instance.connect();
   try {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { closeAfterEach } from "../servers/ask.js";
+import { deleteChunks, swapChunks } from "../servers/edits.js";
+import { askedOf, crawl, neededOf, recordsOf, startCrawling } from "./crawling.js";
+
+closeAfterEach();
+
+const childrenPerChunk = (index: number) => [0, 1, 100, 101, 250][index] ?? 0;
+
+describe("a crawl that goes on at a checkpoint", () => {
+  it("gives what is left, asks for nothing twice, and comes to the same, from every checkpoint", async () => {
+    const crawling = await startCrawling({ chunks: 120, childrenPerChunk }, { pageCap: 50 });
+    const { batches } = await crawl(crawling);
+    const all = askedOf(crawling);
+    expect(all).toHaveLength(neededOf(crawling, 50).length);
+    for (const [index, { checkpoint }] of batches.entries()) {
+      if (!checkpoint || (index > 20 && index % 10 > 0)) continue;
+      const read = batches.slice(0, index + 1);
+      const ids = recordsOf(read).chunks.map(({ id }) => id);
+      crawling.server.reset();
+      const rest = await crawl(crawling, { from: { checkpoint, ids } });
+      expect(rest.problems).toEqual([]);
+      expect(rest.batches).toEqual(batches.slice(index + 1));
+      const left = neededOf(crawling, 50).slice(checkpoint.chunkPages);
+      const lists = crawling.document.chunks.slice(0, checkpoint.childLists).map(({ id }) => id);
+      expect(askedOf(crawling).sort()).toEqual(left.filter((url) => !lists.some((id) => url.includes(id))).sort());
+    }
+    const inTheMiddle = batches.filter(({ checkpoint }) => !checkpoint);
+    const perList = inTheMiddle.map(({ chunkId }) => crawling.document.chunks.findIndex(({ id }) => id === chunkId));
+    expect(perList).toEqual([2, 3, 3, 4, 4, 4, 4]); // all but the last page of 100, 101 and 250 children
+  });
+
+  it("proves the whole list, what was read before it included", async () => {
+    const crawling = await startCrawling({ chunks: 250 }, {}, 1);
+    const { batches } = await crawl(crawling, { childChunks: "none" });
+    const [first] = batches;
+    if (!first?.checkpoint) throw new Error("no checkpoint");
+    const from = { checkpoint: first.checkpoint, ids: first.records.map(({ id }) => id) };
+    deleteChunks(crawling.document, 0, 10);
+    const { problems } = await crawl(crawling, { childChunks: "none", from });
+    expect(problems[0]).toBe("total of chunks went from 250 to 240 between two pages");
+  });
+
+  it("does not forget what an earlier crawl found wrong", async () => {
+    const crawling = await startCrawling({ chunks: 250, childrenPerChunk: (index) => (index < 3 ? 2 : 0) }, {}, 1);
+    const { document, server } = crawling;
+    const chunk = document.chunks[1];
+    server.behaviour.onRequest = ({ path, query }) => {
+      if (path.endsWith("/segments") && query.startsWith("page=2&")) swapChunks(document, 0, 120); // a row came before
+      if (path.includes(`/${chunk?.id}/`)) document.chunks.splice(1, 1); // a chunk is gone
+    };
+    const { batches, problems } = await crawl(crawling);
+    expect(problems).toEqual([
+      "1 of 100 ids on a page of chunks came before",
+      "chunks: the service counts 250 and lists 249",
+      `chunk ${chunk?.id} was deleted while the document was read`,
+    ]);
+    server.behaviour.onRequest = () => {};
+    if (chunk) document.chunks.splice(1, 0, chunk); // all is well again, to which the rows do not bear witness
+    for (const [index, { checkpoint }] of batches.entries()) {
+      if (!checkpoint || index === 0 || (index > 8 && index < batches.length - 2)) continue;
+      const ids = recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id);
+      const rest = await crawl(crawling, { from: { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids } });
+      expect(rest.problems).toContain(problems[0]);
+      if (checkpoint.childLists > 1) expect(rest.problems).toEqual(expect.arrayContaining([...problems]));
+    }
+  });
+});

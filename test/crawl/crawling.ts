@@ -1,0 +1,70 @@
+import { onTestFinished } from "vitest";
+import type { DocumentRef } from "../../src/client/knowledge-api.js";
+import { type Client, openClient } from "../../src/client/open-client.js";
+import { type Batch, type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
+import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { type Setting, startSetting } from "../servers/ask.js";
+import type { Behaviour } from "../servers/behaviour.js";
+import type { DocumentOptions } from "../servers/store.js";
+
+export interface Crawling extends Setting {
+  readonly client: Client;
+  readonly ref: DocumentRef;
+}
+
+/** A realistic server with one document, and a client of it that does not retry. */
+export async function startCrawling(
+  options: DocumentOptions,
+  behaviour: Behaviour = {},
+  concurrency = 8,
+): Promise<Crawling> {
+  const setting = await startSetting(options, { resign: false, ...behaviour });
+  const { server, dataset, document } = setting;
+  const client = openClient({ baseUrl: server.url, key: server.key, concurrency, retries: 0, timeout: 5 });
+  onTestFinished(client.close);
+  return {
+    ...setting,
+    client,
+    ref: { datasetId: dataset.id, documentId: document.id, status: [], keyword: undefined },
+  };
+}
+
+export interface Crawled {
+  readonly batches: readonly Batch[];
+  readonly problems: readonly string[];
+}
+
+/** Crawls the whole document; problems are collected and do not end it. */
+export async function crawl({ client, ref }: Crawling, options: Partial<CrawlOptions> = {}): Promise<Crawled> {
+  const batches: Batch[] = [];
+  const problems: string[] = [];
+  const problem = (text: string) => void problems.push(text);
+  const lookAhead = new LookAhead(32);
+  for await (const batch of crawlDocument(client, ref, { childChunks: "all", lookAhead, problem, ...options })) {
+    batches.push(batch);
+  }
+  return { batches, problems };
+}
+
+/** Every record, chunks first, in order. */
+export function recordsOf(batches: readonly Batch[]) {
+  const recordsOfKind = (kind: Batch["kind"]) =>
+    batches.filter((batch) => batch.kind === kind).flatMap(({ records }) => records);
+  return { chunks: recordsOfKind("chunks"), children: recordsOfKind("child_chunks") };
+}
+
+/** What was asked for, behind the chunk list of the document: `?page=…&limit=…`, `/<chunk>/child_chunks?page=…`. */
+export function askedOf({ server, list }: Setting): string[] {
+  const base = new URL(list).pathname;
+  return server.requests.map(({ path, query }) => `${path}?${query}`.replace(base, ""));
+}
+
+/** What has to be asked for: every page of the chunks, and of the children of every chunk, of this size. */
+export function neededOf({ document }: Setting, size: number): string[] {
+  const pages = (rows: number) =>
+    Array.from({ length: Math.max(1, Math.ceil(rows / size)) }, (_, index) => `?page=${index + 1}&limit=100`);
+  const children = document.chunks.flatMap(({ id }) =>
+    pages(document.children.get(id)?.length ?? 0).map((page) => `/${id}/child_chunks${page}`),
+  );
+  return [...pages(document.chunks.length), ...children];
+}

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { halvingPages } from "../../src/crawl/halve-pages.js";
+import { RetryError, SkipError } from "../../src/errors.js";
+
+const rows = (from: number, to: number) =>
+  Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
+const givenUp = (reason = new RetryError("504")) => new SkipError("given up", { cause: reason, status: 504 });
+
+/** A list of `total` rows; pages of more than `most` rows are given up. */
+function listOf(total: number, most: number, asked: string[] = []) {
+  return async (page: number, limit: number) => {
+    asked.push(`${page}/${limit}`);
+    if (limit > most) throw givenUp();
+    return { rows: rows((page - 1) * limit, Math.min(total, page * limit)), total, docForm: "text_model" };
+  };
+}
+
+test("a page that is given up is read in halves, and these in quarters, with the same rows", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 450 }), fc.constantFrom(25, 50, 100), async (total, most) => {
+      for (let page = 1; page <= Math.ceil(total / 100); page++) {
+        const read = await halvingPages(listOf(total, most))(page);
+        expect(read).toEqual({
+          rows: rows((page - 1) * 100, Math.min(total, page * 100)),
+          total,
+          docForm: "text_model",
+        });
+      }
+    }),
+  );
+});
+
+test("what can be read is read in one, and no half is asked for that holds nothing", async () => {
+  const asked: string[] = [];
+  await halvingPages(listOf(300, 100, asked))(3);
+  await halvingPages(listOf(240, 50, asked))(3);
+  expect(asked).toEqual(["3/100", "3/100", "5/50"]);
+});
+
+test.each([
+  ["smaller pages fail as well", listOf(300, 10), "given up"],
+  [
+    "the service caps at less than a half",
+    async (_: number, limit: number) => {
+      if (limit === 100) throw givenUp();
+      return { rows: rows(0, 20), total: 300, docForm: null };
+    },
+    "a page of 50 rows has 20",
+  ],
+  [
+    "the list changes between the halves",
+    async (page: number, limit: number) => {
+      if (limit === 100) throw givenUp();
+      return { rows: rows(page * 50, page * 50 + 50), total: 300 + page, docForm: null };
+    },
+    "the list changed from 301 to 302 rows while a page was read in halves",
+  ],
+])("%s: the reason stands", async (_name, list, message) => {
+  await expect(halvingPages(list)(1)).rejects.toThrow(message);
+});
+
+test.each([
+  ["a refusal", new SkipError("404", { status: 404 })],
+  ["too many requests", givenUp(new RetryError("429", { throttled: true }))],
+])("%s is not asked again in halves", async (_name, error) => {
+  let asked = 0;
+  const read = halvingPages(async () => {
+    asked++;
+    throw error;
+  });
+  await expect(read(1)).rejects.toBe(error);
+  expect(asked).toBe(1);
+});

@@ -1,0 +1,200 @@
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
+
+/** Some turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Takes every permit that is left. */
+function permitsOf(lookAhead: LookAhead): number {
+  let permits = 0;
+  while (lookAhead.take()) permits++;
+  return permits;
+}
+
+/** Everything that rejects unseen while the test runs. */
+function unhandled(): unknown[] {
+  const reasons: unknown[] = [];
+  const listener = (reason: unknown) => reasons.push(reason);
+  process.on("unhandledRejection", listener);
+  onTestFinished(() => void process.off("unhandledRejection", listener));
+  return reasons;
+}
+
+const delays = fc.array(fc.nat({ max: 4 }), { maxLength: 25 });
+const permitCounts = fc.nat({ max: 6 });
+
+describe("mapAhead", () => {
+  it("keeps the order, maps every item once, and gives all permits back, whatever takes how long", async () => {
+    await fc.assert(
+      fc.asyncProperty(delays, permitCounts, fc.nat({ max: 3 }), async (items, permits, slowness) => {
+        const lookAhead = new LookAhead(permits);
+        const mapped: number[] = [];
+        const got: number[] = [];
+        const map = async ([index, delay]: [number, number]) => {
+          mapped.push(index);
+          await turns(delay);
+          return index;
+        };
+        for await (const index of mapAhead(items.entries(), lookAhead, map)) {
+          got.push(index);
+          await turns(slowness);
+        }
+        expect(got).toEqual(items.map((_, index) => index));
+        expect(mapped).toEqual(got);
+        expect(permitsOf(lookAhead)).toBe(permits);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("has no more under way or waiting than the permits and one of each list, all lists together", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(delays, { minLength: 1, maxLength: 5 }), permitCounts, async (lists, permits) => {
+        const lookAhead = new LookAhead(permits);
+        let [outstanding, most] = [0, 0];
+        const map = async (delay: number) => {
+          most = Math.max(most, ++outstanding);
+          await turns(delay);
+        };
+        const work = async (items: number[]) => {
+          for await (const _ of mapAhead(items, lookAhead, map)) {
+            await turns(items.length % 3);
+            outstanding--;
+          }
+        };
+        await Promise.all(lists.map(work));
+        expect(most).toBeLessThanOrEqual(permits + lists.length);
+        expect(permitsOf(lookAhead)).toBe(permits);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it.each([0, 1, 7])("really has that many under way: %i permits", async (permits) => {
+    let started = 0;
+    const never = async () => {
+      started++;
+      return new Promise<never>(() => {});
+    };
+    void mapAhead(Array(100).keys(), new LookAhead(permits), never).next();
+    await turns(2);
+    expect(started).toBe(permits + 1);
+  });
+
+  it("starts the next items with permits that others give back, before its consumer works on the one that is there", async () => {
+    const lookAhead = new LookAhead(1);
+    expect(lookAhead.take()).toBe(true);
+    let started = 0;
+    const list = mapAhead([1, 2, 3], lookAhead, async () => {
+      started++;
+      await turns(2);
+    });
+    const first = list.next();
+    await turns(1);
+    expect(started).toBe(1);
+    lookAhead.giveBack();
+    await first;
+    expect(started).toBe(2);
+  });
+
+  it("reads no further in an endless list than it may", async () => {
+    let read = 0;
+    function* endless() {
+      for (;;) yield read++;
+    }
+    const got: number[] = [];
+    for await (const item of mapAhead(endless(), new LookAhead(3), async (item) => item)) {
+      got.push(item);
+      if (got.length === 10) break;
+    }
+    expect(got).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(read).toBeLessThanOrEqual(10 + 3);
+  });
+
+  it("gives all permits back when its consumer stops early", async () => {
+    const reasons = unhandled();
+    await fc.assert(
+      fc.asyncProperty(delays, permitCounts, fc.nat({ max: 25 }), async (items, permits, stopAt) => {
+        const lookAhead = new LookAhead(permits);
+        let got = 0;
+        const late = async (delay: number) => {
+          await turns(delay);
+          if (delay > 2) throw new Error("seen by nobody, or by the consumer");
+        };
+        try {
+          for await (const _ of mapAhead(items, lookAhead, late)) if (got++ === stopAt) break;
+        } catch {}
+        await turns(6);
+        expect(permitsOf(lookAhead)).toBe(permits);
+      }),
+      { numRuns: 200 },
+    );
+    expect(reasons).toEqual([]);
+  });
+
+  it.each([
+    ["rejects", async (item: number) => (item === 3 ? Promise.reject(new Error("third")) : item)],
+    [
+      "throws",
+      (item: number) => {
+        if (item === 3) throw new Error("third");
+        return Promise.resolve(item);
+      },
+    ],
+  ])("says that an item failed in its turn, and gives all permits back: map %s", async (_, map) => {
+    const lookAhead = new LookAhead(4);
+    const got: number[] = [];
+    const read = async () => {
+      for await (const item of mapAhead([1, 2, 3, 4, 5, 6, 7, 8], lookAhead, map)) got.push(item);
+    };
+    await expect(read()).rejects.toThrow("third");
+    expect(got).toEqual([1, 2]);
+    expect(permitsOf(lookAhead)).toBe(4);
+  });
+
+  it("leaves no rejection unhandled, neither of items that come too early nor of those that nobody waits for", async () => {
+    const reasons = unhandled();
+    const map = async (item: number) => {
+      await turns(item === 0 ? 5 : 0);
+      if (item > 0) throw new Error(`item ${item}`);
+      return item;
+    };
+    const list = mapAhead([0, 1, 2, 3, 4], new LookAhead(9), map);
+    await list.next();
+    await turns(3);
+    await expect(list.next()).rejects.toThrow("item 1");
+    await turns(3);
+    expect(reasons).toEqual([]);
+  });
+
+  it("never comes to a standstill, however few the permits and however many lists, one inside another", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.nat({ max: 4 }), { maxLength: 6 }), { minLength: 1, maxLength: 12 }),
+        fc.nat({ max: 2 }),
+        async (lists, permits) => {
+          const lookAhead = new LookAhead(permits);
+          const wait = async (delay: number) => {
+            await turns(delay);
+            return delay;
+          };
+          const work = async (items: number[]) => {
+            const got: number[] = [];
+            for await (const item of mapAhead(items, lookAhead, wait)) {
+              got.push(item);
+              for await (const inner of mapAhead(Array<number>(item).fill(1), lookAhead, wait)) got.push(-inner);
+            }
+            return got;
+          };
+          const expected = lists.map((items) => items.flatMap((item) => [item, ...Array<number>(item).fill(-1)]));
+          expect(await Promise.all(lists.map(work))).toEqual(expected);
+          expect(permitsOf(lookAhead)).toBe(permits);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
