@@ -1,5 +1,6 @@
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
+import { sayDiskFull } from "./disk-full.js";
 import type { Manifest } from "./manifest.js";
 import { outputsOf } from "./outputs.js";
 import { type Published, publishRun } from "./publish.js";
@@ -33,7 +34,9 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
       const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
       return { manifest, ...published };
     }),
-  );
+  ).catch((error: unknown) => {
+    throw sayDiskFull(error, job.output.dir, setting.tally.step);
+  });
 }
 
 /** A run of which no document could be read is no dump, and says why. */

@@ -1,0 +1,78 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { jobFile, testFolder } from "./job-for.js";
+
+const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
+const canMount = process.platform === "linux" && (await triedMount());
+if (!canMount) process.stderr.write("full-disk.test.ts is skipped: a tmpfs cannot be mounted here\n");
+
+async function triedMount(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-mount-"));
+  const mounted = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", folder);
+  if (mounted) spawnSync("umount", [folder]);
+  await rm(folder, { recursive: true });
+  return mounted;
+}
+
+test.runIf(canMount)(
+  "a disk that is full at whatever step: exit 1 and clear words, nothing half, and the next run goes on",
+  async () => {
+    const store = new Store();
+    const documents = [
+      makeDocument({ chunks: 420, seed: 1 }),
+      makeDocument({ chunks: 200, seed: 2, childrenPerChunk: 1 }),
+    ];
+    const dataset = store.addDataset(...documents);
+    const server = await startRealisticServer(store);
+    onTestFinished(() => server.close());
+    const folder = await testFolder();
+    const disk = join(folder, "disk");
+    await mkdir(disk);
+    expect(mount("-t", "tmpfs", "-o", "size=300k", "tmpfs", disk)).toBe(true);
+    onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+
+    const facts = {
+      service: { base_url: server.url },
+      datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
+    };
+    const formats = ["jsonl", "csv", "parquet", "duckdb"];
+    const env = { KNOWLEDGE_API_KEY: server.key };
+    const job = await jobFile(folder, { ...facts, output: { dir: join(folder, "out"), formats } });
+    expect(await runKbdump(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
+    server.reset();
+
+    const steps = new Set<string>();
+    let size = 300;
+    for (; ; size += 350) {
+      expect(mount("-o", `remount,size=${size}k`, disk)).toBe(true);
+      const { code, stderr } = await runKbdump(["run", job, "--quiet", "--out", disk], env);
+      if (code === 0) break;
+      expect(code, stderr).toBe(1);
+      const step = /^kbdump: the disk of \S+ is full \((.+)\)\. What was read is kept: .*\n$/.exec(stderr)?.[1];
+      expect(step, stderr).toBeDefined();
+      steps.add(step ?? "");
+      expect(await readdir(join(disk, "test"))).toEqual([".work", "runs"]);
+      expect(await readdir(join(disk, "test", "runs"))).toEqual([]);
+      expect(size).toBeLessThan(60_000);
+    }
+    expect([...steps]).toEqual(
+      expect.arrayContaining(["reading documents", "joining the parts", "writing csv", "writing duckdb"]),
+    );
+    const lists = server.requests.filter(({ path }) => /(segments|child_chunks)$/.test(path));
+    expect(lists.length).toBeLessThan(627 + 300);
+    for (const name of ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"]) {
+      const [there, here] = [join(disk, "test"), join(folder, "out", "test")].map((place) =>
+        readFile(join(place, "latest", name), "utf8"),
+      );
+      expect(await there).toBe(await here);
+    }
+    expect(await readdir(join(disk, "test", ".work"))).toEqual(["indexing_status"]);
+  },
+  120_000,
+);
