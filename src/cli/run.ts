@@ -20,8 +20,17 @@ const options = (yargs: Argv) =>
     .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
     .option("child-chunks", { type: "string", describe: "all or none: whether to read child chunks" })
-    .option("consistency", { type: "string", describe: "counts: as many rows as the service says; sweeps: until two sweeps agree" })
+    .option("consistency", {
+      type: "string",
+      describe: "counts: as many rows as the service says; sweeps: until two sweeps agree",
+    })
     .option("fresh", { type: "boolean", default: false, describe: "do not go on where an earlier run broke off" })
+    .option("retry-failed", {
+      type: "boolean",
+      default: false,
+      describe: "after a partial run: read only the documents that failed, and publish all of it anew",
+    })
+    .conflicts("fresh", "retry-failed")
     .option("csv-safe", { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" })
     .option("keep-signatures", { type: "boolean", describe: "leave the signatures in links to files" })
     .epilog(epilog);
@@ -39,7 +48,14 @@ export const runCommand: Command = {
       const tally = emptyRunTally();
       const start = performance.now();
       const unwatch = view.watch(tally);
-      const setting = { env: world.env, signal: world.signal, tally, log: view.log, fresh: argv.fresh };
+      const setting = {
+        env: world.env,
+        signal: world.signal,
+        tally,
+        log: view.log,
+        fresh: argv.fresh,
+        retryFailed: argv.retryFailed,
+      };
       const result = await runJob(job, setting).finally(unwatch);
       const elapsed = performance.now() - start;
       const summary = argv.json

@@ -16,6 +16,8 @@ export interface DumpOptions {
   readonly parts: string;
   readonly lookAhead: CrawlOptions["lookAhead"];
   readonly tally: RunTally;
+  /** Read documents again that an earlier process could not read whole. */
+  readonly retryFailed: boolean;
 }
 
 /** Where an earlier process stopped, and the ids of the chunks that it read. */

@@ -29,7 +29,10 @@ export async function dumpDocument(
 ): Promise<DocumentResult> {
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const finished = await store.result(checkResult);
-  if (finished) return countFinished(finished, options.tally);
+  if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
+    return countFinished(finished, options.tally);
+  }
+  if (finished) await store.discard();
 
   const paths = { chunks: part(options, name, "chunks"), childChunks: part(options, name, "child_chunks") };
   const twice = options.job.consistency === "sweeps";

@@ -1,5 +1,6 @@
-import { mkdir } from "node:fs/promises";
+import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { lockJob } from "./lock.js";
 
@@ -38,6 +39,7 @@ export async function makeFolder(path: string): Promise<void> {
 /** Holds the lock of a job while `work` goes on in its folders, which are made. BusyError when another has it. */
 export async function withJobFolders<T>(job: Job, now: Date, work: (folders: JobFolders) => Promise<T>): Promise<T> {
   const folders = foldersOf(job);
+  await refuseLinks(folders);
   await makeFolder(folders.private);
   const unlock = await lockJob(folders.private, now);
   try {
@@ -46,5 +48,16 @@ export async function withJobFolders<T>(job: Job, now: Date, work: (folders: Job
     return await work(folders);
   } finally {
     await unlock();
+  }
+}
+
+/** A link that somebody planted in the folder of a job would lead what is written, or removed, out of it. */
+async function refuseLinks({ folder, ...inside }: JobFolders): Promise<void> {
+  for (const path of Object.values(inside)) {
+    const isLink = await lstat(path).then(
+      (facts) => facts.isSymbolicLink(),
+      () => false,
+    );
+    if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed out of ${folder}; remove it`);
   }
 }

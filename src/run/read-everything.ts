@@ -21,6 +21,7 @@ export interface ReadOptions {
   readonly tally: RunTally;
   readonly now: () => Date;
   readonly log: Log;
+  readonly retryFailed: boolean;
 }
 
 /** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */

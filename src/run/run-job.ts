@@ -24,7 +24,7 @@ export interface RunResult extends Published {
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const setting = withDefaults(options);
   return withClient(job, setting, (client, baseUrl) =>
-    withWorkspace(job, setting, async (workspace) => {
+    withWorkspace(job, setting, isPartial, async (workspace) => {
       const waiting = await waitingFiles(workspace);
       const outputs = await outputsOf(job, workspace, waiting);
 
@@ -37,6 +37,11 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
   ).catch((error: unknown) => {
     throw sayDiskFull(error, job.output.dir, setting.tally.step);
   });
+}
+
+/** A partial run can be improved on: `retryFailed` reads what failed, and nothing else. */
+function isPartial({ manifest }: RunResult): boolean {
+  return manifest.status === "partial";
 }
 
 /** A run of which no document could be read is no dump, and says why. */

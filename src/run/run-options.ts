@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly now?: () => Date;
   /** Begin anew, whatever an earlier run left. */
   readonly fresh?: boolean;
+  /** Go on from a run that was published although documents failed: only these are read. */
+  readonly retryFailed?: boolean;
 }
 
 /** The options with their defaults. */
@@ -25,5 +27,6 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
     log: options.log ?? (() => {}),
     now: options.now ?? (() => new Date()),
     fresh: options.fresh ?? false,
+    retryFailed: options.retryFailed ?? false,
   };
 }

@@ -5,11 +5,11 @@ import type { Job } from "../job/job.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
 import { flush } from "../sinks/flush.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
+import { runIdFrom } from "./earlier-work.js";
 import { foldersOf, type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { leaveWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
-import { runIdFrom } from "./workspace.js";
 
 /** A reading of the indexing status, and where it went. */
 export interface TakenStatus extends StatusReading {

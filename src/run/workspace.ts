@@ -1,12 +1,8 @@
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
+import { type EarlierOptions, earlierWork, runIdFrom, writePlan } from "./earlier-work.js";
 import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
-import { readJsonFile, writeJsonFile } from "./json-file.js";
-import { pointLatest } from "./latest.js";
-import { planHash } from "./plan.js";
-
-import type { Log } from "./run-options.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<run_id>`. */
 export interface Workspace extends JobFolders {
@@ -22,46 +18,30 @@ export interface Workspace extends JobFolders {
   readonly scratch: string;
 }
 
-export interface WorkspaceOptions {
-  readonly now: () => Date;
-  readonly log: Log;
-  /** Begin anew, whatever an earlier run left. */
-  readonly fresh: boolean;
-}
-
-interface EarlierWork {
-  readonly runId: string;
-  readonly startedAt: Date;
-}
-
-const runFolder = /^\d{8}T\d{9}Z$/;
-
 /**
  * Holds the lock of a job while `work` goes on. What an earlier run of the same plan left is continued, if it is younger
- * than `resumeWithin`; other work is set aside. Work that was done is removed, work that failed is left for the next run.
+ * than `resumeWithin`; other work is set aside. Work that was done is removed, unless `keep` says that the result may be
+ * improved on; work that failed is left for the next run.
  */
 export async function withWorkspace<T>(
   job: Job,
-  options: WorkspaceOptions,
+  options: EarlierOptions,
+  keep: (result: T) => boolean,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   return withJobFolders(job, options.now(), async (folders) => {
-    const plan = planHash(job);
-    const earlier = await earlierWork(folders, plan, job, options);
+    const earlier = await earlierWork(folders, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
     const workspace = workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt), startedAt);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
     for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeFolder(path);
-    if (!earlier) await writeJsonFile(join(workspace.work, "plan.json"), { plan, started_at: startedAt.toISOString() });
+    if (!earlier) await writePlan(workspace.work, job, startedAt);
     try {
       const result = await work(workspace);
-      await rm(workspace.work, { recursive: true, force: true });
+      await tidy(workspace, keep(result));
       return result;
     } catch (error) {
-      const unread = (await readdir(workspace.parts)).length === 0;
-      for (const path of unread ? [workspace.work] : [workspace.stage, workspace.scratch]) {
-        await rm(path, { recursive: true, force: true });
-      }
+      await tidy(workspace, (await readdir(workspace.parts)).length > 0);
       throw error;
     }
   });
@@ -73,56 +53,9 @@ function workspaceIn(folders: JobFolders, runId: string, startedAt: Date): Works
   return { ...folders, runId, startedAt, work, parts, stage, scratch };
 }
 
-/** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
-export function runIdFrom(time: Date): string {
-  return time.toISOString().replace(/[-:.]/g, "");
-}
-
-/** The work that can be continued; any other is set aside, and said to be. */
-async function earlierWork(
-  folders: JobFolders,
-  plan: string,
-  job: Job,
-  { now, log, fresh }: WorkspaceOptions,
-): Promise<EarlierWork | undefined> {
-  let found: EarlierWork | undefined;
-  for (const runId of (await readdir(folders.private)).filter((name) => runFolder.test(name)).sort()) {
-    if (await settlePublished(folders, runId)) continue;
-    const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));
-    const age = facts ? now().getTime() - facts.startedAt.getTime() : Number.POSITIVE_INFINITY;
-    const why = fresh
-      ? "a fresh start was asked for"
-      : facts?.plan !== plan
-        ? "the job has changed since"
-        : age > job.resumeWithin * 3_600_000
-          ? `it is older than ${job.resumeWithin} h`
-          : undefined;
-    if (why === undefined && facts) found = { runId, startedAt: facts.startedAt };
-    else await setAside(folders, runId, `the work of run ${runId} is not continued: ${why}`, log);
+/** Removes what only this process could use, or all of it. */
+async function tidy(workspace: Workspace, keep: boolean): Promise<void> {
+  for (const path of keep ? [workspace.stage, workspace.scratch] : [workspace.work]) {
+    await rm(path, { recursive: true, force: true });
   }
-  if (found) log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
-  return found;
-}
-
-/** Ends the work of a run that was published and then killed before it could tidy up; false for any other. */
-async function settlePublished(folders: JobFolders, runId: string): Promise<boolean> {
-  const manifest = await readJsonFile(join(folders.runs, runId, "manifest.json"));
-  if (typeof manifest !== "object" || manifest === null || !("status" in manifest)) return false;
-  if (manifest.status === "complete") await pointLatest(folders, runId);
-  await rm(join(folders.private, runId), { recursive: true, force: true });
-  return true;
-}
-
-/** The last work that was set aside is kept, in case somebody wants it. */
-async function setAside(folders: JobFolders, runId: string, message: string, log: Log): Promise<void> {
-  const aside = join(folders.private, "set-aside");
-  await rm(aside, { recursive: true, force: true });
-  await rename(join(folders.private, runId), aside);
-  log("info", `${message}; it lies in ${aside}`);
-}
-
-function factsFrom(value: unknown): { plan: string; startedAt: Date } | undefined {
-  if (typeof value !== "object" || value === null || !("plan" in value) || !("started_at" in value)) return undefined;
-  const startedAt = new Date(String(value.started_at));
-  return Number.isNaN(startedAt.getTime()) ? undefined : { plan: String(value.plan), startedAt };
 }

@@ -50,6 +50,7 @@ async function startPlace() {
   return {
     dataset,
     server,
+    behaviour,
     folder,
     jobWith,
     run,
@@ -167,4 +168,50 @@ test("a run that was killed between its publication and its tidying is not publi
   expect(manifest.run_id).not.toBe(published.manifest.run_id);
   expect((await readdir(join(folder, "out", "test", "runs"))).length).toBe(2);
   expect(await readdir(work)).toEqual(["indexing_status"]);
+});
+
+test("after a partial run --retry-failed reads the failed documents only, and publishes everything", async () => {
+  const { jobWith, run, contents, server, behaviour, dataset, work } = await startPlace();
+  const undisturbed = await run(await jobWith("undisturbed"));
+  const [first, second] = dataset.documents.keys();
+  behaviour.faults = ({ path }) =>
+    path.includes(`/${second}/`) ? { kind: "status", status: 400, body: "json" } : undefined;
+  const job = await jobWith("test");
+  const partial = await run(job);
+  expect(partial.manifest.documents.map(({ status }) => status)).toEqual([
+    "complete",
+    "failed",
+    "complete",
+    "complete",
+  ]);
+
+  delete behaviour.faults;
+  server.reset();
+  const { manifest, folder } = await run(job, { retryFailed: true });
+  expect(manifest.status).toBe("complete");
+  expect(manifest.run_id).not.toBe(partial.manifest.run_id);
+  expect(await contents(folder)).toEqual(await contents(undisturbed.folder));
+  const asked = new Set(server.requests.map(({ path }) => path.split("/")[5]));
+  expect(asked.has(second ?? "")).toBe(true);
+  expect(asked.has(first ?? "")).toBe(false);
+  expect(await readdir(work)).toEqual(["indexing_status"]);
+});
+
+test("after a partial run an ordinary one reads everything again", async () => {
+  const { jobWith, run, server, behaviour, dataset } = await startPlace();
+  const [first, second] = dataset.documents.keys();
+  behaviour.faults = ({ path }) =>
+    path.includes(`/${second}/`) ? { kind: "status", status: 400, body: "json" } : undefined;
+  const job = await jobWith("test");
+  await run(job);
+  server.reset();
+  await run(job);
+  expect(server.requests.some(({ path }) => path.includes(`/${first}/`))).toBe(true);
+});
+
+test("--retry-failed without anything to go on from says so and reads everything", async () => {
+  const { jobWith, run, messages } = await startPlace();
+  const { manifest } = await run(await jobWith("test"), { retryFailed: true });
+  expect(manifest.status).toBe("complete");
+  expect(messages).toEqual(["there is no run with failed documents to go on from: all is read"]);
 });

@@ -1,0 +1,49 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { runJob } from "../../src/run/run-job.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { jobFor, testFolder } from "./job-for.js";
+
+async function startPlace() {
+  const store = new Store();
+  const document = makeDocument({ chunks: 3 });
+  const dataset = store.addDataset(document);
+  const server = await startRealisticServer(store);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const [place, outside] = [join(folder, "out", "test"), join(folder, "outside")];
+  for (const path of [place, outside]) await mkdir(path, { recursive: true });
+  const output = { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] };
+  const job = await jobFor(folder, {
+    service: { base_url: server.url },
+    datasets: [{ id: dataset.id, documents: [document.id] }],
+    output,
+  });
+  return { place, outside, run: () => runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } }) };
+}
+
+test.each(["runs", ".work"])("a link planted as %s is not followed out of the folder", async (name) => {
+  const { place, outside, run } = await startPlace();
+  await symlink(outside, join(place, name));
+  await expect(run()).rejects.toThrow(/is a symbolic link, which is not followed out of .*; remove it$/);
+  expect(await readdir(outside)).toEqual([]);
+});
+
+test("a link planted as the database is neither read nor written through", async () => {
+  const { place, outside, run } = await startPlace();
+  await writeFile(join(outside, "mine"), "mine");
+  await symlink(join(outside, "mine"), join(place, "test.duckdb"));
+  await expect(run()).rejects.toThrow("is a symbolic link");
+  expect(await readFile(join(outside, "mine"), "utf8")).toBe("mine");
+});
+
+test("latest that leads elsewhere is replaced, and what it led to is left alone", async () => {
+  const { place, outside, run } = await startPlace();
+  await symlink(outside, join(place, "latest"));
+  const { manifest } = await run();
+  expect(await readdir(join(place, "latest"))).toContain("manifest.json");
+  expect(manifest.status).toBe("complete");
+  expect(await readdir(outside)).toEqual([]);
+});
