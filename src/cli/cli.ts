@@ -6,9 +6,10 @@ import { initCommand } from "./init.js";
 import { runCommand } from "./run.js";
 import { serveCommand } from "./serve.js";
 import { statusCommand } from "./status.js";
+import { verifyCommand } from "./verify.js";
 import type { World } from "./world.js";
 
-const commands: readonly Command[] = [runCommand, statusCommand, serveCommand, initCommand];
+const commands: readonly Command[] = [runCommand, statusCommand, verifyCommand, serveCommand, initCommand];
 
 const epilog = `Start with:
   kbdump init job.yaml       write a job file

@@ -24,10 +24,9 @@ const options = (yargs: Argv) =>
       type: "string",
       describe: "counts: as many rows as the service says; sweeps: until two sweeps agree",
     })
-    .option("fresh", { type: "boolean", default: false, describe: "do not go on where an earlier run broke off" })
+    .option("fresh", { type: "boolean", describe: "do not go on where an earlier run broke off" })
     .option("retry-failed", {
       type: "boolean",
-      default: false,
       describe: "after a partial run: read only the documents that failed, and publish all of it anew",
     })
     .conflicts("fresh", "retry-failed")
@@ -53,8 +52,8 @@ export const runCommand: Command = {
         signal: world.signal,
         tally,
         log: view.log,
-        fresh: argv.fresh,
-        retryFailed: argv.retryFailed,
+        fresh: argv.fresh ?? false,
+        retryFailed: argv.retryFailed ?? false,
       };
       const result = await runJob(job, setting).finally(unwatch);
       const elapsed = performance.now() - start;

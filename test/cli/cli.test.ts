@@ -164,6 +164,7 @@ test.each([
   [["runn"], /Did you mean run\?/],
   [["run", "--concurency", "3"], /Unknown argument: concurency/],
   [[], /name a command/],
+  [["run", "--fresh", "--retry-failed"], /fresh and retry-failed are mutually exclusive/],
   [["serve"], /--demo: expected/],
   [["serve", "--demo", "--port", "70000"], /--port: got 70000, expected a whole number from 0 to 65535/],
 ])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {

@@ -1,0 +1,48 @@
+import type { Argv } from "yargs";
+import { exitCodes } from "../errors.js";
+import { paintFor } from "../report/text.js";
+import { renderVerification } from "../report/verification.js";
+import { watchVerify } from "../report/verify-progress.js";
+import { emptyVerifyTally } from "../verify/verify-options.js";
+import type { Command } from "./command.js";
+import { withCommonOptions } from "./options.js";
+
+const epilog = `Examples:
+  kbdump verify output/nightly/latest
+  kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
+
+Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is not as it should be ·
+130, 143 interrupted`;
+
+const options = (yargs: Argv) =>
+  withCommonOptions(yargs)
+    .positional("folder", {
+      type: "string",
+      demandOption: true,
+      describe: "folder of a run: the one with manifest.json",
+    })
+    .option("duckdb", {
+      type: "string",
+      describe: "also compare with <job>.duckdb beside the runs folder, or --duckdb=PATH",
+    })
+    .epilog(epilog);
+
+/** `kbdump verify <run folder>`: reads what was written and proves it again. */
+export const verifyCommand: Command = {
+  name: "verify <folder>",
+  about: "read a run folder anew and prove that everything in it is as it should be",
+  register: (yargs, world, done) =>
+    yargs.command(verifyCommand.name, verifyCommand.about, options, async (argv) => {
+      const { folder, duckdb, json, quiet } = argv;
+      const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
+      const tally = emptyVerifyTally();
+      const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format: argv.logFormat, quiet });
+      const setting = { tally, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+      const verification = await verifyRun(folder, setting).finally(unwatch);
+      const text = json
+        ? JSON.stringify(verification)
+        : renderVerification(verification, paintFor(world.stdout, world.env));
+      world.stdout.write(`${text}\n`);
+      done(verification.status === "sound" ? exitCodes.complete : exitCodes.differences);
+    }),
+};
