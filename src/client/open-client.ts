@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { throttleOf } from "./check-answer.js";
-import { openHttp } from "./http.js";
+import { type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Pace } from "./pace.js";
@@ -34,6 +34,19 @@ export interface ClientOptions {
   readonly tally?: RequestTally;
   /** Told of every retry: what failed, and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
+  /** The network, time and chance; the real ones by default. */
+  readonly world?: Partial<World>;
+}
+
+/** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
+export interface World {
+  readonly openHttp: (options: HttpOptions) => { readonly send: Send; readonly close: () => Promise<void> };
+  /** Milliseconds on a clock that only goes forward. */
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** A number from 0 up to 1. */
+  readonly random: () => number;
+  readonly turn: Turn;
 }
 
 export interface Client extends KnowledgeApi {
@@ -45,11 +58,12 @@ export interface Client extends KnowledgeApi {
 
 /** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry; a wait for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
-  const { tally = emptyRequestTally(), concurrency = 8 } = options;
+  const { tally = emptyRequestTally(), concurrency = 8, world = {} } = options;
+  const { openHttp: open = openHttp, turn = onePerTurn(), ...time } = world;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every request under way listens
-  const http = openHttp({
+  const http = open({
     baseUrl: options.baseUrl,
     key: options.key,
     connections: concurrency,
@@ -67,7 +81,7 @@ export function openClient(options: ClientOptions): Client {
   };
   const attempt: Attempt = async (read) => {
     try {
-      return await retrying(countThrottled(read, tally), { retries: options.retries ?? 6, signal, onRetry });
+      return await retrying(countThrottled(read, tally), { ...time, retries: options.retries ?? 6, signal, onRetry });
     } catch (error) {
       const reason = unreachable(error, tally, concurrency) ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
@@ -79,13 +93,14 @@ export function openClient(options: ClientOptions): Client {
     pace: new Pace(options.maxRps),
     signal,
     refusal: throttleOf,
+    ...time,
   });
   const stop = (reason: unknown) => stopped.abort(reason);
   const close = () => {
     stop(new StopError("the client is closed"));
     return http.close();
   };
-  return { ...knowledgeApi(send, attempt, onePerTurn(), options.key), stop, close };
+  return { ...knowledgeApi(send, attempt, turn, options.key), stop, close };
 }
 
 function counted(send: Send, tally: RequestTally, signal: AbortSignal): Send {

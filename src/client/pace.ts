@@ -14,6 +14,8 @@ const cruise = 20;
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
+/** Answers from which a rate can be told. */
+const enough = 5;
 /** A pause of so many milliseconds is short. */
 const shortPause = 2_500;
 /** How long the first request after a pause is waited for, and how often it is looked after, in milliseconds. */
@@ -32,7 +34,8 @@ export class Pace {
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
   #cruise = 0;
-  #next = 0;
+  /** When the last place was, had no timer been late. */
+  #last = Number.NEGATIVE_INFINITY;
   #pauseStart = 0;
   /** After a pause one request goes ahead; until it is answered, or this moment, the others wait. */
   #probeUntil = 0;
@@ -56,13 +59,14 @@ export class Pace {
 
   /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
   take(now: number): number {
-    const due = Math.max(this.#next, this.#pausedUntil);
+    const interval = 1000 / this.rateAt(now);
+    const due = Math.max(this.#last + interval, this.#pausedUntil);
     if (due > now) return due - now;
     if (this.#refusals > 0) {
       if (now < this.#probeUntil) return probePoll;
       this.#probeUntil = now + longestProbe;
     }
-    this.#next = Math.max(this.#next, now - lateness) + 1000 / this.rateAt(now);
+    this.#last = Math.max(this.#last + interval, now - lateness);
     this.#stretchStart ??= now;
     return 0;
   }
@@ -94,10 +98,11 @@ export class Pace {
   }
 
   /**
-   * The first answer after a pause. Where the pause is short against the time before it, the rate was just a little too
+   * The first answer after a pause. A pause of nothing, or a refusal of the very first requests, says nothing of the rate. Where the pause is short against the time before it, the rate was just a little too
    * fast. Where it is long, what was let through counts, the pause included.
    */
   #adjust(now: number): void {
+    if (this.#pausedUntil === this.#pauseStart || this.#letThrough < enough) return;
     const elapsed = Math.max(1, now - (this.#stretchStart ?? now));
     const pause = now - this.#pauseStart;
     const pace = this.rateAt(this.#pauseStart);

@@ -52,7 +52,11 @@ export async function* crawlDocument(
   const { lookAhead, from } = options;
   const problems = new Problems(options.problem, from?.checkpoint.problems);
   const chunks = new ListProof("chunks", problems.tell, from && { ids: from.ids, total: from.checkpoint.total });
-  const readPage = halvingPages((page, limit) => api.chunks(document, page, limit));
+  const readPage = halvingPages((page, limit) => api.chunks(document, page, limit), {
+    name: "chunks",
+    problem: problems.tell,
+    size: from?.checkpoint.pageSize,
+  });
   let at = from?.checkpoint;
   for await (const page of at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead)) {
     const records = chunks.add(page);
@@ -77,7 +81,8 @@ async function* crawlChildren(
 ): AsyncGenerator<Batch> {
   let at = start;
   const readFirst = async (chunkId: string) => {
-    const read = halvingPages((page, limit) => api.childChunks(document, chunkId, page, limit));
+    const list = { name: `children of chunk ${chunkId}`, problem: problems.tell };
+    const read = halvingPages((page, limit) => api.childChunks(document, chunkId, page, limit), list);
     return { chunkId, read, first: await unlessGone(read, 1) };
   };
   for await (const { chunkId, read, first } of mapAhead(chunkIds, lookAhead, readFirst)) {

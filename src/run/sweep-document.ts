@@ -1,6 +1,7 @@
 import type { Listed } from "../client/check-list.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/content-digest.js";
+import { halvingPages } from "../crawl/halve-pages.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
 import { sweepList } from "../crawl/sweep-list.js";
 import { readLines } from "./read-lines.js";
@@ -31,16 +32,17 @@ export async function sweepDocument(
 ): Promise<void> {
   const chunks = {
     name: "chunks",
-    readPage: (page: number) => api.chunks(ref, page),
+    readPage: halvingPages((page, limit) => api.chunks(ref, page, limit), { name: "chunks", problem }),
     stored: await digestOf(counts.chunks > 0 ? paths.chunks : undefined),
     fingerprint: fingerprintOf,
   };
   await sweepList(chunks, lookAhead, problem);
   for await (const { chunkId, digest } of digestsByParent(counts.child_chunks > 0 ? paths.childChunks : undefined)) {
     if (digest.rows <= childPage) continue;
+    const name = `children of chunk ${chunkId}`;
     const list = {
-      name: `children of chunk ${chunkId}`,
-      readPage: (page: number) => api.childChunks(ref, chunkId, page),
+      name,
+      readPage: halvingPages((page, limit) => api.childChunks(ref, chunkId, page, limit), { name, problem }),
       stored: digest,
       fingerprint: fingerprintOf,
     };

@@ -66,7 +66,7 @@ describe("the bound of a body", () => {
       expect(error).toBeInstanceOf(RetryError);
       expect(error.message).toContain("the body is longer than 1 MB");
     });
-    expect(grown).toBeLessThan(30_000_000);
+    expect(grown).toBeLessThan(60_000_000);
   });
 });
 
@@ -80,7 +80,7 @@ describe("the time of a request", () => {
       expect(error).toBeInstanceOf(RetryError);
       expect(error.message).toBe(`GET ${server.url}/datasets: no complete answer within 0.3 s`);
       expect(took).toBeGreaterThan(290);
-      expect(took).toBeLessThan(900);
+      expect(took).toBeLessThan(3_000);
     } finally {
       await server.close();
     }
@@ -117,7 +117,7 @@ describe("the signal", () => {
     const start = performance.now();
     controller.abort(reason);
     expect(await errors).toEqual([reason, reason]);
-    expect(performance.now() - start).toBeLessThan(100);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   it("lets nothing be sent afterwards", async () => {

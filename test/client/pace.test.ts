@@ -100,15 +100,40 @@ test("max_rps is a smooth rate: never more in any time than fit into it, and har
 
 test("a pause holds everybody for as long as the service says, and then one goes ahead", () => {
   const pace = new Pace();
-  expect([pace.take(0), pace.take(0), pace.take(0)]).toEqual([0, 0, 0]);
-  pace.accepted(0, 10);
+  for (let request = 0; request < 9; request++) expect(pace.take(0)).toBe(0);
+  for (let answer = 0; answer < 6; answer++) pace.accepted(0, 10);
   expect(pace.refused(0, 10, 2000)).toBe(true);
   expect(pace.refused(0, 12, 3000)).toBe(false);
   expect(pace.take(15)).toBe(3012 - 15);
   expect(pace.take(3012)).toBe(0);
   expect(pace.take(3012)).toBeGreaterThan(0);
   pace.accepted(3012, 3020);
-  expect(pace.rateAt(3020)).toBeCloseTo(2 / 3.02, 5);
+  expect(pace.rateAt(3020)).toBeCloseTo(7 / 3.02, 5);
+});
+
+test.each([
+  ["the first requests", 1, 60_000],
+  ["a pause of nothing", 100, 0],
+])("%s being refused says nothing of the rate", (_name, letThrough, retryAfter) => {
+  const pace = new Pace();
+  pace.take(0);
+  for (let answer = 0; answer < letThrough; answer++) pace.accepted(0, 5);
+  pace.refused(0, 10, retryAfter);
+  expect(pace.take(60_010)).toBe(0);
+  pace.accepted(60_010, 60_020);
+  expect(pace.rateAt(60_020)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test("the next place is found anew when the rate has grown meanwhile", () => {
+  const pace = new Pace();
+  pace.take(0);
+  for (let answer = 0; answer < 6; answer++) pace.accepted(0, 5);
+  pace.refused(0, 10, 60_000);
+  pace.take(60_010);
+  pace.accepted(60_010, 60_020);
+  const wait = pace.take(60_020);
+  expect(wait).toBeGreaterThan(5_000);
+  expect(pace.take(60_020 + wait - 500)).toBe(0);
 });
 
 test("refusals in a row without a word how long: 1 s, 2 s, 4 s, up to a minute", () => {

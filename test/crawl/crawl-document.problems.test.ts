@@ -6,19 +6,15 @@ import type { RequestRecord } from "../servers/behaviour.js";
 import { addChunks, deleteChunks, reindex, swapChunks } from "../servers/edits.js";
 import type { Fault } from "../servers/faults.js";
 import type { TestDocument } from "../servers/store.js";
-import { crawl, recordsOf, startCrawling } from "./crawling.js";
+import { crawl, isChildPage, isPage, recordsOf, startCrawling } from "./crawling.js";
 
 closeAfterEach();
 
-const isPage = (page: number) => (request: RequestRecord) =>
-  request.path.endsWith("/segments") && request.query.startsWith(`page=${page}&`);
 /** Every page but the first, of whatever size. */
 const isBehind =
   (list: string) =>
   ({ path, query }: RequestRecord) =>
     path.endsWith(list) && !query.startsWith("page=1&");
-const isChildPage = (page: number) => (request: RequestRecord) =>
-  request.path.endsWith("/child_chunks") && request.query.startsWith(`page=${page}&`);
 
 /** Crawls 300 chunks one page after the other; the document is edited just before page 3 is answered. */
 async function crawlEdited(edit: (document: TestDocument) => unknown) {

@@ -97,9 +97,9 @@ describe("batches", () => {
       [16, 0],
       [16, 64],
     ] as const) {
-      const behaviour = { latency: () => Math.random() * 5 };
+      const behaviour = { latency: () => Math.random() * 3 };
       const crawling = await startCrawling(
-        { chunks: 120, childrenPerChunk: (index) => (index % 40 === 7 ? 130 : index % 2) },
+        { chunks: 105, childrenPerChunk: (index) => (index % 40 === 7 ? 130 : index % 2) },
         behaviour,
         concurrency,
       );

@@ -4,7 +4,7 @@ import { type Client, openClient } from "../../src/client/open-client.js";
 import { type Batch, type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
 import { LookAhead } from "../../src/crawl/look-ahead.js";
 import { type Setting, startSetting } from "../servers/ask.js";
-import type { Behaviour } from "../servers/behaviour.js";
+import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
 import type { DocumentOptions } from "../servers/store.js";
 
 export interface Crawling extends Setting {
@@ -68,3 +68,11 @@ export function neededOf({ document }: Setting, size: number): string[] {
   );
   return [...pages(document.chunks.length), ...children];
 }
+
+/** Whether a request asks for this page of the chunks. */
+export const isPage = (page: number) => (request: RequestRecord) =>
+  request.path.endsWith("/segments") && request.query.startsWith(`page=${page}&`);
+
+/** Whether a request asks for this page of some child list. */
+export const isChildPage = (page: number) => (request: RequestRecord) =>
+  request.path.endsWith("/child_chunks") && request.query.startsWith(`page=${page}&`);

@@ -1,10 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { halvingPages } from "../../src/crawl/halve-pages.js";
+import { halvingPages, type ReadSizedPage } from "../../src/crawl/halve-pages.js";
 import { RetryError, SkipError } from "../../src/errors.js";
 
 const rows = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
+/** A list of which nothing bad is told. */
+const halving = (read: ReadSizedPage) =>
+  halvingPages(read, {
+    name: "rows",
+    problem: (text) => {
+      throw new Error(text);
+    },
+  });
 const givenUp = (reason = new RetryError("504")) => new SkipError("given up", { cause: reason, status: 504 });
 
 /** A list of `total` rows; pages of more than `most` rows are given up. */
@@ -20,7 +28,7 @@ test("a page that is given up is read in halves, and these in quarters, with the
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 450 }), fc.constantFrom(25, 50, 100), async (total, most) => {
       for (let page = 1; page <= Math.ceil(total / 100); page++) {
-        const read = await halvingPages(listOf(total, most))(page);
+        const read = await halving(listOf(total, most))(page);
         expect(read).toEqual({
           rows: rows((page - 1) * 100, Math.min(total, page * 100)),
           total,
@@ -33,8 +41,8 @@ test("a page that is given up is read in halves, and these in quarters, with the
 
 test("what can be read is read in one, and no half is asked for that holds nothing", async () => {
   const asked: string[] = [];
-  await halvingPages(listOf(300, 100, asked))(3);
-  await halvingPages(listOf(240, 50, asked))(3);
+  await halving(listOf(300, 100, asked))(3);
+  await halving(listOf(240, 50, asked))(3);
   expect(asked).toEqual(["3/100", "3/100", "5/50"]);
 });
 
@@ -54,10 +62,10 @@ test.each([
       if (limit === 100) throw givenUp();
       return { rows: rows(page * 50, page * 50 + 50), total: 300 + page, docForm: null };
     },
-    "the list changed from 301 to 302 rows while a page was read in halves",
+    "total of rows went from 301 to 302 between two halves of page 1",
   ],
 ])("%s: the reason stands", async (_name, list, message) => {
-  await expect(halvingPages(list)(1)).rejects.toThrow(message);
+  await expect(halving(list)(1)).rejects.toThrow(message);
 });
 
 test.each([
@@ -65,10 +73,24 @@ test.each([
   ["too many requests", givenUp(new RetryError("429", { throttled: true }))],
 ])("%s is not asked again in halves", async (_name, error) => {
   let asked = 0;
-  const read = halvingPages(async () => {
+  const read = halving(async () => {
     asked++;
     throw error;
   });
   await expect(read(1)).rejects.toBe(error);
   expect(asked).toBe(1);
+});
+
+test("where the service puts fewer on a page than are asked, a half is the half of that", async () => {
+  const asked: string[] = [];
+  const cap = 40;
+  const read = halving(async (page, limit) => {
+    asked.push(`${page}/${limit}`);
+    if (page === 3 && limit === 100) throw givenUp();
+    const size = Math.min(cap, limit);
+    return { rows: rows((page - 1) * size, Math.min(110, page * size)), total: 110, docForm: null };
+  });
+  const pages = [await read(1), await read(2), await read(3)];
+  expect(pages.flatMap((page) => page.rows)).toEqual(rows(0, 110));
+  expect(asked).toEqual(["1/100", "2/100", "3/100", "5/20", "6/20"]);
 });

@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { InFlightBound } from "../../src/client/in-flight-bound.js";
+import { Pace } from "../../src/client/pace.js";
+import { paced } from "../../src/client/paced.js";
+import type { Answer } from "../../src/client/send.js";
+
+const tenMinutes = 600_000;
+
+test.each([tenMinutes + 1, 1e12, Number.POSITIVE_INFINITY])(
+  "a service that asks to wait %d ms is asked again after ten minutes, as a single retry would",
+  (retryAfter) => {
+    const pace = new Pace();
+    pace.take(0);
+    pace.refused(0, 10, retryAfter);
+    expect(pace.take(10)).toBe(tenMinutes);
+    pace.refused(5, 20, retryAfter); // of a request that was under way
+    expect(pace.take(20)).toBe(tenMinutes);
+    expect(pace.take(20 + tenMinutes)).toBe(0);
+  },
+);
+
+type Event = "take" | "accept" | "refuse" | "refuse, wait";
+
+test("whatever happens, the rate stays sane, no wait is endless, and somebody goes on after it", () => {
+  const events = fc.array(
+    fc.tuple(
+      fc.constantFrom<Event>("take", "take", "take", "accept", "accept", "refuse", "refuse, wait"),
+      fc.double({ min: 0, max: 5_000, noNaN: true }),
+    ),
+    { maxLength: 60 },
+  );
+  const maxRps = fc.constantFrom(undefined, 0.5, 20);
+  fc.assert(
+    fc.property(events, maxRps, (script, max) => {
+      const pace = new Pace(max);
+      let now = 0;
+      const sent: number[] = [];
+      for (const [event, time] of script) {
+        now += time;
+        if (event === "take" && pace.take(now) === 0) sent.push(now);
+        const sentAt = sent.at(0);
+        if (event === "take" || sentAt === undefined) continue;
+        sent.shift();
+        if (event === "accept") pace.accepted(sentAt, now);
+        else pace.refused(sentAt, now, event === "refuse" ? undefined : time);
+        const rate = pace.rateAt(now);
+        expect(rate).toBeGreaterThan(0);
+        expect(rate).toBeLessThanOrEqual(max ?? Number.POSITIVE_INFINITY);
+      }
+      for (let wait = pace.take(now), waits = 0; wait > 0; wait = pace.take(now), waits++) {
+        expect(wait).toBeLessThanOrEqual(tenMinutes);
+        expect(waits).toBeLessThan(1_000);
+        now += wait;
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a request that breaks in every way gives its slot and its place back", async () => {
+  let failing = true;
+  const answer: Answer = { url: "http://a.example/", status: 200, headers: {}, body: new Uint8Array() };
+  const send = paced(
+    async () => {
+      if (failing) throw new Error("broken");
+      return answer;
+    },
+    {
+      bound: new InFlightBound(1),
+      pace: new Pace(),
+      signal: new AbortController().signal,
+      refusal: () => undefined,
+    },
+  );
+  for (let time = 0; time < 5; time++) await expect(send({ path: "/a", query: [] })).rejects.toThrow("broken");
+  failing = false;
+  expect(await send({ path: "/a", query: [] })).toBe(answer);
+});
