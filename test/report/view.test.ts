@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
 import { openView } from "../../src/report/view.js";
 import { emptyRunTally } from "../../src/run/run-tally.js";
@@ -18,14 +19,7 @@ test("on a terminal: a bar that is drawn over, no wider than the terminal, and g
   const text = written.join("");
   const bars = text.split("\r\u001b[2K").filter((line) => line.includes("╌"));
   expect(bars.length).toBeGreaterThan(1);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are taken out to measure the width
-  for (const bar of bars)
-    expect(
-      bar
-        .replace(/\u001b\[\d+m/g, "")
-        .split("\n")
-        .at(-1)?.length,
-    ).toBeLessThan(60);
+  for (const bar of bars) expect(stripVTControlCharacters(bar).split("\n").at(-1)?.length).toBeLessThan(60);
   expect(text).toContain("\u001b[31mwarning: \u001b[39modd  [2J thing\n");
   expect(written.at(-1)).toBe("\r\u001b[2K");
 });
