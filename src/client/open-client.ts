@@ -9,7 +9,7 @@ import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./know
 import { Pace } from "./pace.js";
 import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
-import { retrying } from "./retry.js";
+import { retrying, retryReason } from "./retry.js";
 import type { Send } from "./send.js";
 
 export interface ClientOptions {
@@ -77,6 +77,8 @@ export function openClient(options: ClientOptions): Client {
   });
   const onRetry = (error: RetryError, wait: number) => {
     tally.retried++;
+    const reason = retryReason(error);
+    tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;
     options.onRetry?.(error.message, wait);
   };
   const attempt: Attempt = async (read) => {

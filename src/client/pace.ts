@@ -43,6 +43,7 @@ export class Pace {
   #refusals = 0;
   #letThrough = 0;
   #stretchStart: number | undefined;
+  #tooFew: { readonly count: number; readonly start: number } | undefined;
 
   /** `maxRps`: requests a second at the most. */
   constructor(maxRps = Number.POSITIVE_INFINITY) {
@@ -77,7 +78,9 @@ export class Pace {
     if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
     this.#refusals = 0;
     this.#probeUntil = 0;
-    this.#adjust(now);
+    const { count, start } = this.#stretch(now);
+    this.#tooFew = count < enough ? { count, start } : undefined;
+    if (count >= enough) this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
   }
@@ -97,18 +100,25 @@ export class Pace {
     return true;
   }
 
+  /** What was let through since when; stretches before, in which too few were to tell a rate, are added where it takes them. */
+  #stretch(now: number): { readonly count: number; readonly start: number } {
+    const start = this.#stretchStart ?? now;
+    const before = this.#letThrough < enough ? this.#tooFew : undefined;
+    return { count: this.#letThrough + (before?.count ?? 0), start: before?.start ?? start };
+  }
+
   /**
-   * The first answer after a pause. A pause of nothing, or a refusal of the very first requests, says nothing of the rate. Where the pause is short against the time before it, the rate was just a little too
-   * fast. Where it is long, what was let through counts, the pause included.
+   * The first answer after a pause; one of nothing says nothing. Where the pause is short against the time before it, the
+   * rate was just a little too fast. Where it is long, what was let through counts, the pause included.
    */
-  #adjust(now: number): void {
-    if (this.#pausedUntil === this.#pauseStart || this.#letThrough < enough) return;
-    const elapsed = Math.max(1, now - (this.#stretchStart ?? now));
+  #adjust(now: number, count: number, start: number): void {
+    if (this.#pausedUntil === this.#pauseStart) return;
+    const elapsed = Math.max(1, now - start);
     const pause = now - this.#pauseStart;
     const pace = this.rateAt(this.#pauseStart);
     const nearly = Number.isFinite(pace) && pause < Math.max(shortPause, elapsed / 3);
     const overshot = elapsed < atOnce;
-    this.#rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (this.#letThrough * 1000) / elapsed);
+    this.#rate = nearly ? pace * (overshot ? yielding : easing) : Math.min(pace, (count * 1000) / elapsed);
     this.#cruise = nearly && !overshot ? cruise : 0;
     this.#rateSince = now;
   }

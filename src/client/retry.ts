@@ -52,3 +52,10 @@ function givenUp(error: RetryError, tries: number): SkipError {
     ...(error.code === undefined ? {} : { code: error.code }),
   });
 }
+
+/** Why a request is sent again, in a word to count by: the status, or what was wrong where none was. */
+export function retryReason({ status, cause }: RetryError): string {
+  if (status !== undefined && status !== 200) return String(status);
+  if (status === 200 || !(cause instanceof Error)) return "broken answer";
+  return "code" in cause && /TIMEOUT/.test(String(cause.code)) ? "timeout" : "connection";
+}

@@ -41,6 +41,7 @@ export class DocumentAttempt {
   #docForm: string | null;
   #total: number | null;
   #childPage = 0;
+  #childPiece = Number.POSITIVE_INFINITY;
 
   constructor(ref: DocumentRef, store: Store, attempt: number, options: DumpOptions, earlier: Earlier | undefined) {
     this.#ref = ref;
@@ -52,6 +53,7 @@ export class DocumentAttempt {
     this.#drift = new DriftCount(earlier?.progress.drift);
     this.#docForm = earlier?.progress.docForm ?? null;
     this.#total = earlier?.progress.checkpoint.total ?? null;
+    this.#childPiece = earlier?.progress.checkpoint.childPiece ?? this.#childPiece;
     options.tally.chunks += this.#counts.chunks;
     options.tally.child_chunks += this.#counts.child_chunks;
     if (earlier) this.#expect(earlier.progress.checkpoint);
@@ -76,9 +78,9 @@ export class DocumentAttempt {
     return this.#counts;
   }
 
-  /** Rows of the largest page of child chunks: a list of more took more than one page. */
+  /** Rows that came with one answer, in the largest page of child chunks: a list of more may have taken several. */
   get childPage(): number {
-    return this.#childPage;
+    return Math.min(this.#childPage, this.#childPiece);
   }
 
   /** Takes back what was counted. */
@@ -114,13 +116,16 @@ export class DocumentAttempt {
     return { attempt: this.#attempt, checkpoint, docForm: this.#docForm, counts, drift: this.#drift.drift };
   }
 
-  #count({ kind, records, docForm, checkpoint }: Batch): void {
+  #count({ kind, records, docForm, piece, checkpoint }: Batch): void {
     const { tally } = this.#options;
     if (kind === "chunks") {
       this.#docForm = docForm ?? this.#docForm;
       this.#total = checkpoint?.total ?? this.#total;
     }
-    if (kind === "child_chunks") this.#childPage = Math.max(this.#childPage, records.length);
+    if (kind === "child_chunks") {
+      if (piece === undefined) this.#childPage = Math.max(this.#childPage, records.length);
+      else this.#childPiece = Math.min(this.#childPiece, piece);
+    }
     if (checkpoint && this.#pages.expected === 0) this.#expect(checkpoint);
     this.#pages.done++;
     tally.pagesDone++;

@@ -23,6 +23,8 @@ export interface Manifest {
     readonly throttled: number;
     readonly bytes: number;
   };
+  /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
+  readonly retries: Readonly<Record<string, number>>;
   readonly documents: readonly DocumentRow[];
   readonly files: readonly StagedFile[];
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */

@@ -116,6 +116,7 @@ function manifestOf(reading: Reading, files: readonly StagedFile[], options: Sta
     options: resolvedOptions(job),
     counts: countsOf(reading),
     requests: requestCounts(tally.requests),
+    retries: { ...tally.requests.retriedBy },
     documents: reading.documents.map(({ row }) => row),
     files,
     drift: driftOf(reading),

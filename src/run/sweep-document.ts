@@ -15,12 +15,12 @@ export interface PartPaths {
 /** What is known of a reading. */
 export interface ReadRows {
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
-  /** Rows of the largest page of child chunks: a list of more took more than one page. */
+  /** Rows that came with one answer, in the largest page of child chunks: a list of more may have taken several. */
   readonly childPage: number;
 }
 
 /**
- * Reads the chunk pages of a document once more, and the child lists that took more than one page, and tells `problem` of
+ * Reads the chunk pages of a document once more, and the child lists that took more than one answer, and tells `problem` of
  * every list that is not as it is stored. What is compared is what lies on the disk, whoever put it there.
  */
 export async function sweepDocument(

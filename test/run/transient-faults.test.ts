@@ -39,6 +39,7 @@ test("whatever transient faults happen on the way, the files are the same", asyn
       const { manifest, contents } = await run(`seed-${seed}`, concurrency);
       retried += manifest.requests.retried;
       expect(manifest.status).toBe("complete");
+      expect(Object.values(manifest.retries).reduce((sum, count) => sum + count, 0)).toBe(manifest.requests.retried);
       expect(contents).toEqual(undisturbed.contents);
     }),
     { numRuns: 4 },
