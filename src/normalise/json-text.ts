@@ -14,6 +14,8 @@ function exactText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(exactText).join(",")}]`;
   if (typeof value === "string") return JSON.stringify(value.toWellFormed());
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name.toWellFormed())}:${exactText(item)}`);
+  const members = Object.entries(value).map(
+    ([name, item]) => `${JSON.stringify(name.toWellFormed())}:${exactText(item)}`,
+  );
   return `{${members.join(",")}}`;
 }

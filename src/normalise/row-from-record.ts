@@ -46,18 +46,23 @@ export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options
       rest.push([field, value]);
     }
   }
+  const hasExtra = Object.hasOwn(row, "extra");
   for (const field in record) {
     if (namedFields[kind].has(field) || isKnown(kind, field, record[field], known)) continue;
-    if (Object.hasOwn(known, field) || field === "child_chunks" || kind === "metadata_fields") options.drift(kind, field);
+    if (Object.hasOwn(known, field) || isChildren(kind, field) || !hasExtra) options.drift(kind, field);
     rest.push([field, record[field]]);
   }
-  return kind === "metadata_fields" ? withText(row, rest) : withExtra(row, rest);
+  return hasExtra ? withExtra(row, rest) : withText(kind, row, rest);
 }
 
 /** What the row tells already: a column of kbdump's own with the same value, and the children embedded in a chunk. */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];
-  return kind === "chunks" && field === "child_chunks" && (value === null || Array.isArray(value));
+  return isChildren(kind, field) && (value === null || Array.isArray(value));
+}
+
+function isChildren(kind: Kind, field: string): boolean {
+  return kind === "chunks" && field === "child_chunks";
 }
 
 function withExtra(row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
@@ -65,8 +70,8 @@ function withExtra(row: Record<string, unknown>, rest: readonly [string, unknown
   return row;
 }
 
-/** metadata_fields has no extra: a name or type of an unexpected type stands in its column as JSON text. */
-function withText(row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
-  for (const [field, value] of rest) if (Object.hasOwn(row, field)) row[field] = jsonText(value);
+/** Without an extra, as metadata_fields is, a field of an unexpected type stands in its column as JSON text. */
+function withText(kind: Kind, row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
+  for (const [field, value] of rest) if (namedFields[kind].has(field)) row[field] = jsonText(value);
   return row;
 }

@@ -1,22 +1,26 @@
-/** A link to a file of the service and its query: `/files/<id>/file-preview?timestamp=…`, wherever it stands in a text. */
-const fileLink = /(\/files\/[^\s?#"'<>()[\]\\]+)\?([^\s#"'<>()[\]\\]*)/g;
-const signature = /^(?:timestamp|nonce|sign)=/;
+const separator = String.raw`(?:\?|&amp;|&(?!\w+;))+`; // but not an entity such as &nbsp;
+const signature = String.raw`(?:timestamp|nonce|sign)=[\w=%+/-]*`;
+/** Characters of a path, and of a parameter of the link's own. */
+const own = String.raw`[\w=%+/.~-]`;
 
-/** The text with `timestamp`, `nonce` and `sign` taken out of links to files; other parameters stay as they are. */
+/**
+ * A link to a file of the service and its query, `/files/<id>/file-preview?timestamp=…`, wherever it stands in a text. It
+ * ends where its last parameter does: the full stop, the bracket or the Chinese text behind it are no part of it.
+ */
+const fileLink = new RegExp(
+  String.raw`/files/${own}{1,200}(?=\?)(?:${separator}(?:${signature}(?:${own}+(?=${separator}${own}))?|${own}+))+`,
+  "g",
+);
+
+/** Signatures in a row, with the separator before them and the one before the link's own parameter that follows. */
+const signatures = new RegExp(`(${separator})${signature}(?:${separator}${signature})*(${separator}(?=${own}))?`, "g");
+
+/** The text with `timestamp`, `nonce` and `sign` taken out of links to files; everything else stays as it is. */
 export function withoutSignatures(text: string): string {
   if (!text.includes("/files/")) return text;
-  return text.replace(fileLink, (link, path: string, query: string) => {
-    const parameters = query.split(/(&amp;|&)/); // values at even places, separators between
-    if (!parameters.some((parameter) => signature.test(parameter))) return link;
-    const kept: string[] = [];
-    for (let at = 0; at < parameters.length; at += 2) {
-      const parameter = parameters[at] ?? "";
-      if (signature.test(parameter)) continue;
-      if (kept.length > 0) kept.push(parameters[at - 1] ?? "&");
-      kept.push(parameter);
-    }
-    return kept.length > 0 ? `${path}?${kept.join("")}` : path;
-  });
+  return text.replace(fileLink, (link) =>
+    link.replace(signatures, (_all, before: string, behind = "") => (behind && before.startsWith("?") ? "?" : behind)),
+  );
 }
 
 /** The same for every string in a JSON value. */

@@ -1,5 +1,6 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { flush } from "../sinks/flush.js";
 import type { JsonlFile } from "../sinks/sink.js";
 import { pointLatest } from "./latest.js";
@@ -26,8 +27,7 @@ export async function publishRun(
   waiting: readonly JsonlFile[],
 ): Promise<Published> {
   if (newDatabase !== undefined) {
-    await rename(newDatabase, workspace.database);
-    await flush(workspace.folder);
+    await replaceDatabase(newDatabase, workspace.database);
     await removeWaiting(waiting);
   }
   const folder = join(workspace.runs, workspace.runId);

@@ -40,7 +40,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   }
   const manifest = manifestOf(reading, files, options);
   const path = join(workspace.stage, "manifest.json");
-  await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
   await flush(path);
   await flush(workspace.stage);
   return manifest;
@@ -122,4 +122,9 @@ function manifestOf(reading: Reading, files: readonly StagedFile[], options: Sta
     drift: driftOf(reading),
     warnings: warningsOf(reading, job),
   };
+}
+
+/** Half a surrogate pair in a word of the service would make JSON that others refuse. */
+function wellFormed(_name: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
 }

@@ -1,9 +1,9 @@
-import { rename, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
+import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
-import { flush } from "../sinks/flush.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
 import { runIdFrom } from "./earlier-work.js";
 import { foldersOf, type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
@@ -53,8 +53,7 @@ async function renewDatabase(job: Job, folders: JobFolders, previous: string | u
     const target = join(scratch, "new.duckdb");
     const options = { memory: job.output.memory, temporary: join(scratch, "spill") };
     await copyWithStatus(previous, target, waiting, options);
-    await rename(target, folders.database);
-    await flush(folders.folder);
+    await replaceDatabase(target, folders.database);
     await removeWaiting(waiting);
   } finally {
     await rm(scratch, { recursive: true, force: true });

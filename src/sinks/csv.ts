@@ -42,7 +42,7 @@ export function csvSink(text: TextFormat): Sink {
 /** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
 function cell(type: ColumnType, value: unknown): string | number | bigint | null {
   if (value === null || value === undefined) return null;
-  if (type === "integer" && typeof value === "number") return value;
+  if (typeof value === "number") return value;
   if (type === "integer" && value instanceof ExactNumber) return BigInt(value.text);
   if (typeof value === "string" && type !== "object") return value;
   return jsonText(value);

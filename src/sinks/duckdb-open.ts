@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 
 export interface DuckDbOptions {
@@ -17,9 +18,9 @@ export async function withDuckDb<T>(
   work: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   const { DuckDBInstance } = await import("@duckdb/node-api");
-  const instance = await DuckDBInstance.create(path, {
+  const instance = await DuckDBInstance.create(path === ":memory:" ? path : resolve(path), {
     memory_limit: options.memory,
-    temp_directory: options.temporary,
+    temp_directory: resolve(options.temporary),
     threads: "2",
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
@@ -39,4 +40,9 @@ export async function withDuckDb<T>(
 /** A string as SQL text. */
 export function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** A path as SQL text. It is absolute: DuckDB takes `~` at the start of one for the home folder. */
+export function sqlPath(path: string): string {
+  return sqlText(resolve(path));
 }

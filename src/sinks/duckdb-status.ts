@@ -1,10 +1,11 @@
-import { constants, copyFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { columns } from "../normalise/columns.js";
+import { copyDatabase } from "./duckdb-copy.js";
 import { type DuckDbOptions, withDuckDb } from "./duckdb-open.js";
 import { selectFromJsonl } from "./duckdb-read.js";
 import { createTables } from "./duckdb-tables.js";
-import { flush } from "./flush.js";
+import { seal } from "./seal.js";
 import type { JsonlFile } from "./sink.js";
 
 const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
@@ -26,11 +27,11 @@ export async function copyWithStatus(
   options: DuckDbOptions,
 ): Promise<void> {
   await rm(target, { force: true });
-  if (previous !== undefined) await copyFile(previous, target, constants.COPYFILE_FICLONE);
+  if (previous !== undefined) await copyDatabase(previous, target, options);
   await withDuckDb(target, options, async (connection) => {
     await createTables(connection);
     for (const file of files) await addStatus(connection, file);
     await connection.run("CHECKPOINT");
   });
-  await flush(target);
+  await seal(target);
 }

@@ -35,7 +35,7 @@ export const tables: Readonly<Record<string, Table>> = {
     columns: [
       column("run_id", "VARCHAR", "UTC time that sorts; the name of the run folder"),
       column("status", "VARCHAR", "complete or partial"),
-      column("started_at", "TIMESTAMP", "UTC"),
+      column("started_at", "TIMESTAMP", "when the run began, UTC"),
       column("finished_at", "TIMESTAMP", "when everything was read, UTC"),
       column("base_url", "VARCHAR", "the service"),
       column("tool_version", "VARCHAR", "the kbdump that ran"),
@@ -57,15 +57,13 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** Makes the tables that are not there yet, each with a comment on it and on every column. */
+/** Makes the tables and columns that are not there yet, each with a comment. */
 export async function createTables(connection: DuckDBConnection): Promise<void> {
-  for (const [name, table] of Object.entries(tables)) {
-    await connection.run(
-      `CREATE TABLE IF NOT EXISTS ${name} (${table.columns.map((each) => `"${each.name}" ${each.type}`).join(", ")})`,
-    );
-    await connection.run(`COMMENT ON TABLE ${name} IS ${sqlText(table.about)}`);
-    for (const each of table.columns) {
-      await connection.run(`COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`);
-    }
-  }
+  const statements = Object.entries(tables).flatMap(([name, table]) => [
+    `CREATE TABLE IF NOT EXISTS ${name} (${table.columns.map((each) => `"${each.name}" ${each.type}`).join(", ")})`,
+    `COMMENT ON TABLE ${name} IS ${sqlText(table.about)}`,
+    ...table.columns.map((each) => `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS "${each.name}" ${each.type}`),
+    ...table.columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`),
+  ]);
+  await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
+import { LongNumbers } from "./long-numbers.js";
 
 /** What a joined file turned out to be, counted from its bytes. */
 export interface JoinedFile {
@@ -9,11 +10,14 @@ export interface JoinedFile {
   readonly lines: number;
   /** Bytes of the longest line, without the line feed. */
   readonly longestLine: number;
+  /** Whether there may be numbers of more digits than a double holds. */
+  readonly longNumbers: boolean;
 }
 
 /** Writes `head` and then the parts, one after the other, to a new file that only its owner can read; flushed to disk. */
 export async function joinParts(target: string, head: string, parts: readonly string[]): Promise<JoinedFile> {
   const count = new LineCount();
+  const numbers = new LongNumbers();
   const hash = createHash("sha256");
   let bytes = 0;
   const file = await open(target, "w", 0o600);
@@ -21,6 +25,7 @@ export async function joinParts(target: string, head: string, parts: readonly st
     const write = async (piece: Uint8Array) => {
       hash.update(piece);
       count.add(piece);
+      numbers.add(piece);
       bytes += piece.length;
       await file.writeFile(piece);
     };
@@ -31,7 +36,8 @@ export async function joinParts(target: string, head: string, parts: readonly st
   } finally {
     await file.close();
   }
-  return { bytes, sha256: hash.digest("hex"), lines: count.lines, longestLine: count.longest };
+  const { lines, longest: longestLine } = count;
+  return { bytes, sha256: hash.digest("hex"), lines, longestLine, longNumbers: numbers.found };
 }
 
 /** Bytes and hash of a file, read in pieces. */

@@ -12,7 +12,11 @@ export const jsonlText: TextFormat = {
 };
 
 /** Joins the parts of a kind to `<folder>/<kind>.jsonl`; rejects when it has other than as many lines as rows were written. */
-export async function joinJsonl(folder: string, kind: Kind, stage: Pick<Stage, "parts" | "rows">): Promise<JoinedJsonl> {
+export async function joinJsonl(
+  folder: string,
+  kind: Kind,
+  stage: Pick<Stage, "parts" | "rows">,
+): Promise<JoinedJsonl> {
   const path = join(folder, `${kind}.jsonl`);
   const joined = await joinParts(path, "", stage.parts(kind, "jsonl"));
   const rows = stage.rows(kind);

@@ -1,11 +1,15 @@
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { kinds } from "../normalise/columns.js";
-import { type DuckDbOptions, sqlText, withDuckDb } from "./duckdb-open.js";
+import { type DuckDbOptions, sqlPath, withDuckDb } from "./duckdb-open.js";
 import { selectFromJsonl } from "./duckdb-read.js";
-import { flush } from "./flush.js";
 import { fingerprint } from "./join-parts.js";
-import type { Sink, StagedFile } from "./sink.js";
+import { seal } from "./seal.js";
+import type { JoinedJsonl, Sink, StagedFile } from "./sink.js";
+
+/** JSONL that goes into one row group, in bytes: DuckDB holds some of them in memory, whatever its limit. */
+const groupBytes = 33_554_432;
+/** Rows of one row group at the most: DuckDB's own measure. */
+const groupRows = 122_880;
 
 /** Parquet, zstd-compressed, copied by DuckDB from the joined JSONL in its order. */
 export function parquetSink(options: DuckDbOptions): Sink {
@@ -18,13 +22,18 @@ export function parquetSink(options: DuckDbOptions): Sink {
           const path = `${kind}.parquet`;
           const target = join(stage.folder, path);
           const source = selectFromJsonl(kind, stage.jsonl[kind], "VARCHAR");
-          const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlText(target)} (FORMAT parquet, COMPRESSION zstd)`);
-          await chmod(target, 0o600);
-          await flush(target);
-          if (rowsChanged !== stage.rows(kind)) throw new Error(`${path} has ${rowsChanged} rows for ${stage.rows(kind)}`);
+          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(stage.jsonl[kind])}`;
+          const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
+          await seal(target);
+          if (rowsChanged !== stage.rows(kind))
+            throw new Error(`${path} has ${rowsChanged} rows for ${stage.rows(kind)}`);
           files.push({ path, rows: rowsChanged, ...(await fingerprint(target)) });
         }
         return files;
       }),
   };
+}
+
+function rowsPerGroup({ lines, bytes }: JoinedJsonl): number {
+  return Math.max(1, Math.min(groupRows, Math.floor((groupBytes * lines) / Math.max(1, bytes))));
 }

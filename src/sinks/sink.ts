@@ -30,6 +30,8 @@ export interface JsonlFile {
   readonly path: string;
   /** Bytes of the longest line. */
   readonly longestLine: number;
+  /** Whether there may be numbers of more digits than a double holds; absent where nobody looked. */
+  readonly longNumbers?: boolean;
 }
 
 /** A joined file of JSONL, with what the manifest says of it. */

@@ -144,8 +144,11 @@ describe("one wrong value, one problem", () => {
     [{ ...smallJob, child_chunks: true }, "child_chunks: got true, expected all, auto or none"],
     [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected counts or sweeps'],
     [withOutput("there"), 'output: got "there", expected a mapping such as {dir: output, formats: [jsonl]}'],
-    [withOutput({ dir: "" }), 'output.dir: got "", expected the path of a folder'],
-    [withOutput({ dir: "a\0b" }), 'output.dir: got "a\\u0000b", expected the path of a folder'],
+    [withOutput({ dir: "" }), 'output.dir: got "", expected the path of a folder, without a question mark in it'],
+    [
+      withOutput({ dir: "a\0b" }),
+      'output.dir: got "a\\u0000b", expected the path of a folder, without a question mark in it',
+    ],
     [withOutput({ formats: [] }), "output.formats: got [], expected at least one of jsonl, csv, parquet or duckdb"],
     [withOutput({ formats: "csv" }), 'output.formats: got "csv", expected a list of jsonl, csv, parquet or duckdb'],
     [withOutput({ formats: ["csv", "xml"] }), 'output.formats[1]: got "xml", expected jsonl, csv, parquet or duckdb'],

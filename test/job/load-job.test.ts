@@ -247,7 +247,7 @@ describe("flags", () => {
       "--child-chunks: auto is not available in this version; use all",
       "--concurrency: got 100, expected a whole number from 1 to 64",
       '--consistency: got "often", expected counts or sweeps',
-      '--out: got "", expected the path of a folder',
+      '--out: got "", expected the path of a folder, without a question mark in it',
       '--format: got "xml", expected jsonl, csv, parquet or duckdb',
     ]);
     expect(await problems(smallJob, { flags: { concurrency: Number.NaN } })).toEqual([

@@ -21,9 +21,18 @@ const keep = v.pipe(
 );
 
 /** Where the result goes, in which formats, and how long runs stay. */
+/** DuckDB takes what stands behind a question mark for options. */
+const dirText = "the path of a folder, without a question mark in it";
+
 export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
-    v.nullish(filePath("the path of a folder"), "output"),
+    v.nullish(
+      v.pipe(
+        filePath(dirText),
+        v.check((dir) => !dir.includes("?"), dirText),
+      ),
+      "output",
+    ),
     v.description("Folder of the results, made where there is none. Relative to the working directory."),
   ),
   formats: v.pipe(

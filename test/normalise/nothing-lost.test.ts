@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ExactNumber } from "../../src/client/parse-json.js";
+import { type Column, type ColumnType, columns, type Kind } from "../../src/normalise/columns.js";
+import { type Row, rowFromRecord } from "../../src/normalise/row-from-record.js";
+import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
+
+const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment", batch: "batch" };
+
+/** Whether a value is of a column's type, said again in other words than the program's. */
+const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
+  text: (value) => typeof value === "string",
+  integer: (value) => {
+    const text = value instanceof ExactNumber ? value.text : typeof value === "number" ? String(value) : "none";
+    return /^-?\d{1,30}$/.test(text) && BigInt(text) >= -(2n ** 63n) && BigInt(text) < 2n ** 63n;
+  },
+  boolean: (value) => value === true || value === false,
+  time: (value) => {
+    const seconds = value instanceof ExactNumber ? Number(value.text) : value;
+    if (typeof seconds !== "number") return false;
+    const year = new Date(Math.round(seconds * 1000)).getUTCFullYear();
+    return year >= 1 && year <= 9999;
+  },
+  strings: (value) => Array.isArray(value) && !value.some((item) => typeof item !== "string"),
+  list: (value) => Array.isArray(value),
+  object: () => true,
+  any: () => true,
+};
+
+const rightValues: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
+  text: texts,
+  integer: fc.oneof(fc.maxSafeInteger(), fc.constant(new ExactNumber("9223372036854775807"))),
+  boolean: fc.boolean(),
+  time: fc.oneof(
+    fc.integer({ min: -62135596800, max: 253402300799 }),
+    fc.double({ min: -1e9, max: 1e10, noNaN: true }),
+  ),
+  strings: fc.array(texts),
+  list: fc.array(jsonValues, { maxLength: 3 }),
+  object: jsonValues,
+  any: jsonValues,
+};
+
+/** A record of known fields, mostly right, and fields that no one named, in any order. */
+function recordsOf(kind: Kind): fc.Arbitrary<Record<string, unknown>> {
+  const field = ({ field = "", type }: Column) =>
+    fc.tuple(fc.constant(field), fc.oneof(rightValues[type], fc.constant(null), jsonValues, numbers, exactNumbers));
+  const named = columns[kind].filter((column) => column.field !== undefined).map(field);
+  const ours = fc.tuple(
+    fc.constantFrom(...Object.keys(known), "extra", "child_chunks"),
+    fc.oneof(jsonValues, ownValue, fc.array(jsonValues)),
+  );
+  const made = fc.tuple(names, jsonValues);
+  return fc.array(fc.oneof(...named, ours, made), { maxLength: 40 }).map((entries) => Object.fromEntries(entries));
+}
+
+const ownValue = fc.constantFrom(...Object.values(known));
+
+/** What a value looks like in a row: a time as the milliseconds of its text, all else as it came. */
+function cell(type: ColumnType, value: unknown): unknown {
+  return type === "time" ? Math.round(Number(value instanceof ExactNumber ? value.text : value) * 1000) + 0 : value;
+}
+
+function expectNothingLost(kind: Kind, record: Readonly<Record<string, unknown>>, row: Row): string[] {
+  const extra = new Map(Object.entries(row.extra ?? {}));
+  const drift: string[] = [];
+  const expectExtra = (field: string, value: unknown) => {
+    expect(extra.has(field), `extra has ${JSON.stringify(field)}`).toBe(true);
+    expect(extra.get(field)).toBe(value);
+    extra.delete(field);
+  };
+  for (const [field, value] of Object.entries(record)) {
+    const column = columns[kind].find((each) => each.field === field);
+    const own = Object.entries(known).find(
+      ([name]) => name === field && columns[kind].some((each) => each.name === name && !each.field),
+    );
+    if (column && value === null) expect(row[column.name]).toBeNull();
+    else if (column && fits[column.type](value)) {
+      const found = row[column.name];
+      expect(column.type === "time" ? Date.parse(String(found)) : found).toEqual(cell(column.type, value));
+    } else if (column) {
+      expect(row[column.name]).toBeNull();
+      drift.push(field);
+      expectExtra(field, value);
+    } else if (own) {
+      expect(row[field]).toBe(own[1]);
+      if (value === null || value === own[1]) continue;
+      drift.push(field);
+      expectExtra(field, value);
+    } else if (kind === "chunks" && field === "child_chunks") {
+      if (value === null || Array.isArray(value)) continue;
+      drift.push(field);
+      expectExtra(field, value);
+    } else expectExtra(field, value);
+  }
+  expect([...extra.keys()], "nothing else is in extra").toEqual([]);
+  return drift;
+}
+
+describe("every field that came in is found again in what goes out:", () => {
+  it.each<Kind>(["chunks", "child_chunks", "indexing_status"])("%s", (kind) => {
+    const context = Object.fromEntries(
+      columns[kind]
+        .filter(({ name, field }) => name in known && !field)
+        .map(({ name }) => [name, known[name as keyof typeof known]]),
+    );
+    fc.assert(
+      fc.property(recordsOf(kind), (record) => {
+        const counted: string[] = [];
+        const row = rowFromRecord(kind, record, context, {
+          keepSignatures: true,
+          drift: (_kind, field) => counted.push(field),
+        });
+        const drift = expectNothingLost(kind, record, row);
+        expect(counted.sort()).toEqual(drift.sort());
+        expect(Object.keys(row)).toEqual(columns[kind].map(({ name }) => name));
+        if (row.extra !== null) expect(Object.keys(row.extra ?? {})).not.toHaveLength(0);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});

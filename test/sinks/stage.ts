@@ -1,0 +1,70 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Format } from "../../src/job/job.js";
+import { type Kind, kinds } from "../../src/normalise/columns.js";
+import type { Row } from "../../src/normalise/row-from-record.js";
+import { csvText } from "../../src/sinks/csv.js";
+import { joinJsonl, jsonlText } from "../../src/sinks/jsonl.js";
+import type { JoinedJsonl, RunRow, Stage } from "../../src/sinks/sink.js";
+
+export type Tables = Readonly<Record<Kind, readonly Row[]>>;
+
+export const noRows: Tables = { chunks: [], child_chunks: [], documents: [], indexing_status: [], metadata_fields: [] };
+
+export const someRun: RunRow = {
+  run_id: "20250306T132000000Z",
+  status: "complete",
+  started_at: "2025-03-06T13:20:00.000Z",
+  finished_at: "2025-03-06T13:20:01.250Z",
+  base_url: "https://kb.example.com/v1",
+  tool_version: "0.1.0",
+  documents: 1,
+  chunks: 2,
+  child_chunks: 3,
+  requests_sent: 4,
+  requests_retried: 0,
+  warnings: [],
+};
+
+export interface StageOptions {
+  readonly run?: Partial<RunRow>;
+  readonly csvSafe?: boolean;
+  readonly rowsPerPart?: number;
+  /** False: the JSONL is made for the other formats only, and lies outside the run folder. */
+  readonly publishJsonl?: boolean;
+}
+
+/** What a run gives to its sinks, made from rows: parts of a few rows each and the joined JSONL, below `base`. */
+export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
+  const { run = {}, csvSafe = false, rowsPerPart = 7, publishJsonl = false } = options;
+  const all = { ...noRows, ...tables };
+  const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
+
+  const paths = new Map<string, string[]>();
+  for (const text of [jsonlText, csvText(csvSafe)]) {
+    for (const kind of kinds) {
+      const parts: string[] = [];
+      for (let from = 0; from < all[kind].length; from += rowsPerPart) {
+        const path = join(folders.parts, `${from}.${kind}.${text.format}`);
+        await writeFile(path, text.rows(kind, all[kind].slice(from, from + rowsPerPart)));
+        parts.push(path);
+      }
+      paths.set(`${kind}.${text.format}`, parts);
+    }
+  }
+  const parts = (kind: Kind, format: Format) => paths.get(`${kind}.${format}`) ?? [];
+  const rows = (kind: Kind) => all[kind].length;
+  const jsonl: Partial<Record<Kind, JoinedJsonl>> = {};
+  for (const kind of kinds) {
+    jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
+  }
+  return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
+}
+
+function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): Stage["jsonl"] {
+  const { chunks, child_chunks, documents, indexing_status, metadata_fields } = jsonl;
+  if (!chunks || !child_chunks || !documents || !indexing_status || !metadata_fields)
+    throw new Error("a kind is missing");
+  return { chunks, child_chunks, documents, indexing_status, metadata_fields };
+}
