@@ -20,10 +20,10 @@ const keep = v.pipe(
   v.minEntries(1, keepText),
 );
 
-/** Where the result goes, in which formats, and how long runs stay. */
 /** DuckDB takes what stands behind a question mark for options. */
 const dirText = "the path of a folder, without a question mark in it";
 
+/** Where the result goes, in which formats, and how long runs stay. */
 export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
     v.nullish(
