@@ -12,6 +12,7 @@ const order = [
   "normalise",
   "sinks",
   "run",
+  "verify",
   "report",
   "cli",
   "main.ts",

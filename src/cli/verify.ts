@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
-import { exitCodes } from "../errors.js";
+import { exitCodes, UsageError } from "../errors.js";
 import { paintFor } from "../report/text.js";
-import { renderVerification } from "../report/verification.js";
+import { renderVerification, verificationJson } from "../report/verification.js";
 import { watchVerify } from "../report/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
@@ -23,8 +23,9 @@ const options = (yargs: Argv) =>
     })
     .option("duckdb", {
       type: "string",
-      describe: "also compare with <job>.duckdb beside the runs folder, or --duckdb=PATH",
+      describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
     })
+    .option("memory", { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" })
     .epilog(epilog);
 
 /** `kbdump verify <run folder>`: reads what was written and proves it again. */
@@ -33,14 +34,19 @@ export const verifyCommand: Command = {
   about: "read a run folder anew and prove that everything in it is as it should be",
   register: (yargs, world, done) =>
     yargs.command(verifyCommand.name, verifyCommand.about, options, async (argv) => {
-      const { folder, duckdb, json, quiet } = argv;
+      const { folder, duckdb, memory, json, quiet, logFormat: format } = argv;
+      if (!/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)) {
+        throw new UsageError("Nothing was checked:", [
+          { path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` },
+        ]);
+      }
       const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
       const tally = emptyVerifyTally();
-      const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format: argv.logFormat, quiet });
-      const setting = { tally, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+      const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
+      const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
       const verification = await verifyRun(folder, setting).finally(unwatch);
       const text = json
-        ? JSON.stringify(verification)
+        ? verificationJson(verification)
         : renderVerification(verification, paintFor(world.stdout, world.env));
       world.stdout.write(`${text}\n`);
       done(verification.status === "sound" ? exitCodes.complete : exitCodes.differences);

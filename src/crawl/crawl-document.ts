@@ -4,7 +4,7 @@ import { SkipError } from "../errors.js";
 import { halvingPages } from "./halve-pages.js";
 import { ListProof } from "./list-proof.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
-import { type ListSize, type ReadPage, readList, readRest } from "./read-list.js";
+import { type ListSize, type PageRead, type ReadPage, readList, readRest } from "./read-list.js";
 
 /** Problems that a checkpoint remembers. */
 const remembered = 5;
@@ -15,6 +15,8 @@ export interface Checkpoint extends ListSize {
   readonly chunkPages: number;
   /** Child lists that are read, in the order of the chunks. */
   readonly childLists: number;
+  /** Rows of the smallest piece of a page of children, where one could not be had whole. */
+  readonly childPiece?: number | undefined;
   /** The first problems so far: who goes on must not take for whole what was not. */
   readonly problems: readonly string[];
 }
@@ -27,6 +29,8 @@ export interface Batch {
   readonly chunkId: string | undefined;
   /** Of the document; null where the service does not say, and with child chunks. */
   readonly docForm: string | null;
+  /** Rows of the smallest piece in which the page came; undefined when it came with one answer. */
+  readonly piece: number | undefined;
   /** Where a crawl can go on when this batch is stored; undefined in the middle of a child list. */
   readonly checkpoint: Checkpoint | undefined;
 }
@@ -62,7 +66,7 @@ export async function* crawlDocument(
     const records = chunks.add(page);
     const size = at ?? { total: page.total, pageSize: page.rows.length, chunkPages: 0, childLists: 0 };
     at = { ...size, chunkPages: size.chunkPages + 1, problems: problems.first };
-    yield { kind: "chunks", records, chunkId: undefined, docForm: page.docForm, checkpoint: at };
+    yield { kind: "chunks", records, chunkId: undefined, docForm: page.docForm, piece: page.piece, checkpoint: at };
     if (chunks.isStuck) break;
   }
   chunks.finish();
@@ -95,8 +99,10 @@ async function* crawlChildren(
     const readPage = async (page: number) => (await unlessGone(read, page)) ?? nothing;
     for await (const page of readList(readPage, lookAhead, first)) {
       const records = children.add(page);
+      const { piece = at.childPiece } = page;
+      at = { ...at, childPiece: piece === undefined ? undefined : Math.min(piece, at.childPiece ?? piece) };
       const checkpoint = children.isWhole ? { ...at, problems: problems.first } : undefined;
-      yield { kind: "child_chunks", records, chunkId, docForm: null, checkpoint };
+      yield { kind: "child_chunks", records, chunkId, docForm: null, piece: page.piece, checkpoint };
       if (children.isStuck) break;
     }
     children.finish();
@@ -106,7 +112,7 @@ async function* crawlChildren(
 const nothing: ListPage = { rows: [], total: 0, docForm: null };
 
 /** Undefined when the chunk is gone, which its 404 tells; a service that does not know child lists is a SkipError. */
-async function unlessGone(readPage: ReadPage, page: number): Promise<ListPage | undefined> {
+async function unlessGone(readPage: ReadPage, page: number): Promise<PageRead | undefined> {
   try {
     return await readPage(page);
   } catch (error) {

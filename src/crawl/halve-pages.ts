@@ -1,7 +1,7 @@
 import type { ListPage } from "../client/check-list.js";
 import { pageSize } from "../client/knowledge-api.js";
 import { RetryError, SkipError } from "../errors.js";
-import type { ReadPage } from "./read-list.js";
+import type { PageRead, ReadPage } from "./read-list.js";
 
 /** Reads a page of so many rows. */
 export type ReadSizedPage = (page: number, limit: number) => Promise<ListPage>;
@@ -22,7 +22,7 @@ export interface HalvingOptions {
 export function halvingPages(read: ReadSizedPage, { name, problem, size = pageSize }: HalvingOptions): ReadPage {
   let applied = size;
 
-  const readOrHalve = async (page: number, limit: number, rows = limit): Promise<ListPage> => {
+  const readOrHalve = async (page: number, limit: number, rows = limit): Promise<PageRead> => {
     try {
       return await read(page, limit);
     } catch (error) {
@@ -34,7 +34,7 @@ export function halvingPages(read: ReadSizedPage, { name, problem, size = pageSi
   };
 
   /** Page 3 of 100 rows is pages 5 and 6 of 50. */
-  const readHalves = async (page: number, rows: number): Promise<ListPage> => {
+  const readHalves = async (page: number, rows: number): Promise<PageRead> => {
     const first = await readOrHalve(2 * page - 1, rows);
     const behind = first.total - 2 * (page - 1) * rows;
     if (first.rows.length >= behind) return first;
@@ -43,7 +43,8 @@ export function halvingPages(read: ReadSizedPage, { name, problem, size = pageSi
     if (first.total !== second.total) {
       problem(`total of ${name} went from ${first.total} to ${second.total} between two halves of page ${page}`);
     }
-    return { ...second, rows: [...first.rows, ...second.rows] };
+    const piece = Math.min(rows, first.piece ?? rows, second.piece ?? rows);
+    return { ...second, rows: [...first.rows, ...second.rows], piece };
   };
 
   return async (page) => {

@@ -1,8 +1,14 @@
 import type { ListPage } from "../client/check-list.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 
+/** A page as it was read: with one answer, unless it says otherwise. */
+export interface PageRead extends ListPage {
+  /** Rows of the smallest piece that was asked for, where the page could not be had whole. */
+  readonly piece?: number | undefined;
+}
+
 /** Reads the page of a list with this number, from 1. */
-export type ReadPage = (page: number) => Promise<ListPage>;
+export type ReadPage = (page: number) => Promise<PageRead>;
 
 /** The size of a list, as its first page tells it. */
 export interface ListSize {
@@ -16,7 +22,7 @@ export interface ListSize {
  * The pages of a list in order. Page 1 tells how many there are; the others are asked for ahead. The given `first` page is
  * not asked for again.
  */
-export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: ListPage): AsyncGenerator<ListPage> {
+export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
   yield page;
   yield* readRest(readPage, lookAhead, { total: page.total, pageSize: page.rows.length }, 1);
@@ -28,7 +34,7 @@ export async function* readRest(
   lookAhead: LookAhead,
   size: ListSize,
   read: number,
-): AsyncGenerator<ListPage> {
+): AsyncGenerator<PageRead> {
   for await (const page of mapAhead(pagesBehind(read, size), lookAhead, readPage)) {
     if (page.rows.length === 0) return;
     yield page;

@@ -1,0 +1,28 @@
+import type { Verification } from "../verify/verification.js";
+import { countText, type Paint, terminalText } from "./text.js";
+
+/** A line for every finding and for what could not be checked, then the verdict; for people. */
+export function renderVerification({ findings, finding_count, checked }: Verification, paint: Paint): string {
+  const facts = [
+    countText(checked.files, "file"),
+    countText(checked.chunks, "chunk"),
+    countText(checked.child_chunks, "child chunk"),
+    ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
+  ];
+  return [
+    ...findings.map(({ file, message }) => terminalText(`${file}: ${message}`, 600)),
+    ...checked.notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
+    finding_count === 0
+      ? `${paint.strong(paint.good("sound"))}: ${facts.join(", ")}`
+      : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
+  ].join("\n");
+}
+
+/** The same for programs, on one line. Control characters stand there escaped: it may be a terminal that it goes to. */
+export function verificationJson(verification: Verification): string {
+  const escaped = (character: string) =>
+    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(verification).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    escaped(character).join(""),
+  );
+}

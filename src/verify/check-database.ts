@@ -1,0 +1,91 @@
+import type { Kind } from "../normalise/columns.js";
+import { sqlText } from "../sinks/duckdb-open.js";
+import type { CheckedManifest } from "./check-manifest.js";
+import { compareRows } from "./compare-rows.js";
+import { documentKey } from "./document-key.js";
+import { manifestRows } from "./file-rows.js";
+import type { Findings } from "./findings.js";
+import { isGuarded, type LoadedFile } from "./load-files.js";
+import { countOf } from "./place-text.js";
+import type { RunDatabase } from "./read-database.js";
+import type { Loaded, RowStore } from "./row-store.js";
+
+/** What of a run can be found in the database of its job. */
+export interface DatabaseShare {
+  /** Documents that this run was the last to read. */
+  readonly kept: CheckedManifest["documents"];
+  /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
+  readonly later: number;
+}
+
+/** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
+export function shareOf(
+  manifest: CheckedManifest,
+  name: string,
+  { readBy }: RunDatabase,
+  findings: Findings,
+): DatabaseShare {
+  const kept: CheckedManifest["documents"][number][] = [];
+  let later = 0;
+  for (const document of manifest.documents.filter(({ status }) => status !== "failed")) {
+    const run = readBy.get(documentKey(document));
+    if (run === manifest.run_id) kept.push(document);
+    else if (run !== undefined && run > manifest.run_id) later++;
+    else {
+      const what = run === undefined ? "not there" : `there as of the older run ${run}`;
+      findings.add(name, "document", `document ${document.document_id} is ${what}`);
+    }
+  }
+  return { kept, later };
+}
+
+/** The table `runs` has one row of this run, which says what the manifest says. */
+export function checkRunRow(manifest: CheckedManifest, name: string, { runs }: RunDatabase, findings: Findings): void {
+  const { status, counts } = manifest;
+  const [row] = runs;
+  if (!row || runs.length > 1)
+    findings.add(name, "runs", `has ${countOf(runs.length, "row")} in runs for run ${manifest.run_id}`);
+  const wanted = { status, documents: counts.documents, chunks: counts.chunks, child_chunks: counts.child_chunks };
+  for (const [column, value] of Object.entries(wanted)) {
+    if (row && String(row[column]) !== String(value))
+      findings.add(name, "runs", `runs.${column} is ${row[column]}, the manifest says ${value}`);
+  }
+}
+
+export interface ComparedDatabase {
+  readonly manifest: CheckedManifest;
+  readonly share: DatabaseShare;
+  readonly database: RunDatabase;
+  /** The rows of the run folder, of the kinds that can be read there. */
+  readonly folder: ReadonlyMap<Kind, LoadedFile>;
+  readonly found: ReadonlyMap<Kind, Loaded>;
+}
+
+/** The rows of the run folder are in the database, and no others of this run. Their order is not looked at. */
+export async function compareDatabase(store: RowStore, compared: ComparedDatabase, findings: Findings): Promise<void> {
+  const { manifest, share, database, folder, found } = compared;
+  const documents = await store.load(manifestRows({ ...manifest, documents: share.kept }), findings);
+  if (!documents) return;
+  for (const [kind, rows] of found) {
+    const all = kind === "documents" ? documents : folder.get(kind);
+    if (!all) continue;
+    const wanted = { ...all, table: tableOf(kind, all, documents, database) };
+    const unguarded = isGuarded(all, manifest);
+    const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
+    await compareRows(store, wanted, rows, findings, { unguarded, ordered: false, exactly });
+  }
+  for (const kind of ["chunks", "child_chunks"] as const) {
+    const name = found.get(kind)?.source.name;
+    const count = await database.ofOtherRuns(kind);
+    if (name && count > 0)
+      findings.add(name, "run_id", `run_id of ${countOf(count, "row")} of ${kind} is not that of the document`);
+  }
+}
+
+/** SQL: the rows that the database should have. */
+function tableOf(kind: Kind, { table }: Loaded, documents: Loaded, { laterFields }: RunDatabase): string {
+  if (kind === "chunks" || kind === "child_chunks")
+    return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
+  if (kind !== "metadata_fields" || laterFields.size === 0) return table;
+  return `(FROM ${table} WHERE dataset_id NOT IN (${[...laterFields].map(sqlText).join(", ")}))`;
+}

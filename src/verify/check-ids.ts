@@ -1,0 +1,47 @@
+import type { Kind } from "../normalise/columns.js";
+import { type Findings, toldOfAKind } from "./findings.js";
+import { placeText } from "./place-text.js";
+import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
+
+/** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
+export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
+  const chunks = rows.get("chunks");
+  const children = rows.get("child_chunks");
+  if (chunks) await checkUnique(store, chunks, findings);
+  if (children) await checkUnique(store, children, findings);
+  if (chunks && children) await checkParents(store, children, chunks, findings);
+}
+
+/** No two rows have the same ids. */
+export async function checkUnique(store: RowStore, loaded: Loaded, findings: Findings): Promise<void> {
+  const repeated = `(SELECT ${placeColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
+    FROM ${loaded.table} GROUP BY ${placeColumns.join(", ")} HAVING times > 1)`;
+  const text = (row: Relation) => `stands ${row.times} times, in row ${row.first} and in row ${row.last}`;
+  await addRows(store, loaded, repeated, findings, "not unique", text);
+}
+
+async function checkParents(store: RowStore, children: Loaded, chunks: Loaded, findings: Findings): Promise<void> {
+  const orphans = `(SELECT k.*, k.row AS first FROM ${children.table} k ANTI JOIN ${chunks.table} c
+    ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.parent = c.id)`;
+  const text = (row: Relation) => `in row ${row.row} has no parent in ${chunks.source.name}`;
+  await addRows(store, children, orphans, findings, "without parent", text);
+}
+
+type Relation = Readonly<Record<string, unknown>>;
+
+/** A finding for every row of a relation that should have none. */
+async function addRows(
+  store: RowStore,
+  { source }: Loaded,
+  relation: string,
+  findings: Findings,
+  kind: string,
+  text: (row: Relation) => string,
+): Promise<void> {
+  const [counted] = await store.query(`SELECT count(*) AS count FROM ${relation}`);
+  const count = Number(counted?.count);
+  if (count === 0) return;
+  const rows = await store.query(`FROM ${relation} ORDER BY first LIMIT ${toldOfAKind}`);
+  const messages = rows.map((row) => `${placeText(source.kind, row)} ${text(row)}`);
+  findings.addAll(source.name, kind, messages, count);
+}

@@ -1,0 +1,76 @@
+import { type Kind, kinds } from "../normalise/columns.js";
+import type { DocumentRow } from "../normalise/document-row.js";
+import type { StagedFile } from "../sinks/sink.js";
+import { type Check, count, listOf, object, oneOf, orNull, pattern, recordOf, text, truth } from "./check-value.js";
+
+export const fileFormats = ["jsonl", "csv", "parquet"] as const;
+export type FileFormat = (typeof fileFormats)[number];
+
+/** A manifest that was checked: it comes from a file that anybody may have written. */
+export interface CheckedManifest {
+  readonly job: string;
+  readonly run_id: string;
+  readonly status: "complete" | "partial";
+  readonly options: { readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean } };
+  readonly counts: Readonly<Record<Kind, number>>;
+  readonly documents: readonly DocumentRow[];
+  readonly files: readonly StagedFile[];
+}
+
+const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+
+/** A name and nothing else: no path leads out of the folder. */
+const fileName = pattern(
+  "the name of a file of a dump, such as chunks.jsonl",
+  new RegExp(`^(${kinds.join("|")})\\.(${fileFormats.join("|")})$`),
+);
+
+const document: Check<DocumentRow> = object({
+  dataset_id: text,
+  document_id: text,
+  doc_form: orNull(text),
+  status: oneOf("complete", "unstable", "failed"),
+  total: orNull(count),
+  chunk_count: count,
+  child_chunk_count: count,
+  sweeps: count,
+  error: orNull(text),
+});
+
+const counts: Check<Readonly<Record<Kind, number>>> = object({
+  documents: count,
+  chunks: count,
+  child_chunks: count,
+  indexing_status: count,
+  metadata_fields: count,
+});
+
+const manifest = object({
+  format: oneOf(1),
+  tool: object({ name: text, version: text }),
+  job: pattern("the name of a job", /^[a-z0-9][a-z0-9_-]*$/),
+  run_id: pattern("the id of a run", /^\d{8}T\d{9}Z$/),
+  status: oneOf("complete", "partial"),
+  started_at: time,
+  finished_at: time,
+  service: object({ base_url: text }),
+  options: object({ output: object({ formats: listOf(oneOf(...fileFormats, "duckdb")), csv_safe: truth }) }),
+  counts,
+  requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
+  documents: listOf(document),
+  files: listOf(object({ path: fileName, rows: count, bytes: count, sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/) })),
+  drift: recordOf(count),
+  warnings: listOf(text),
+});
+
+/** Throws CheckError with everything that is wrong. Members that this version does not know are let pass. */
+export const checkManifest: Check<CheckedManifest> = manifest;
+
+/** The kind and the format of a file; its name was checked. */
+export function partsOf({ path }: StagedFile): { readonly kind: Kind; readonly format: FileFormat } {
+  const [stem, ending] = path.split(".");
+  const kind = kinds.find((name) => name === stem);
+  const format = fileFormats.find((name) => name === ending);
+  if (!kind || !format) throw new Error(`${path} is no file of a dump`);
+  return { kind, format };
+}

@@ -1,0 +1,99 @@
+import { columns, type Kind } from "../normalise/columns.js";
+import { type Findings, toldOfAKind } from "./findings.js";
+import { type Pair, pairRows, samePlaces, samples, withoutPairs } from "./pair-rows.js";
+import { countOf } from "./place-text.js";
+import type { RowSource } from "./row-source.js";
+import type { Loaded, RowStore } from "./row-store.js";
+import { canonicalRow, type RowText, unguardedRow } from "./row-text.js";
+
+export interface CompareOptions {
+  /** Compare without the apostrophes of `csv_safe`. */
+  readonly unguarded: boolean;
+  /** False: the rows may stand in any order. */
+  readonly ordered: boolean;
+  /** False: there may be other rows, too. */
+  readonly exactly: boolean;
+}
+
+/**
+ * Finds rows of `wanted` that are not in `found`, the other way round, that differ, or that stand in another order. Rows are
+ * told apart by their ids; what stands there several times is paired in its order.
+ */
+export async function compareRows(
+  store: RowStore,
+  wanted: Loaded,
+  found: Loaded,
+  findings: Findings,
+  options: CompareOptions,
+): Promise<void> {
+  if (options.ordered && (await samePlaces(store, wanted, found, options.unguarded))) return;
+  await pairRows(store, wanted, found, options.unguarded);
+  const { name: file, kind } = found.source;
+  const other = wanted.source.name;
+
+  const missing = await samples(store, kind, "found IS NULL", toldOfAKind);
+  const missingText = ({ place, wanted: row }: Pair) => `${place} is missing; it is row ${row} of ${other}`;
+  findings.addAll(file, "missing", missing.pairs.map(missingText), missing.count);
+
+  const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", toldOfAKind);
+  const addedText = (pair: Pair) =>
+    `${pairText(pair, options)} ${pair.again ? "stands there more often than in" : "is not in"} ${other}`;
+  findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
+
+  const changed = await samples(store, kind, "wanted + found > 0 AND changed", toldOfAKind);
+  const changedTexts = await textsOfChanges(wanted.source, found.source, changed.pairs, options);
+  findings.addAll(file, "different", changedTexts, changed.count);
+
+  if (options.ordered && missing.count + added.count === 0) await compareOrder(store, wanted, found, findings);
+  await withoutPairs(store);
+}
+
+/** In a database, where rows have no order, their numbers tell nobody anything. */
+function pairText({ found, place }: Pair, { ordered }: CompareOptions): string {
+  return ordered ? `row ${found}, ${place},` : place;
+}
+
+/** One finding for all rows of a file: a single row at another place moves all that follow. */
+async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded, findings: Findings): Promise<void> {
+  const { pairs, count } = await samples(store, found.source.kind, "wanted <> found", 1);
+  const [first] = pairs;
+  if (!first) return;
+  const message = `${countOf(count, "row")} stand elsewhere than in ${wanted.source.name}: row ${first.found}, ${first.place}, is row ${first.wanted} there`;
+  findings.add(found.source.name, "order", message);
+}
+
+/** Which columns differ; the rows are read once more for it. */
+async function textsOfChanges(
+  wanted: RowSource,
+  found: RowSource,
+  pairs: readonly Pair[],
+  options: CompareOptions,
+): Promise<readonly string[]> {
+  const those = await rowsAt(wanted, new Set(pairs.map((pair) => pair.wanted)));
+  const these = await rowsAt(found, new Set(pairs.map((pair) => pair.found)));
+  return pairs.map((pair) => {
+    const names = differentColumns(wanted.kind, those.get(pair.wanted), these.get(pair.found), options);
+    return `${pairText(pair, options)} differs in ${names.join(", ")} from row ${pair.wanted} of ${wanted.name}`;
+  });
+}
+
+async function rowsAt(source: RowSource, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, RowText>> {
+  const rows = new Map<number, RowText>();
+  if (numbers.size === 0) return rows;
+  for await (const batch of source.read(() => {})) {
+    for (const { row, text } of batch) if (text && numbers.has(row)) rows.set(row, text);
+    if (rows.size === numbers.size) break;
+  }
+  return rows;
+}
+
+function differentColumns(
+  kind: Kind,
+  one: RowText | undefined,
+  other: RowText | undefined,
+  { unguarded }: CompareOptions,
+): readonly string[] {
+  const canonical = (row: RowText = []) => canonicalRow(kind, unguarded ? unguardedRow(row) : row);
+  const [these, those] = [canonical(one), canonical(other)];
+  return columns[kind].filter((_column, at) => these[at] !== those[at]).map(({ name }) => name);
+}

@@ -1,0 +1,62 @@
+import { kinds } from "../normalise/columns.js";
+import { type CheckedManifest, fileFormats, partsOf } from "./check-manifest.js";
+import { countOf } from "./place-text.js";
+
+/** What in a manifest contradicts itself: sentences, none when it holds together. */
+export function contradictionsIn(manifest: CheckedManifest): readonly string[] {
+  return [...inFormats(manifest), ...inFiles(manifest), ...inDocuments(manifest)];
+}
+
+/** Five files of every format that the run was asked for, each once, and no others. */
+function inFormats({ options, files }: CheckedManifest): readonly string[] {
+  const asked = fileFormats.filter((format) => options.output.formats.includes(format));
+  const expected = asked.flatMap((format) => kinds.map((kind) => `${kind}.${format}`));
+  const listed = files.map(({ path }) => path);
+  return [
+    ...expected
+      .filter((path) => !listed.includes(path))
+      .map((path) => `files: ${path} is not listed, although its format was asked for`),
+    ...listed
+      .filter((path) => !expected.includes(path))
+      .map((path) => `files: ${path} is listed, although its format was not asked for`),
+    ...listed.filter((path, at) => listed.indexOf(path) < at).map((path) => `files: ${path} is listed twice`),
+  ];
+}
+
+function inFiles({ counts, files }: CheckedManifest): readonly string[] {
+  return files.flatMap((file) => {
+    const { kind } = partsOf(file);
+    return file.rows === counts[kind]
+      ? []
+      : [`files: ${file.path} has ${countOf(file.rows, "row")}, counts.${kind} is ${counts[kind]}`];
+  });
+}
+
+function inDocuments({ status, counts, documents }: CheckedManifest): readonly string[] {
+  const sum = (column: "chunk_count" | "child_chunk_count") => documents.reduce((all, row) => all + row[column], 0);
+  const sums = { documents: documents.length, chunks: sum("chunk_count"), child_chunks: sum("child_chunk_count") };
+  const incomplete = documents.find((document) => document.status !== "complete");
+  return [
+    ...(["documents", "chunks", "child_chunks"] as const)
+      .filter((kind) => counts[kind] !== sums[kind])
+      .map((kind) => `counts.${kind} is ${counts[kind]}, its documents have ${sums[kind]}`),
+    ...(status === "complete" && incomplete
+      ? [`status is complete, but document ${incomplete.document_id} is ${incomplete.status}`]
+      : []),
+    ...documents.flatMap(inDocument),
+  ];
+}
+
+function inDocument({
+  document_id: id,
+  status,
+  total,
+  chunk_count: chunks,
+  child_chunk_count: children,
+}: CheckedManifest["documents"][number]): readonly string[] {
+  if (status === "complete" && total !== chunks)
+    return [`document ${id} is complete with ${countOf(chunks, "chunk")}, but its total is ${total}`];
+  if (status === "failed" && chunks + children > 0)
+    return [`document ${id} failed, but has ${countOf(chunks, "chunk")} and ${countOf(children, "child chunk")}`];
+  return [];
+}

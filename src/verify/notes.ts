@@ -1,0 +1,34 @@
+import type { DatabaseShare } from "./check-database.js";
+import type { CheckedManifest } from "./check-manifest.js";
+import type { LoadedFile } from "./load-files.js";
+import { countOf } from "./place-text.js";
+
+/** Sentences on what could not be checked, and why. */
+export function notesOf(
+  { options }: CheckedManifest,
+  files: readonly LoadedFile[],
+  database: DatabaseShare | undefined,
+): readonly string[] {
+  const formats = new Set(files.map(({ format }) => format));
+  const notes: string[] = [];
+  if (formats.size === 0 && database) {
+    notes.push("there is no file of rows in this folder: ids, parents and counts were checked in the database");
+  } else if (formats.size === 0) {
+    notes.push(
+      "there is no file of rows in this folder: only manifest.json was checked; --duckdb checks the rows in the database",
+    );
+  } else if (formats.size === 1 && !database) {
+    notes.push(
+      `${[...formats].join()} is the only format in this folder: there was no other to compare its contents with`,
+    );
+  }
+  if (formats.has("csv") && formats.size > 1 && options.output.csv_safe) {
+    notes.push(
+      "the CSV is not lossless (csv_safe): an apostrophe before a formula was not looked at where it was compared",
+    );
+  }
+  const later = database?.later ?? 0;
+  if (later > 0)
+    notes.push(`${countOf(later, "document")} of the database read by a later run: the newer rows were not compared`);
+  return notes;
+}

@@ -1,0 +1,23 @@
+import type { Kind } from "../normalise/columns.js";
+
+/** `1 row`, `17 rows`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `child chunk … of chunk … of document …`, for people. The row is one of a table that was loaded. */
+export function placeText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
+  const { dataset_id: dataset, document_id: document, parent, id } = row;
+  switch (kind) {
+    case "chunks":
+      return `chunk ${id} of document ${document}`;
+    case "child_chunks":
+      return `child chunk ${id} of chunk ${parent} of document ${document}`;
+    case "documents":
+      return `document ${document} of dataset ${dataset}`;
+    case "indexing_status":
+      return `document ${document} of batch ${parent} at ${id}`;
+    case "metadata_fields":
+      return `field ${id} of dataset ${dataset}`;
+  }
+}

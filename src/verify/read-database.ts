@@ -1,0 +1,87 @@
+import { StopError } from "../errors.js";
+import type { Kind } from "../normalise/columns.js";
+import { sqlText } from "../sinks/duckdb-open.js";
+import { documentKey } from "./document-key.js";
+import type { RowSource } from "./row-source.js";
+import { type Connection, tableRows, unreadable } from "./sql-rows.js";
+
+type Rows = readonly Readonly<Record<string, unknown>>[];
+
+/** The database of a job as far as it has to do with one run. It is opened to be read only. */
+export interface RunDatabase {
+  /** The run that read each document last, by `documentKey`. */
+  readonly readBy: ReadonlyMap<string, string>;
+  /** Rows of the table `runs`; there should be one. */
+  readonly runs: Rows;
+  /** Datasets whose metadata fields a later run has read. */
+  readonly laterFields: ReadonlySet<string>;
+  /** Rows of documents that this run read, and that say they are of another run. */
+  readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
+  /** The rows of this run, and of the documents that it was the last to read. */
+  readonly rows: (kind: Kind) => RowSource;
+}
+
+/** From one TIMESTAMP to another. */
+export interface TimeSpan {
+  readonly first: string;
+  readonly last: string;
+}
+
+export interface SoughtRun {
+  /** The name that findings shall have. */
+  readonly name: string;
+  readonly runId: string;
+  /** When the run took its readings of the indexing status; undefined when it took none that can be read. */
+  readonly readings: TimeSpan | undefined;
+}
+
+/** Opens a database. UnreadableError when it is none; StopError when it is in use. */
+export async function readDatabase(
+  connection: Connection,
+  path: string,
+  { name, runId, readings }: SoughtRun,
+): Promise<RunDatabase> {
+  await attach(connection, path);
+  const query = async (sql: string): Promise<Rows> => {
+    const result = await connection.runAndReadAll(sql).catch(unreadable);
+    return result.getRowObjectsJson();
+  };
+  const run = sqlText(runId);
+  const documents = await query("SELECT dataset_id, document_id, run_id FROM dump.documents");
+  const later = await query(`SELECT DISTINCT dataset_id FROM dump.metadata_fields WHERE run_id > ${run}`);
+  return {
+    readBy: new Map(documents.map((row) => [documentKey(row), String(row.run_id)])),
+    runs: await query(`SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`),
+    laterFields: new Set(later.map((row) => String(row.dataset_id))),
+    ofOtherRuns: async (kind) => {
+      const [row] = await query(
+        `SELECT count(*) AS count FROM dump.${kind} t WHERE run_id IS DISTINCT FROM ${run} AND ${lastReadBy(run)}`,
+      );
+      return Number(row?.count);
+    },
+    rows: (kind) => tableRows(connection, name, kind, `dump.${kind} t WHERE ${conditionOf(kind, run, readings)}`),
+  };
+}
+
+async function attach(connection: Connection, path: string): Promise<void> {
+  try {
+    await connection.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
+    await connection.run("FROM dump.documents LIMIT 0");
+  } catch (error) {
+    if (error instanceof Error && /lock/i.test(error.message)) {
+      throw new StopError("the database is open for writing in another program; close it first", { cause: error });
+    }
+    unreadable(error);
+  }
+}
+
+function lastReadBy(run: string): string {
+  return `EXISTS (FROM dump.documents d WHERE d.run_id = ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
+}
+
+/** Readings of the status do not say which run made them: they are known by their time. */
+function conditionOf(kind: Kind, run: string, readings: TimeSpan | undefined): string {
+  if (kind === "metadata_fields") return `run_id = ${run}`;
+  if (kind !== "indexing_status") return `run_id = ${run} OR ${lastReadBy(run)}`;
+  return readings ? `captured_at BETWEEN ${sqlText(readings.first)} AND ${sqlText(readings.last)}` : "false";
+}

@@ -1,0 +1,122 @@
+import { hash } from "node:crypto";
+import { columns, type Kind } from "../normalise/columns.js";
+import type { Findings } from "./findings.js";
+import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
+import { canonicalRow, RowError, type RowText, unguardedRow } from "./row-text.js";
+import type { Connection } from "./sql-rows.js";
+
+/** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
+export interface Loaded {
+  readonly table: string;
+  readonly source: RowSource;
+  /** Rows, those that could not be read included. */
+  readonly rows: number;
+}
+
+/** The columns that tell one row of a kind from another, beside dataset_id and document_id. */
+const identities: Readonly<Record<Kind, { readonly parent?: string; readonly id?: string }>> = {
+  chunks: { id: "id" },
+  child_chunks: { parent: "segment_id", id: "id" },
+  documents: {},
+  indexing_status: { parent: "batch", id: "captured_at" },
+  metadata_fields: { id: "position" },
+};
+
+/** Columns without which a row cannot be told from another. */
+const required: Readonly<Record<Kind, readonly string[]>> = {
+  chunks: ["dataset_id", "document_id", "id"],
+  child_chunks: ["dataset_id", "document_id", "segment_id", "id"],
+  documents: ["dataset_id", "document_id"],
+  indexing_status: ["captured_at", "dataset_id", "batch"],
+  metadata_fields: ["dataset_id", "position"],
+};
+
+/** What tells a row from the others of its kind, under the same names for every kind. */
+export const placeColumns = ["dataset_id", "document_id", "parent", "id"] as const;
+
+export interface RowStoreOptions {
+  /** Also hash every row without the apostrophes of `csv_safe`. */
+  readonly unguarded: boolean;
+  /** Called often while rows are loaded; it may throw to end that. */
+  readonly onRows: (source: RowSource, rows: number) => void;
+}
+
+type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
+
+/** Where rows wait to be compared: DuckDB, which puts on the disk what does not fit in its memory. */
+export class RowStore {
+  readonly #connection: Connection;
+  readonly #options: RowStoreOptions;
+  #tables = 0;
+
+  constructor(connection: Connection, options: RowStoreOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  /** The rows of a statement, as JSON has them: large integers are texts. */
+  async query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return (await this.#connection.runAndReadAll(sql)).getRowObjectsJson();
+  }
+
+  /** Reads a source to its end; undefined when that is not possible, which is a finding. */
+  async load(source: RowSource, findings: Findings): Promise<Loaded | undefined> {
+    const table = `rows_${++this.#tables}`;
+    const names = placeColumns.map((name) => `${name} VARCHAR`).join(", ");
+    await this.#connection.run(`CREATE TABLE ${table} (row BIGINT, ${names}, hash VARCHAR, unguarded VARCHAR)`);
+    const appender = await this.#connection.createAppender(table);
+    try {
+      const rows = await this.#append(appender, source, findings);
+      return { table, source, rows };
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      findings.add(source.name, "cannot be read", `cannot be read: ${error.message}`);
+      return undefined;
+    } finally {
+      appender.closeSync();
+    }
+  }
+
+  async #append(appender: Appender, source: RowSource, findings: Findings): Promise<number> {
+    const add = rowAppender(appender, source.kind, this.#options.unguarded);
+    const problem = (row: number, message: string) => findings.add(source.name, "is no row", `row ${row} ${message}`);
+    let last = 0;
+    for await (const rows of source.read(problem)) {
+      const before = last;
+      for (const read of rows) {
+        last = read.row;
+        try {
+          add(read);
+        } catch (error) {
+          if (!(error instanceof RowError)) throw error;
+          problem(read.row, error.message);
+        }
+      }
+      this.#options.onRows(source, last - before);
+    }
+    return last;
+  }
+}
+
+function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (read: ReadRow) => void {
+  const names = columns[kind].map(({ name }) => name);
+  const { parent, id } = identities[kind];
+  const places = ["dataset_id", "document_id", parent, id].map((name) => (name ? names.indexOf(name) : -1));
+  return ({ row, text }) => {
+    if (text === undefined) return;
+    const hashes = [rowHash(kind, text), unguarded ? rowHash(kind, unguardedRow(text)) : null];
+    for (const name of required[kind]) if (text[names.indexOf(name)] == null) throw new RowError(`has no ${name}`);
+    appender.appendBigInt(BigInt(row));
+    const ids = unguarded ? unguardedRow(text) : text;
+    for (const value of [...places.map((place) => ids[place] ?? null), ...hashes]) {
+      if (value === null) appender.appendNull();
+      else appender.appendVarchar(value);
+    }
+    appender.endRow();
+  };
+}
+
+/** 132 bits of the SHA-256. */
+function rowHash(kind: Kind, text: RowText): string {
+  return hash("sha256", JSON.stringify(canonicalRow(kind, text)), "base64").slice(0, 22);
+}

@@ -1,0 +1,34 @@
+import type { Finding } from "./findings.js";
+
+/** What `verifyRun` came to. */
+export interface Verification {
+  readonly status: "sound" | "differences";
+  /** What is not as it should be; of a kind the first 20 and how many more. Texts are not safe for a terminal. */
+  readonly findings: readonly Finding[];
+  /** How many there are, those that are not told included. */
+  readonly finding_count: number;
+  readonly checked: Checked;
+}
+
+/** What was looked at. */
+export interface Checked {
+  readonly folder: string;
+  /** Null when the manifest could not be taken. */
+  readonly run_id: string | null;
+  readonly files: number;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly child_chunks: number;
+  /** Null when it was not asked for, or could not be opened. */
+  readonly database: CheckedDatabase | null;
+  /** What could not be checked, and why. */
+  readonly notes: readonly string[];
+}
+
+export interface CheckedDatabase {
+  readonly path: string;
+  /** Documents whose rows were compared. */
+  readonly documents: number;
+  /** Documents that a later run has read since. */
+  readonly read_later: number;
+}

@@ -1,0 +1,116 @@
+import type { StagedFile } from "../sinks/sink.js";
+import { checkCounts } from "./check-counts.js";
+import { checkFile, checkFolder } from "./check-files.js";
+import { checkIds } from "./check-ids.js";
+import type { CheckedManifest } from "./check-manifest.js";
+import { compareFormats } from "./compare-formats.js";
+import { contradictionsIn } from "./contradictions.js";
+import { Findings } from "./findings.js";
+import { firstOfKinds, loadFiles } from "./load-files.js";
+import { notesOf } from "./notes.js";
+import { manifestName, readDump } from "./read-dump.js";
+import type { RowStoreOptions } from "./row-store.js";
+import type { Checked, Verification } from "./verification.js";
+import { databasePath, verifyDatabase } from "./verify-database.js";
+import { type VerifyOptions, withVerifyDefaults } from "./verify-options.js";
+import { withRowStore } from "./with-row-store.js";
+
+type Setting = Required<VerifyOptions> & { readonly findings: Findings };
+
+/** What a verification works on. */
+interface Subject {
+  readonly folder: string;
+  readonly manifest: CheckedManifest;
+  /** Undefined when no database is to be looked at. */
+  readonly database: string | undefined;
+}
+
+/**
+ * Reads a run folder anew and proves it again from what lies there. Rejects with UsageError when the path is no run folder,
+ * or when the database that was asked for is not there, and with the reason of `options.signal`.
+ */
+export async function verifyRun(path: string, options: VerifyOptions = {}): Promise<Verification> {
+  const findings = new Findings();
+  const setting = { ...withVerifyDefaults(options), findings };
+  const { folder, manifest } = await readDump(path, findings);
+  if (!manifest) return verificationOf(findings, nothingChecked(folder));
+
+  const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
+  findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
+  const listed = await checkFolder(folder, manifest, findings);
+  const files = await checkFiles(folder, listed, setting);
+  return verificationOf(findings, await checkRows({ folder, manifest, database }, files, setting));
+}
+
+/** Reads the bytes of every file. Gives those first that are as listed, because the others are compared with the first. */
+async function checkFiles(
+  folder: string,
+  files: readonly StagedFile[],
+  { signal, tally, findings }: Setting,
+): Promise<readonly StagedFile[]> {
+  tally.expected = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const asListed = new Set<StagedFile>();
+  for (const file of files) {
+    tally.step = `hashing ${file.path}`;
+    const onBytes = (bytes: number) => {
+      signal.throwIfAborted();
+      tally.done += bytes;
+    };
+    if (await checkFile(folder, file, findings, onBytes)) asListed.add(file);
+  }
+  return [...asListed, ...files.filter((file) => !asListed.has(file))];
+}
+
+/** Reads every row, and checks them against each other, the manifest and the database. */
+async function checkRows(subject: Subject, files: readonly StagedFile[], setting: Setting): Promise<Checked> {
+  const { folder, manifest } = subject;
+  const { memory, signal, tally, findings } = setting;
+  const unguarded = manifest.options.output.csv_safe;
+  const options = { memory, signal, unguarded, onRows: progressOf(files, setting) };
+  return withRowStore(options, async (reader, store) => {
+    const loaded = await loadFiles(reader, store, folder, files, findings);
+    const firsts = firstOfKinds(loaded, manifest);
+    tally.step = "comparing the formats";
+    await compareFormats(store, manifest, loaded, firsts, findings);
+    const database =
+      subject.database === undefined
+        ? undefined
+        : await verifyDatabase(reader, store, subject.database, manifest, firsts, findings);
+
+    tally.step = "checking ids and counts";
+    const inDatabase = firsts.size === 0 && database;
+    const rows = inDatabase ? database.rows : firsts;
+    const documents = inDatabase ? database.share.kept : manifest.documents;
+    await checkIds(store, rows, findings);
+    await checkCounts(store, rows, documents, findings);
+    return {
+      folder,
+      run_id: manifest.run_id,
+      files: files.length,
+      documents: documents.length,
+      chunks: rows.get("chunks")?.rows ?? 0,
+      child_chunks: rows.get("child_chunks")?.rows ?? 0,
+      database: database?.checked ?? null,
+      notes: notesOf(manifest, loaded, database?.share),
+    };
+  });
+}
+
+/** Tells the tally of rows that were read; a file counts by its bytes. */
+function progressOf(files: readonly StagedFile[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
+  const bytesPerRow = new Map(files.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
+  return ({ name }, rows) => {
+    signal.throwIfAborted();
+    tally.step = `reading ${name}`;
+    tally.done += rows * (bytesPerRow.get(name) ?? 0);
+  };
+}
+
+function nothingChecked(folder: string): Checked {
+  const notes = ["nothing else was checked, because the manifest does not say reliably what should be there"];
+  return { folder, run_id: null, files: 0, documents: 0, chunks: 0, child_chunks: 0, database: null, notes };
+}
+
+function verificationOf({ list, count }: Findings, checked: Checked): Verification {
+  return { status: count === 0 ? "sound" : "differences", findings: list, finding_count: count, checked };
+}

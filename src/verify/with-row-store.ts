@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StopError } from "../errors.js";
+import { withDuckDb } from "../sinks/duckdb-open.js";
+import { RowStore, type RowStoreOptions } from "./row-store.js";
+import { type Connection, lacksMemory } from "./sql-rows.js";
+
+export interface WithRowStoreOptions extends RowStoreOptions {
+  /** What both may use together, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
+ * What they put on the disk goes to the folder for temporary files of the system, and is removed.
+ */
+export async function withRowStore<T>(
+  options: WithRowStoreOptions,
+  work: (reader: Connection, store: RowStore) => Promise<T>,
+): Promise<T> {
+  const { signal } = options;
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
+  const setting = (name: string, share: number) => ({
+    memory: shareOf(options.memory, share),
+    temporary: join(temporary, name),
+  });
+  try {
+    return await withDuckDb(":memory:", setting("read", 0.75), async (reader) => {
+      await reader.run("SET threads = 1"); // who takes the rows is the slower one; every thread takes memory
+      return withDuckDb(":memory:", setting("store", 0.25), async (connection) => {
+        const interrupt = () => {
+          reader.interrupt();
+          connection.interrupt();
+        };
+        signal.addEventListener("abort", interrupt);
+        try {
+          return await work(reader, new RowStore(connection, options));
+        } catch (error) {
+          signal.throwIfAborted(); // rather than that DuckDB was interrupted
+          throw lacksMemory(error) ? tooLittle(options.memory, error) : error;
+        } finally {
+          signal.removeEventListener("abort", interrupt);
+        }
+      });
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function tooLittle(memory: string, cause: unknown): StopError {
+  return new StopError(`DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`, {
+    cause,
+  });
+}
+
+/** `800MB` → `600MB`. */
+function shareOf(memory: string, share: number): string {
+  return memory.replace(/^[\d.]+/, (amount) => String(Number(amount) * share));
+}

@@ -1,0 +1,128 @@
+import * as fs from "node:fs";
+import { integer, type Random } from "../servers/random.js";
+import type { SimulatedClock } from "./clock.js";
+import { forever, type Life } from "./life.js";
+
+/**
+ * The disk of a simulation: real files, written and read without a thread, so that the clock alone decides in which order
+ * operations end. A process can die in the middle of a write, the disk can be full, and a power cut takes what was not
+ * flushed.
+ */
+export class SimulatedDisk {
+  /** The process that uses it now. */
+  life: Life | undefined;
+  readonly #clock: SimulatedClock;
+  readonly #random: Random;
+  readonly #tell: (line: string) => void;
+  /** Path → bytes of it that are flushed, where there are more. */
+  readonly #unflushed = new Map<string, number>();
+  readonly #open = new Set<number>();
+
+  constructor(clock: SimulatedClock, random: Random, tell: (line: string) => void) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#tell = tell;
+  }
+
+  /** An operation of node:fs/promises; those that a simulation does not know are refused. */
+  async run(name: string, args: readonly unknown[]): Promise<unknown> {
+    const path = String(args[0]);
+    if (name === "writeFile" || name === "appendFile") return this.#write(name, path, args, name === "writeFile");
+    await this.#turn(`${name} ${path}`);
+    if (name === "open") return this.#openFile(path, args);
+    if (name === "rename") this.#moved(path, String(args[1]));
+    if (name === "rm" || name === "unlink") this.#unflushed.delete(path);
+    return call(`${name}Sync`, args);
+  }
+
+  /** What createReadStream gives, as far as it is iterated over. */
+  async *read(path: string, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+    await this.#turn(`read ${path}`);
+    const bytes = fs.readFileSync(path).subarray(0, end + 1);
+    const piece = this.#random() < 0.1 ? integer(this.#random, 1, 4_000) : 65_536;
+    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+  }
+
+  /** Closes what a process left open. After a power cut, files are as they were flushed, or a little further. */
+  settle(powerCut: boolean): void {
+    for (const fd of this.#open) fs.closeSync(fd);
+    this.#open.clear();
+    for (const [path, flushed] of powerCut ? this.#unflushed : []) {
+      const size = fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+      if (size > flushed) fs.truncateSync(path, integer(this.#random, flushed, size));
+    }
+    if (powerCut) this.#unflushed.clear();
+  }
+
+  async #turn(what: string): Promise<void> {
+    const { life } = this;
+    if (!life?.step()) return forever();
+    await this.#clock.sleep(this.#random() < 0.02 ? 50 * this.#random() : this.#random(), life);
+    this.#tell(`disk: ${what.slice(0, what.indexOf(" "))} ${what.slice(what.lastIndexOf("/") + 1)}`);
+  }
+
+  async #write(name: string, path: string, args: readonly unknown[], anew: boolean, file?: number): Promise<unknown> {
+    const [, data, ...rest] = args;
+    const target = file ?? path;
+    if (anew) this.#unflushed.set(path, 0);
+    else if (!this.#unflushed.has(path)) this.#unflushed.set(path, fs.statSync(path).size);
+    const { life } = this;
+    const bytes = Buffer.isBuffer(data) ? data : Buffer.from(String(data));
+    const torn = () =>
+      call(`${name}Sync`, [target, bytes.subarray(0, integer(this.#random, 0, bytes.length)), ...rest]);
+    if (life?.alive && !life.step()) torn();
+    if (!life?.alive) return forever();
+    await this.#clock.sleep(this.#random(), life);
+    this.#tell(`disk: write ${bytes.length} to ${path.slice(path.lastIndexOf("/") + 1)}`);
+    if (!life.diskIsFull) return call(`${name}Sync`, [target, bytes, ...rest]);
+    torn();
+    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC", syscall: "write" });
+  }
+
+  #openFile(path: string, [, flags = "r"]: readonly unknown[]): object {
+    const file = fs.openSync(path, String(flags), 0o600);
+    this.#open.add(file);
+    if (String(flags).startsWith("w")) this.#unflushed.set(path, 0);
+    return this.#handle(path, file);
+  }
+
+  #handle(path: string, file: number): object {
+    const flushed = async (name: string) => {
+      await this.#turn(`${name} ${path}`);
+      fs.fsyncSync(file);
+      this.#unflushed.delete(path);
+    };
+    return {
+      fd: file,
+      writeFile: (data: unknown) => this.#write("appendFile", path, [path, data], false, file),
+      appendFile: (data: unknown) => this.#write("appendFile", path, [path, data], false, file),
+      sync: () => flushed("sync"),
+      datasync: () => flushed("datasync"),
+      stat: async () => {
+        await this.#turn(`stat ${path}`);
+        return fs.fstatSync(file);
+      },
+      truncate: async (length: number) => {
+        await this.#turn(`truncate ${path}`);
+        fs.ftruncateSync(file, length);
+      },
+      close: async () => {
+        await this.#turn(`close ${path}`);
+        if (this.#open.delete(file)) fs.closeSync(file);
+      },
+    };
+  }
+
+  #moved(from: string, to: string): void {
+    const flushed = this.#unflushed.get(from);
+    this.#unflushed.delete(from);
+    this.#unflushed.delete(to);
+    if (flushed !== undefined) this.#unflushed.set(to, flushed);
+  }
+}
+
+function call(name: string, args: readonly unknown[]): unknown {
+  const operation: unknown = Reflect.get(fs, name);
+  if (typeof operation !== "function") throw new Error(`node:fs has no ${name}`);
+  return Reflect.apply(operation, fs, [...args]);
+}

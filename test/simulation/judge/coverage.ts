@@ -1,0 +1,12 @@
+/** How often each case was really met: a check that nothing ever reaches proves nothing. */
+export class Coverage {
+  readonly #counts = new Map<string, number>();
+
+  met(what: string): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.#counts;
+  }
+}

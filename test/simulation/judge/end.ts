@@ -1,0 +1,27 @@
+import { InterruptedError, StopError } from "../../../src/errors.js";
+import type { Outcome } from "../simulate.js";
+import type { Coverage } from "./coverage.js";
+import type { Complain } from "./judge.js";
+
+/** A run ends: with every document, or with an error that says why. */
+export function checkEnd({ reading, errors, scenario, lives }: Outcome, wrong: Complain, coverage: Coverage): void {
+  for (const error of errors) if (!isExpected(error)) wrong(`a process ended with ${describe(error)}`);
+  if (!reading) {
+    if (!(errors.at(-1) instanceof StopError)) wrong(`the last process ended with ${describe(errors.at(-1))}`);
+    coverage.met("given up");
+    return;
+  }
+  if (lives > 1) coverage.met("went on after an interruption");
+  const wanted = scenario.documents.length;
+  if (reading.documents.length !== wanted) wrong(`${reading.documents.length} of ${wanted} documents have a result`);
+}
+
+/** What stops a process on purpose, and a full disk. */
+function isExpected(error: unknown): boolean {
+  if (error instanceof StopError || error instanceof InterruptedError) return true;
+  return error instanceof Error && Reflect.get(error, "code") === "ENOSPC";
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

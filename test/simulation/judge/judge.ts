@@ -1,0 +1,34 @@
+import type { Outcome } from "../simulate.js";
+import { checkCost } from "./cost.js";
+import type { Coverage } from "./coverage.js";
+import { checkEnd } from "./end.js";
+import { type Evidence, evidenceOf } from "./evidence.js";
+import { checkPace } from "./pace.js";
+import { checkReason } from "./reason.js";
+import { checkRows } from "./rows.js";
+import { checkSwept } from "./swept.js";
+import { checkWhole } from "./whole.js";
+
+/** Says one thing that must not be. */
+export type Complain = (text: string) => void;
+
+const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage) => void)[] = [
+  checkRows,
+  checkReason,
+  checkWhole,
+  checkSwept,
+];
+
+/** Everything that is wrong with an outcome; nothing, if the promises are kept. */
+export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
+  const wrong = [...outcome.violations];
+  checkEnd(outcome, (text) => wrong.push(text), coverage);
+  checkCost(outcome, (text) => wrong.push(text));
+  checkPace(outcome, (text) => wrong.push(text), coverage);
+  for (const [index, { row }] of (outcome.reading?.documents ?? []).entries()) {
+    const say = (text: string) => wrong.push(`document ${index + 1}, ${row.status}: ${text}`);
+    const evidence = evidenceOf(outcome, row, index);
+    for (const check of checks) check(evidence, say, coverage);
+  }
+  return wrong;
+}

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isMild, type Scenario } from "../scenario.js";
+import type { Outcome } from "../simulate.js";
+import type { Coverage } from "./coverage.js";
+import type { Complain } from "./judge.js";
+
+/** What a run leaves: its parts, byte for byte, and what it says of each document. */
+export interface Left {
+  readonly parts: ReadonlyMap<string, string>;
+  readonly documents: string;
+}
+
+export function leftBy({ parts, reading }: Outcome): Left {
+  const names = readdirSync(parts).filter((name) => /\.(jsonl|csv)$/.test(name));
+  const contents = names.sort().map((name) => [name, readFileSync(join(parts, name), "latin1")] as const);
+  return { parts: new Map(contents), documents: JSON.stringify(reading?.documents) };
+}
+
+/** The same scenario without any trouble: nothing fails, nothing is slow, nobody interrupts. */
+export function undisturbed(scenario: Scenario): Scenario {
+  const faults = { ...scenario.faults, kinds: [], rate: 0, revokedAt: undefined };
+  return { ...scenario, faults, interruptions: [], service: { ...scenario.service, latency: [1, 2] } };
+}
+
+/** Of scenarios in which all trouble passes: everything is complete, byte for byte what the undisturbed run leaves. */
+export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, coverage: Coverage): void {
+  if (!isMild(outcome.scenario)) return;
+  for (const { row } of outcome.reading?.documents ?? []) {
+    if (row.status !== "complete")
+      wrong(`${row.document_id} is ${row.status}, although all trouble passed: ${row.error}`);
+  }
+  const left = leftBy(outcome);
+  if (left.documents !== expected.documents) wrong(`it says ${left.documents}, undisturbed ${expected.documents}`);
+  for (const name of new Set([...left.parts.keys(), ...expected.parts.keys()])) {
+    if (left.parts.get(name) !== expected.parts.get(name)) wrong(`${name} is not what the undisturbed run leaves`);
+  }
+  coverage.met(outcome.lives > 1 ? "as undisturbed, resumed" : "as undisturbed");
+}

@@ -1,0 +1,47 @@
+import { InterruptedError } from "../../src/errors.js";
+import type { Waiting } from "./clock.js";
+import type { Interruption } from "./scenario.js";
+
+/** One life of the program: from its start to its end, or to the moment at which it is killed. */
+export class Life implements Waiting {
+  alive = true;
+  /** A disk that is full stays full. */
+  diskIsFull = false;
+  readonly number: number;
+  /** Settled when the process is killed. */
+  readonly killed: Promise<"kill" | "power cut">;
+  readonly signal: AbortSignal;
+  readonly #interruption: Interruption | undefined;
+  readonly #abort = new AbortController();
+  #die: (how: "kill" | "power cut") => void = () => {};
+  #steps = 0;
+
+  constructor(number: number, interruption: Interruption | undefined) {
+    this.number = number;
+    this.#interruption = interruption;
+    this.signal = this.#abort.signal;
+    this.killed = new Promise((resolve) => {
+      this.#die = resolve;
+    });
+  }
+
+  /** Counts a step of the process, which may be its last: then false, and it must do nothing any more. */
+  step(): boolean {
+    if (!this.alive) return false;
+    this.#steps++;
+    if (this.#steps !== this.#interruption?.after) return true;
+    const { kind } = this.#interruption;
+    if (kind === "disk full") this.diskIsFull = true;
+    else if (kind === "signal") this.#abort.abort(new InterruptedError("SIGINT"));
+    else {
+      this.alive = false;
+      this.#die(kind);
+    }
+    return this.alive;
+  }
+}
+
+/** What a dead process waits for. */
+export function forever(): Promise<never> {
+  return new Promise(() => {});
+}

@@ -1,0 +1,49 @@
+import type { Answer } from "../../src/client/send.js";
+import type { JobShape } from "./scenario.js";
+
+/** Milliseconds that a place in the smooth rate may come early, for timers that were late. */
+const lateness = 5;
+const longestPause = 600_000;
+
+/** Watches one process ask: never too many at once, never too fast, and not while the service asks to wait. */
+export class Manners {
+  readonly #job: JobShape;
+  readonly #violated: (text: string) => void;
+  #inFlight = 0;
+  #sent = 0;
+  #pausedUntil = 0;
+  #latest = Number.NEGATIVE_INFINITY;
+
+  constructor({ scenario, violated }: { scenario: { job: JobShape }; violated: (text: string) => void }) {
+    this.#job = scenario.job;
+    this.#violated = violated;
+  }
+
+  sent(now: number, target: string): void {
+    const { concurrency, maxRps } = this.#job;
+    this.#inFlight++;
+    this.#sent++;
+    if (this.#inFlight > concurrency) this.#violated(`${this.#inFlight} requests in flight, ${concurrency} allowed`);
+    if (now < this.#pausedUntil - 0.001) {
+      this.#violated(`${target} was asked ${this.#pausedUntil - now} ms before the pause was over`);
+    }
+    if (maxRps === undefined) return;
+    // how far this request is behind a perfectly even rate; being further ahead than another before it breaks the bound
+    const behind = now - (this.#sent * 1_000) / maxRps;
+    if (behind < this.#latest - lateness - 0.001)
+      this.#violated(`request ${this.#sent} was sent too early for max_rps`);
+    this.#latest = Math.max(this.#latest, behind);
+  }
+
+  answered(now: number, { status, headers, body }: Answer): void {
+    const after = headers["retry-after"];
+    if (after === undefined) return;
+    const limited = status === 403 && Buffer.from(body).includes("rate limit");
+    if (status !== 429 && status !== 503 && !limited) return;
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + Math.min(longestPause, Number(after) * 1_000));
+  }
+
+  done(): void {
+    this.#inFlight--;
+  }
+}

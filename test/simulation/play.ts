@@ -1,0 +1,32 @@
+import { drawScenario } from "./draw-scenario.js";
+import { Coverage } from "./judge/coverage.js";
+import { judge } from "./judge/judge.js";
+import { checkMild, leftBy, undisturbed } from "./judge/mild.js";
+import type { Sabotage } from "./read-all.js";
+import { isMild, type Scenario } from "./scenario.js";
+import { type Outcome, simulate } from "./simulate.js";
+
+/** A simulation and the verdict on it. */
+export interface Played {
+  readonly scenario: Scenario;
+  /** What was wrong; empty where every promise was kept. */
+  readonly wrong: readonly string[];
+  readonly trace: readonly string[];
+}
+
+/** Simulates a seed and judges it. */
+export function playSeed(seed: number, coverage = new Coverage()): Promise<Played> {
+  return play(drawScenario(seed), coverage);
+}
+
+/** Simulates a scenario and judges it; one in which all trouble passes is simulated without any first, to compare. */
+export async function play(scenario: Scenario, coverage = new Coverage(), sabotage?: Sabotage): Promise<Played> {
+  const calm = (outcome: Outcome) => ({ left: leftBy(outcome), wrong: judge(outcome, coverage) });
+  const expected = isMild(scenario) ? await simulate(undisturbed(scenario), calm) : undefined;
+  const verdict = (outcome: Outcome): Played => {
+    const wrong = [...(expected?.wrong ?? []), ...judge(outcome, coverage)];
+    if (expected) checkMild(outcome, expected.left, (text) => wrong.push(text), coverage);
+    return { scenario, wrong, trace: outcome.trace };
+  };
+  return simulate(scenario, verdict, sabotage);
+}

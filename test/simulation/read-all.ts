@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { type Client, openClient } from "../../src/client/open-client.js";
+import { checkJob } from "../../src/job/check-job.js";
+import type { Job } from "../../src/job/job.js";
+import { jobFromFile } from "../../src/job/job-from-file.js";
+import { readEverything } from "../../src/run/read-everything.js";
+import type { Reading } from "../../src/run/reading.js";
+import { emptyRunTally } from "../../src/run/run-tally.js";
+import { csvText } from "../../src/sinks/csv.js";
+import { jsonlText } from "../../src/sinks/jsonl.js";
+import { documentId } from "./document-id.js";
+import type { Scenario } from "./scenario.js";
+import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js";
+
+/** The world of one process. */
+export interface ProcessWorld extends NetworkParts {
+  readonly folder: string;
+  /** In it, the folder of the parts. */
+  readonly parts: string;
+  readonly sabotage: Sabotage | undefined;
+}
+
+/** Breaks the client, to see whether that is found out. */
+export type Sabotage = (client: Client) => Client;
+
+/** What a run does between its plan and its files: everything is read, with the client that the program uses. */
+export async function readAll(world: ProcessWorld): Promise<Reading> {
+  const { scenario, clock, life, random, tell, folder, parts } = world;
+  const { concurrency, maxRps, timeout, retries } = scenario.job;
+  const tally = emptyRunTally();
+  const client = openClient({
+    baseUrl: "http://kb.example/v1",
+    key: "dataset-key",
+    concurrency,
+    maxRps,
+    timeout,
+    retries,
+    signal: life.signal,
+    tally: tally.requests,
+    onRetry: (_, wait) => tell(`${life.number} waits ${wait.toFixed(0)} ms for the next try`),
+    world: {
+      openHttp: simulatedHttp(world),
+      now: () => clock.now,
+      sleep: (milliseconds, signal) => clock.sleep(milliseconds, life, signal),
+      random,
+      turn: simulatedTurn(clock, life, random),
+    },
+  });
+  const job = jobOf(scenario, world.service.knowledge.dataset.id);
+  const formats = [jsonlText, csvText(false)].filter(({ format }) => scenario.job.formats.includes(format));
+  const [runId, startedAt] = ["run", new Date(0)];
+  const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
+  const workspace = { ...folders, runId, startedAt, work: folder, parts, stage: folder, scratch: folder };
+  const now = () => new Date(clock.now);
+  try {
+    return await readEverything(world.sabotage?.(client) ?? client, {
+      job,
+      formats,
+      workspace,
+      tally,
+      now,
+      log: () => {},
+      retryFailed: false,
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+function jobOf({ job, documents }: Scenario, dataset: string): Job {
+  const file = {
+    name: "simulation",
+    service: { base_url: "http://127.0.0.1/v1" },
+    datasets: [{ id: dataset, documents: documents.map((_, index) => documentId(index)) }],
+    child_chunks: job.childChunks,
+    consistency: job.consistency,
+    output: { formats: ["jsonl"] },
+  };
+  const checked = checkJob(file, file).file;
+  if (!checked) throw new Error("the job of the simulation does not fit the schema");
+  const made = jobFromFile(checked);
+  return { ...made, service: { ...made.service, concurrency: job.concurrency } };
+}

@@ -1,0 +1,47 @@
+import { expect, test, vi } from "vitest";
+import type { ListPage } from "../../src/client/check-list.js";
+import type { Client } from "../../src/client/open-client.js";
+import { drawScenario } from "./draw-scenario.js";
+import { play } from "./play.js";
+import type { Sabotage } from "./read-all.js";
+
+vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
+
+/** Seeds within which each saboteur has to be found out. */
+const seeds = 150;
+
+/** Changes every page of chunks and children. */
+const pages = (change: (page: ListPage) => ListPage): Sabotage => {
+  return (client) => ({
+    ...client,
+    chunks: async (...args) => change(await client.chunks(...args)),
+    childChunks: async (...args) => change(await client.childChunks(...args)),
+  });
+};
+
+/** Gives every page of chunks as it was when it was first had. */
+function remembering(client: Client): Client {
+  const known = new Map<string, Promise<ListPage>>();
+  const chunks: Client["chunks"] = (document, page, limit) => {
+    const key = JSON.stringify([document.documentId, page, limit]);
+    const answer = known.get(key) ?? client.chunks(document, page, limit);
+    known.set(key, answer);
+    return answer;
+  };
+  return { ...client, chunks };
+}
+
+test.each<[string, Sabotage]>([
+  ["loses a row and lowers the total", pages((page) => ({ ...page, rows: page.rows.slice(1), total: page.total - 1 }))],
+  ["invents a row", pages((page) => ({ ...page, rows: page.rows.map((row) => ({ ...row, id: `${row.id}!` })) }))],
+  ["changes a content", pages((page) => ({ ...page, rows: page.rows.map((row) => ({ ...row, content: "?" })) }))],
+  ["sees no children", (client) => ({ ...client, childChunks: async () => ({ rows: [], total: 0, docForm: null }) })],
+  ["does not look a second time", remembering],
+])("a client that %s is found out", async (_, sabotage) => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    const { wrong } = await play(drawScenario(seed), undefined, sabotage);
+    if (wrong.length > 0) return;
+  }
+  expect.fail(`not found out in ${seeds} seeds`);
+});

@@ -1,0 +1,145 @@
+import { type Answer, errorAnswer, faultyAnswer } from "../servers/answer.js";
+import type { Behaviour } from "../servers/behaviour.js";
+import type { Fault } from "../servers/faults.js";
+import { integer, pick, type Random } from "../servers/random.js";
+import { RateWindow, refusalAnswer } from "../servers/rate-limit.js";
+import { rightAnswer } from "../servers/routes.js";
+import { bytesOf } from "./body.js";
+import { streamOf } from "./draw-scenario.js";
+import { applyEdit } from "./edit.js";
+import { FaultScript } from "./faults.js";
+import { History } from "./history.js";
+import { type Knowledge, knowledgeOf } from "./knowledge.js";
+import { isMoving, type Scenario } from "./scenario.js";
+
+/** What comes back of a request. */
+export interface Reply {
+  /** The moment of the answer: answers and edits are counted. */
+  readonly moment: number;
+  /** What was wrong, for the trace. */
+  readonly outcome: string;
+  /** A page with rows or without, though perhaps another than was asked for. */
+  readonly isUsable: boolean;
+  readonly wire: Wire;
+}
+
+/** What happens on the wire. */
+export type Wire = { readonly kind: "reset" } | { readonly kind: "hang" } | WireAnswer;
+
+export interface WireAnswer {
+  readonly kind: "answer";
+  /** Milliseconds that it takes beyond what is usual. */
+  readonly slow: number;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+/** The knowledge service of a scenario: edits happen between its answers, and some of its answers go wrong. */
+export class SimulatedService {
+  readonly knowledge: Knowledge;
+  readonly history = new History();
+  /** Answers and edits so far. */
+  moment = 0;
+  /** Requests that arrived, and those of them that were refused because there were too many. */
+  arrivals = 0;
+  refusals = 0;
+  #edits = 0;
+  readonly #scenario: Scenario;
+  readonly #tell: (line: string) => void;
+  readonly #behaviour: Behaviour;
+  readonly #faults: FaultScript;
+  readonly #random: Random;
+  readonly #editing: Random;
+  readonly #window = new RateWindow();
+
+  constructor(scenario: Scenario, tell: (line: string) => void) {
+    this.#scenario = scenario;
+    this.#tell = tell;
+    this.knowledge = knowledgeOf(scenario);
+    const { latency, rateLimit, ...rest } = scenario.service;
+    this.#behaviour = { ...rest, documentError: new Map() };
+    for (const [index, { refused }] of scenario.documents.entries()) if (refused) this.#refuse(index, refused);
+    this.#faults = new FaultScript(scenario.faults, scenario.seed, streamOf(scenario.seed, "faults"));
+    this.#random = streamOf(scenario.seed, "service");
+    this.#editing = streamOf(scenario.seed, "edits");
+    for (const document of this.knowledge.documents) this.history.record(document, 0);
+  }
+
+  /** Answers a request that arrives now; `path` from the version on. */
+  arrive(path: string, query: string, now: number): Reply {
+    this.arrivals++;
+    const { rateLimit } = this.#scenario.service;
+    const wait = rateLimit ? this.#window.arrive(rateLimit, now) : 0;
+    if (rateLimit && wait > 0) {
+      this.refusals++;
+      return this.#sent(refusalAnswer(rateLimit, wait, now), "refused");
+    }
+    this.editPerhaps();
+    this.moment++;
+    if (this.arrivals >= (this.#scenario.faults.revokedAt ?? Number.POSITIVE_INFINITY)) {
+      return this.#sent(errorAnswer(401, "unauthorized", "Access token is invalid"), "401");
+    }
+    const limit = Number(new URLSearchParams(query).get("limit") ?? 0);
+    const fault = this.#faults.next({ url: `${path}?${query}`, limit });
+    const answer = (page?: string) => this.#answer(path, query, page);
+    if (!fault) return this.#sent(answer(), "");
+    if (fault.kind === "slow") return this.#sent(answer(), `slow ${fault.milliseconds}`, fault.milliseconds);
+    if (fault.kind === "hang") return this.#lost("hang");
+    if (fault.kind === "reset-before" || fault.kind === "reset-mid-body") return this.#lost("reset");
+    const wrong = faultyAnswer(fault, answer, () => answer("1"));
+    const outcome = fault.kind === "status" ? `status ${fault.status}` : fault.kind;
+    return this.#sent(wrong, outcome, 0, fault.kind);
+  }
+
+  /** Edits something, with the probability of the scenario. */
+  editPerhaps(): void {
+    const { kinds, rate, most } = this.#scenario.edits;
+    const [first, ...rest] = kinds;
+    if (first === undefined || this.#edits >= most || this.#editing() >= rate) return;
+    this.#edits++;
+    this.moment++;
+    const { documents } = this.knowledge;
+    const document = documents[integer(this.#editing, 0, documents.length - 1)];
+    if (!document || !this.knowledge.dataset.documents.has(document.id)) return;
+    const kind = pick(this.#editing, [first, ...rest]);
+    applyEdit({ kind, document, number: this.#edits, random: this.#editing, history: this.history });
+    if (kind === "drop document") this.knowledge.dataset.documents.delete(document.id);
+    this.history.record(document, this.moment, kind === "drop document");
+    this.#tell(`document ${document.id.slice(-1)}: ${kind}, ${document.chunks.length} chunks, moment ${this.moment}`);
+  }
+
+  #refuse(index: number, { status, code }: { status: number; code: string }): void {
+    const id = this.knowledge.documents[index]?.id ?? "";
+    this.#behaviour.documentError?.set(id, { status, body: { code, message: `no: ${code}`, status } });
+  }
+
+  #answer(path: string, query: string, page?: string): Answer {
+    const asked = new URLSearchParams(query);
+    if (page !== undefined) asked.set("page", page);
+    const { store } = this.knowledge;
+    const question = {
+      store,
+      behaviour: this.#behaviour,
+      random: this.#random,
+      batchReads: new Map(),
+      path,
+      query: asked,
+    };
+    return rightAnswer(question, true);
+  }
+
+  #lost(kind: "hang" | "reset"): Reply {
+    return { moment: this.moment, outcome: kind, isUsable: false, wire: { kind } };
+  }
+
+  #sent(answer: Answer, outcome: string, slow = 0, fault?: Fault["kind"]): Reply {
+    const mark = isMoving(this.#scenario) ? this.moment : undefined;
+    const { status, headers = {} } = answer;
+    const bytes = bytesOf(answer, mark, fault);
+    const isPage = fault === undefined || fault === "empty-page" || fault === "repeated-page";
+    const isSpared = fault === "missing-id" && Array.isArray(answer.json?.data) && answer.json.data.length === 0;
+    const isUsable = status === 200 && (isPage || isSpared);
+    return { moment: this.moment, outcome, isUsable, wire: { kind: "answer", slow, status, headers, bytes } };
+  }
+}

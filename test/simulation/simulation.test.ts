@@ -1,0 +1,58 @@
+import { expect, test, vi } from "vitest";
+import { failureText } from "./failure-text.js";
+import { Coverage } from "./judge/coverage.js";
+import { type Played, playSeed } from "./play.js";
+
+/**
+ * Crawl, proof, retry, pace, resume and sweeps over a simulated service, a simulated clock and a disk that fails, in the
+ * manner of FoundationDB: everything that happens comes from one seed, and no real time passes. What is checked of every
+ * seed is in `judge/`.
+ *
+ * KBDUMP_SEEDS: how many (`npm run test:simulation` takes 10,000). KBDUMP_FIRST_SEED: where to begin. KBDUMP_SEED: only this
+ * one; with KBDUMP_TRACE=1 it prints everything that happened.
+ */
+vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
+
+const { KBDUMP_SEED, KBDUMP_SEEDS = 500, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
+const [first, count] = [Number(KBDUMP_FIRST_SEED), Number(KBDUMP_SEEDS)];
+const longest = 3_600_000;
+
+test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {
+  const played = await playSeed(Number(KBDUMP_SEED));
+  if (KBDUMP_TRACE) process.stderr.write(`${played.trace.join("\n")}\n`);
+  if (played.wrong.length > 0) expect.fail(failureText(played));
+});
+
+test.skipIf(KBDUMP_SEED)(
+  `seeds ${first} to ${first + count - 1} keep every promise`,
+  { timeout: longest },
+  async () => {
+    const coverage = new Coverage();
+    const failed: Played[] = [];
+    for (let seed = first; seed < first + count && failed.length < 5; seed++) {
+      const played = await playSeed(seed, coverage);
+      if (played.wrong.length > 0) failed.push(played);
+    }
+    if (failed.length > 0) expect.fail(failed.map(failureText).join("\n\n"));
+    const counts = Object.fromEntries(coverage.counts);
+    for (const [what, least] of Object.entries(wanted)) {
+      expect(counts[what] ?? 0, `${what}: met too rarely; ${JSON.stringify(counts)}`).toBeGreaterThan(least * count);
+    }
+  },
+);
+
+/** For every seed, how often each case has to be met at the least: what never happens is not tested. */
+const wanted: Readonly<Record<string, number>> = {
+  complete: 1,
+  unstable: 0.02,
+  failed: 0.05,
+  "given up": 0.005,
+  "went on after an interruption": 0.2,
+  "as undisturbed": 0.05,
+  "as undisturbed, resumed": 0.03,
+  "complete although edited": 0.2,
+  "chunks swept while edited": 0.1,
+  "children swept while edited": 0.01,
+  "edited between the sweeps, without a trace": 0.02,
+};

@@ -1,0 +1,103 @@
+import { failedRequest } from "../../src/client/failed-request.js";
+import type { HttpOptions } from "../../src/client/http.js";
+import type { World } from "../../src/client/open-client.js";
+import { type Answer, targetOf } from "../../src/client/send.js";
+import { integer, type Random } from "../servers/random.js";
+import type { Calls } from "./calls.js";
+import type { SimulatedClock } from "./clock.js";
+import { forever, type Life } from "./life.js";
+import { Manners } from "./manners.js";
+import type { Scenario } from "./scenario.js";
+import type { Reply, SimulatedService } from "./service.js";
+
+/** What the network of one process is made of. */
+export interface NetworkParts {
+  readonly scenario: Scenario;
+  readonly clock: SimulatedClock;
+  readonly life: Life;
+  readonly service: SimulatedService;
+  readonly calls: Calls;
+  readonly random: Random;
+  readonly tell: (line: string) => void;
+  /** Told of whatever the client must never do. */
+  readonly violated: (text: string) => void;
+}
+
+const origin = "http://kb.example/v1";
+
+/** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
+export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
+  const { life, calls, tell, clock } = parts;
+  const manners = new Manners(parts);
+  return (options) => ({
+    close: async () => {},
+    send: async (request) => {
+      options.signal.throwIfAborted();
+      if (!life.step()) return forever();
+      options.signal.throwIfAborted(); // this step may have been the interruption
+      const target = targetOf(request);
+      const call = calls.sent(request, life.number, parts.service.moment);
+      const id = `${life.number}/${call.number} ${shortOf(target)}`;
+      tell(`${id} >`);
+      manners.sent(clock.now, target);
+      try {
+        const { answer, reply } = await exchange(parts, target, options);
+        tell(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
+        if (reply.isUsable) calls.answered(call, reply.moment, answer);
+        manners.answered(clock.now, answer);
+        return answer;
+      } catch (error) {
+        tell(`${id} ! ${error instanceof Error ? error.message.replace(/^GET \S+ /, "") : error}`);
+        throw error;
+      } finally {
+        manners.done();
+      }
+    },
+  });
+}
+
+/** There and back; rejects with what `openHttp` would reject with. */
+async function exchange(
+  { clock, life, service, scenario, random }: NetworkParts,
+  target: string,
+  { signal, timeout, onBytes }: HttpOptions,
+): Promise<{ answer: Answer; reply: Reply }> {
+  const [low, high] = scenario.service.latency;
+  const wait = (milliseconds: number) => clock.sleep(milliseconds, life, signal);
+  const [there, back] = [low + random() * (high - low), low + random() * (high - low)];
+  await wait(there);
+  const [path = "", query = ""] = target.split("?");
+  const reply = service.arrive(`/v1${path}`, query, clock.now);
+  const { wire } = reply;
+  const url = origin + target;
+  const left = timeout * 1_000 - there;
+  if (wire.kind === "hang" || (wire.kind === "answer" && wire.slow + back >= left)) {
+    await wait(left);
+    throw failedRequest(new Error(`no complete answer within ${timeout} s`), url);
+  }
+  if (wire.kind === "reset") {
+    await wait(back);
+    throw failedRequest(Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }), url);
+  }
+  await wait(wire.slow + back);
+  onBytes(wire.bytes.length);
+  return { reply, answer: { url, status: wire.status, headers: wire.headers, body: wire.bytes } };
+}
+
+/** `d2 c7 page 1 of 100`, without what is the same in every line. */
+function shortOf(target: string): string {
+  const match = /(\d)\/segments(?:\/(\S+)\/child_chunks)?\?page=(\d+)&limit=(\d+)$/.exec(target);
+  if (!match) return target;
+  const [, document, chunk, page, limit] = match;
+  return [`document ${document}`, chunk, `page ${page}`, limit === "100" ? "" : `of ${limit}`]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** A wait of the event loop between two bodies. */
+export function simulatedTurn(clock: SimulatedClock, life: Life, random: Random): World["turn"] {
+  return async (work) => {
+    await clock.sleep(integer(random, 0, 2), life);
+    return work();
+  };
+}

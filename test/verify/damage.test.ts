@@ -1,0 +1,148 @@
+import { execFileSync } from "node:child_process";
+import { copyFile, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { useDump } from "./dumped.js";
+import { editManifest, flipBit, mend } from "./forge.js";
+
+const copyOfDump = useDump();
+const findingsOf = async (run: string) => (await verifyRun(run)).findings;
+const texts = (findings: readonly { file: string; message: string }[]) =>
+  findings.map(({ file, message }) => `${file}: ${message}`);
+
+test("an untouched dump is sound, and what was checked is told", async () => {
+  const { run, folder } = await copyOfDump();
+  const checked = {
+    run_id: run.split("/").at(-1),
+    files: 15,
+    documents: 3,
+    chunks: 17,
+    child_chunks: 15,
+    database: null,
+    notes: [],
+  };
+  const sound = { status: "sound", findings: [], finding_count: 0 };
+  expect(await verifyRun(run)).toEqual({ ...sound, checked: { folder: run, ...checked } });
+  await symlink(join("runs", run.split("/").at(-1) ?? ""), join(folder, "link"));
+  expect(await verifyRun(join(folder, "link"))).toMatchObject(sound);
+});
+
+describe("the bytes of the files", () => {
+  const files = ["chunks", "documents", "metadata_fields"].flatMap((kind) =>
+    ["jsonl", "csv", "parquet"].map((format) => `${kind}.${format}`),
+  );
+
+  test.each(files)("one bit is another in %s", async (path) => {
+    const { run } = await copyOfDump();
+    await flipBit(join(run, path));
+    expect(texts(await findingsOf(run))[0]).toMatch(
+      new RegExp(`^${path}: has the SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}$`),
+    );
+  });
+
+  test.each(files)("the end of %s is missing", async (path) => {
+    const { run } = await copyOfDump();
+    const { length } = await readFile(join(run, path));
+    await truncate(join(run, path), length - 30);
+    expect(texts(await findingsOf(run))[0]).toBe(`${path}: has ${length - 30} bytes instead of ${length}`);
+  });
+
+  test.each(["chunks.jsonl", "chunks.csv"])(
+    "the last line feed of %s is missing, and the manifest says so",
+    async (path) => {
+      const { run } = await copyOfDump();
+      const { length } = await readFile(join(run, path));
+      await truncate(join(run, path), length - 1);
+      await mend(run, path);
+      expect(texts(await findingsOf(run))).toEqual([`${path}: does not end with a line feed`]);
+    },
+  );
+
+  test.each(["chunks.csv", "chunks.parquet"])("%s is empty, and the manifest says so", async (path) => {
+    const { run } = await copyOfDump();
+    await writeFile(join(run, path), "");
+    await mend(run, path, 0);
+    const found = texts(await findingsOf(run));
+    expect(found[0]).toBe(`manifest.json: files: ${path} has 0 rows, counts.chunks is 17`);
+    expect(found[1]).toMatch(new RegExp(`^${path}: cannot be read: (has no header|.*too small to be a Parquet file)$`));
+    expect(found).toHaveLength(2);
+  });
+});
+
+describe("the names in the folder", () => {
+  test("a file is not there", async () => {
+    const { run } = await copyOfDump();
+    await rm(join(run, "chunks.csv"));
+    expect(texts(await findingsOf(run))).toEqual(["chunks.csv: is not there"]);
+  });
+
+  test("there are files and folders that the manifest does not list", async () => {
+    const { run } = await copyOfDump();
+    await writeFile(join(run, "chunks.jsonl.part"), "");
+    await writeFile(join(run, ".hidden"), "");
+    await mkdir(join(run, "more"));
+    expect(texts(await findingsOf(run))).toEqual(
+      [".hidden", "chunks.jsonl.part", "more"].map((name) => `${name}: is in the folder, but not in manifest.json`),
+    );
+  });
+
+  test("of many other files, some are named", async () => {
+    const { run } = await copyOfDump();
+    for (let at = 10; at < 50; at++) await writeFile(join(run, `more-${at}`), "");
+    const { findings, finding_count } = await verifyRun(run);
+    expect(finding_count).toBe(40);
+    expect(findings).toHaveLength(21);
+    expect(findings.at(-1)).toEqual({ file: ".", message: "and 20 more (not listed)" });
+  });
+
+  test.each(["chunks.jsonl", "chunks.csv", "chunks.parquet"])(
+    "%s is a symlink, even to the same bytes",
+    async (path) => {
+      const { run, folder } = await copyOfDump();
+      await rename(join(run, path), join(folder, path));
+      await symlink(join(folder, path), join(run, path));
+      expect(texts(await findingsOf(run))).toEqual([`${path}: is a symlink, which is not followed`]);
+    },
+  );
+
+  test("a file is a folder, and another a pipe, which is not waited for", async () => {
+    const { run } = await copyOfDump();
+    await rm(join(run, "chunks.csv"));
+    await mkdir(join(run, "chunks.csv"));
+    await rm(join(run, "documents.csv"));
+    execFileSync("mkfifo", [join(run, "documents.csv")]);
+    expect(texts(await findingsOf(run))).toEqual([
+      "chunks.csv: is no regular file",
+      "documents.csv: is no regular file",
+    ]);
+  });
+
+  test("a file is another's", async () => {
+    const { run } = await copyOfDump();
+    await copyFile(join(run, "child_chunks.csv"), join(run, "chunks.csv"));
+    await mend(run, "chunks.csv", 15);
+    expect(texts(await findingsOf(run))).toEqual([
+      "manifest.json: files: chunks.csv has 15 rows, counts.chunks is 17",
+      "chunks.csv: cannot be read: has another header",
+    ]);
+    await copyFile(join(run, "child_chunks.parquet"), join(run, "chunks.parquet"));
+    await mend(run, "chunks.parquet", 15);
+    expect(texts(await findingsOf(run)).at(-1)).toMatch(
+      /^chunks.parquet: cannot be read: has other columns: dataset_id VARCHAR, /,
+    );
+  });
+
+  test("a format that was asked for is not there at all, and the manifest does not list it", async () => {
+    const { run } = await copyOfDump();
+    for (const kind of ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"]) {
+      await rm(join(run, `${kind}.csv`));
+    }
+    await editManifest(run, (manifest) => {
+      manifest.files = manifest.files.filter(({ path }) => !path.endsWith(".csv"));
+    });
+    const found = texts(await findingsOf(run));
+    expect(found).toHaveLength(5);
+    expect(found[0]).toBe("manifest.json: files: chunks.csv is not listed, although its format was asked for");
+  });
+});

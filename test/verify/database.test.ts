@@ -1,0 +1,269 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { StopError, UsageError } from "../../src/errors.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { testFolder } from "../run/job-for.js";
+import { type Dumped, dump, smallStore, useDump } from "./dumped.js";
+import { change, editManifest, flipBit } from "./forge.js";
+
+const copyOfDump = useDump();
+
+/** What is found after some statements on the database. */
+async function findingsAfter({ run, database }: Dumped, ...statements: string[]): Promise<readonly string[]> {
+  await change(database, ...statements);
+  const { findings } = await verifyRun(run, { duckdb: true });
+  return findings.map(({ file, message }) => `${file}: ${message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…")}`);
+}
+
+test("an untouched database is sound, also elsewhere and under another name", async () => {
+  const { run, database, folder } = await copyOfDump();
+  const path = join(folder, "it's [a] copy.db");
+  await copyFile(database, path);
+  for (const duckdb of [true, path]) {
+    expect(await verifyRun(run, { duckdb })).toMatchObject({
+      status: "sound",
+      checked: { database: { path: duckdb === true ? database : path, documents: 2, read_later: 0 }, notes: [] },
+    });
+  }
+});
+
+const damages: readonly [what: string, sql: string, findings: readonly string[]][] = [
+  [
+    "a chunk is gone",
+    "DELETE FROM chunks WHERE rowid = 2",
+    ["test.duckdb: chunk … of document … is missing; it is row 3 of chunks.jsonl"],
+  ],
+  [
+    "a child chunk is gone",
+    "DELETE FROM child_chunks WHERE rowid = 2",
+    ["test.duckdb: child chunk … of chunk … of document … is missing; it is row 3 of child_chunks.jsonl"],
+  ],
+  [
+    "a chunk stands there twice",
+    "INSERT INTO chunks FROM chunks WHERE rowid = 2",
+    ["test.duckdb: chunk … of document … stands there more often than in chunks.jsonl"],
+  ],
+  [
+    "there is a chunk more",
+    "INSERT INTO chunks SELECT * REPLACE ('new' AS id) FROM chunks WHERE rowid = 2",
+    ["test.duckdb: chunk new of document … is not in chunks.jsonl"],
+  ],
+  [
+    "the content of a chunk is another",
+    "UPDATE chunks SET content = content || ' ' WHERE rowid = 2",
+    ["test.duckdb: chunk … of document … differs in content from row 3 of chunks.jsonl"],
+  ],
+  [
+    "the keywords of a chunk are others",
+    "UPDATE chunks SET keywords = list_append(keywords, 'x') WHERE rowid = 2",
+    ["test.duckdb: chunk … of document … differs in keywords from row 3 of chunks.jsonl"],
+  ],
+  [
+    "the content of a child chunk is another",
+    "UPDATE child_chunks SET content = 'x' WHERE rowid = 2",
+    ["test.duckdb: child chunk … of chunk … of document … differs in content from row 3 of child_chunks.jsonl"],
+  ],
+  [
+    "the result of a document is another",
+    "UPDATE documents SET sweeps = 7 WHERE rowid = 0",
+    ["test.duckdb: document … of dataset … differs in sweeps from row 1 of manifest.json"],
+  ],
+  [
+    "a chunk says that it is of another run",
+    "UPDATE chunks SET run_id = '20200101T000000000Z' WHERE rowid = 2",
+    ["test.duckdb: run_id of 1 row of chunks is not that of the document"],
+  ],
+  ["a document is gone", "DELETE FROM documents WHERE chunk_count = 5", ["test.duckdb: document … is not there"]],
+  [
+    "a document is there as an older run read it",
+    "UPDATE documents SET run_id = '20200101T000000000Z' WHERE chunk_count = 5",
+    ["test.duckdb: document … is there as of the older run 20200101T000000000Z"],
+  ],
+  [
+    "a document stands there twice",
+    "INSERT INTO documents SELECT * REPLACE ('20200101T000000000Z' AS run_id) FROM documents WHERE rowid = 0",
+    ["test.duckdb: document … "],
+  ],
+  ["the run is gone", "DELETE FROM runs", ["test.duckdb: has 0 rows in runs for run"]],
+  ["the run stands there twice", "INSERT INTO runs FROM runs", ["test.duckdb: has 2 rows in runs for run"]],
+  ["the run says otherwise", "UPDATE runs SET chunks = 16", ["test.duckdb: runs.chunks is 16, the manifest says 17"]],
+  [
+    "the run says complete",
+    "UPDATE runs SET status = 'complete'",
+    ["test.duckdb: runs.status is complete, the manifest says partial"],
+  ],
+  [
+    "a metadata field is gone",
+    "DELETE FROM metadata_fields WHERE position = 2",
+    ["test.duckdb: field 2 of dataset … is missing; it is row 2 of metadata_fields.jsonl"],
+  ],
+  [
+    "a reading of the indexing status is gone",
+    "DELETE FROM indexing_status WHERE rowid = 1",
+    ["test.duckdb: document … of batch 2025 at "],
+  ],
+  [
+    "a reading of the indexing status is another",
+    "UPDATE indexing_status SET total_segments = 0 WHERE rowid = 1",
+    ["test.duckdb: document … of batch 2025 at "],
+  ],
+  ["a table is gone", "DROP TABLE child_chunks", ["test.duckdb: cannot be read: Catalog Error: "]],
+  ["a column is gone", "ALTER TABLE chunks DROP COLUMN answer", ["test.duckdb: cannot be read: Binder Error: "]],
+];
+
+test.each(damages)("%s", async (_what, sql, findings) => {
+  const found = await findingsAfter(await copyOfDump(), sql);
+  for (const [at, text] of findings.entries()) expect(found[at]).toContain(text);
+});
+
+test("the database is looked at only when that is asked for", async () => {
+  const { run, database } = await copyOfDump();
+  await change(database, "DELETE FROM chunks");
+  expect(await verifyRun(run)).toMatchObject({ status: "sound", checked: { database: null } });
+});
+
+test("the apostrophes of csv_safe are no difference, and everything else is one", async () => {
+  const { store, dataset, documents } = smallStore();
+  const [chunk] = documents[0].chunks;
+  if (chunk) chunk.content = `=1+1${" ".repeat(100)}`;
+  const output = { formats: ["csv", "duckdb"], csv_safe: true };
+  const { folder, database = "" } = await dump(await testFolder(), { store, dataset, documents }, { output });
+  expect((await verifyRun(folder, { duckdb: true })).findings).toEqual([]);
+  await change(database, "UPDATE chunks SET content = content || ' ' WHERE content LIKE '=1+1%'");
+  expect((await verifyRun(folder, { duckdb: true })).finding_count).toBe(1);
+});
+
+test("a row at another place in the database is no difference", async () => {
+  const move = "INSERT INTO chunks FROM chunks WHERE rowid = 2; DELETE FROM chunks WHERE rowid = 2";
+  expect(await findingsAfter(await copyOfDump(), ...move.split("; "))).toEqual([]);
+});
+
+describe("a database of several runs", () => {
+  test("documents that a later run has read are skipped, and counted", async () => {
+    const folder = await testFolder();
+    const { store, dataset, documents } = smallStore();
+    const first = await dump(folder, { store, dataset, documents });
+    for (const chunk of documents[0].chunks) chunk.content = `new ${chunk.content}`;
+    const second = await dump(folder, { store, dataset, documents }, { documents: [documents[0].id] });
+    expect(await verifyRun(first.folder, { duckdb: true })).toMatchObject({
+      status: "sound",
+      checked: {
+        database: { documents: 1, read_later: 1 },
+        notes: ["1 document of the database read by a later run: the newer rows were not compared"],
+      },
+    });
+    expect(await verifyRun(second.folder, { duckdb: true })).toMatchObject({
+      status: "sound",
+      checked: { database: { documents: 1, read_later: 0 }, notes: [] },
+    });
+    await change(
+      first.database ?? "",
+      `DELETE FROM chunks WHERE rowid = (SELECT min(rowid) FROM chunks WHERE document_id = '${documents[1].id}')`,
+    );
+    expect((await verifyRun(second.folder, { duckdb: true })).findings).toEqual([]);
+    expect((await verifyRun(first.folder, { duckdb: true })).finding_count).toBe(1);
+  });
+});
+
+describe("a dump with no other format than duckdb", () => {
+  const dumped = async () => {
+    const { folder, database } = await dump(await testFolder(), smallStore(), { output: { formats: ["duckdb"] } });
+    return { run: folder, database: database ?? "" };
+  };
+
+  test("without the database: says that only the manifest was checked", async () => {
+    const { run } = await dumped();
+    expect(await verifyRun(run)).toMatchObject({
+      status: "sound",
+      checked: {
+        files: 0,
+        chunks: 0,
+        notes: [
+          "there is no file of rows in this folder: only manifest.json was checked; --duckdb checks the rows in the database",
+        ],
+      },
+    });
+    await editManifest(run, (manifest) => {
+      manifest.counts = { ...(manifest.counts as object), chunks: 16 };
+    });
+    expect((await verifyRun(run)).findings).toHaveLength(1);
+  });
+
+  test.each([
+    ["nothing", "SELECT 1", undefined],
+    [
+      "an id twice",
+      "INSERT INTO chunks FROM chunks WHERE rowid = 0",
+      /^chunk .* stands 2 times, in row 1 and in row 18$/,
+    ],
+    ["a parent gone", "DELETE FROM chunks WHERE rowid = 12", /^child chunk .* has no parent in test.duckdb$/],
+    ["a row gone", "DELETE FROM chunks WHERE rowid = 3", /^document .* has 11 rows, its chunk_count is 12$/],
+    [
+      "a document changed",
+      "UPDATE documents SET total = 3",
+      /^document .* differs in total from row 1 of manifest.json$/,
+    ],
+  ])("with the database: %s", async (_what, sql, message) => {
+    const { run, database } = await dumped();
+    await change(database, sql);
+    const { findings, checked } = await verifyRun(run, { duckdb: true });
+    expect(checked.notes).toEqual([
+      "there is no file of rows in this folder: ids, parents and counts were checked in the database",
+    ]);
+    if (message) expect(findings[0]).toEqual({ file: "test.duckdb", message: expect.stringMatching(message) });
+    else
+      expect({ findings, checked }).toMatchObject({
+        findings: [],
+        checked: { chunks: 17, child_chunks: 15, documents: 2 },
+      });
+  });
+});
+
+describe("a database that cannot be looked at", () => {
+  test("is not there, or is a symlink beside the runs: wrong usage", async () => {
+    const { run, database, folder } = await copyOfDump();
+    await rename(database, join(folder, "other.duckdb"));
+    await expect(verifyRun(run, { duckdb: true })).rejects.toThrow(UsageError);
+    await expect(verifyRun(run, { duckdb: database })).rejects.toThrow("there is no such file");
+    await symlink(join(folder, "other.duckdb"), database);
+    await expect(verifyRun(run, { duckdb: true })).rejects.toThrow("it is no regular file");
+    expect(await verifyRun(run, { duckdb: database })).toMatchObject({ status: "sound" });
+  });
+
+  test("is damaged, or none at all: a finding", async () => {
+    const { run, database } = await copyOfDump();
+    await truncate(database, 20_000);
+    expect((await verifyRun(run, { duckdb: true })).findings).toEqual([
+      { file: "test.duckdb", message: expect.stringMatching(/^cannot be read: /) },
+    ]);
+    await writeFile(database, "no database, but a text that is long enough to be looked at ".repeat(100));
+    expect((await verifyRun(run, { duckdb: true })).findings).toHaveLength(1);
+  });
+
+  test("one bit is another somewhere in its rows", async () => {
+    const { run, database } = await copyOfDump();
+    await flipBit(database);
+    const { findings } = await verifyRun(run, { duckdb: true });
+    expect(findings.length).toBeGreaterThan(0);
+  });
+
+  test("is open for writing elsewhere: says so", async () => {
+    const { run, database } = await copyOfDump();
+    const script = `const { DuckDBInstance } = await import("@duckdb/node-api");
+      const instance = await DuckDBInstance.create(${JSON.stringify(database)}); console.log("open"); setInterval(() => instance, 1000);`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    try {
+      await expect(verifyRun(run, { duckdb: true })).rejects.toThrow(StopError);
+    } finally {
+      child.kill();
+      await once(child, "close");
+    }
+    await rm(database);
+  });
+});

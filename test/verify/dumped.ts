@@ -1,0 +1,75 @@
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { runJob } from "../../src/run/run-job.js";
+import { jobFor, testFolder } from "../run/job-for.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
+
+/** A dump of a test's own, to be damaged. */
+export interface Dumped {
+  /** `output/test` */
+  readonly folder: string;
+  readonly run: string;
+  readonly database: string;
+  /** Of the documents in their order: 12 chunks; 5 chunks of 3 child chunks each; none, for it cannot be read. */
+  readonly documents: readonly string[];
+}
+
+export const absent = "00000000-0000-4000-8000-00000000dead";
+
+/** A knowledge base of two documents and one batch. */
+export function smallStore() {
+  const store = new Store();
+  const text = makeDocument({ chunks: 12, seed: 1 });
+  const nested = makeDocument({ chunks: 5, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 3 });
+  const dataset = store.addDataset(text, nested);
+  dataset.batches.set("2025", [makeStatusEntry(text.id), makeStatusEntry(nested.id)]);
+  return { store, dataset, documents: [text, nested] as const };
+}
+
+export interface DumpOptions {
+  readonly documents?: readonly string[];
+  readonly output?: object;
+  readonly childChunks?: string;
+}
+
+/** Dumps the store below `<folder>/out` with a run; the job is called test. */
+export async function dump(
+  folder: string,
+  { store, dataset }: ReturnType<typeof smallStore>,
+  options: DumpOptions = {},
+) {
+  const server = await startRealisticServer(store);
+  try {
+    const documents = options.documents ?? [...dataset.documents.keys()];
+    const job = await jobFor(folder, {
+      service: { base_url: server.url, retries: 0 },
+      datasets: [{ id: dataset.id, documents, batches: [...dataset.batches.keys()] }],
+      output: { formats: ["jsonl", "csv", "parquet", "duckdb"], ...options.output },
+    });
+    return await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
+  } finally {
+    await server.close();
+  }
+}
+
+/** Makes one dump in all formats for the tests of a file; gives each of them a copy. */
+export function useDump(): () => Promise<Dumped> {
+  let made: { readonly base: string; readonly runId: string; readonly documents: readonly string[] };
+  beforeAll(async () => {
+    const base = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+    const store = smallStore();
+    const documents = [...store.documents.map(({ id }) => id), absent];
+    const { folder } = await dump(base, store, { documents });
+    made = { base, runId: basename(folder), documents };
+  });
+  afterAll(() => rm(made.base, { recursive: true, force: true }));
+  return async () => {
+    const folder = join(await testFolder(), "test");
+    await cp(join(made.base, "out", "test"), folder, { recursive: true, verbatimSymlinks: true });
+    const { documents, runId } = made;
+    return { folder, run: join(folder, "runs", runId), database: join(folder, "test.duckdb"), documents };
+  };
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { sqlText } from "../../src/sinks/duckdb-open.js";
+import { readCsv } from "../sinks/rfc4180.js";
+
+type Manifest = Record<string, unknown> & { files: { path: string; rows: number; bytes: number; sha256: string }[] };
+
+/** Changes the manifest as a forger would. */
+export async function editManifest(run: string, edit: (manifest: Manifest) => void): Promise<void> {
+  const path = join(run, "manifest.json");
+  const manifest: Manifest = JSON.parse(await readFile(path, "utf8"));
+  edit(manifest);
+  await writeFile(path, JSON.stringify(manifest));
+}
+
+/** Makes the manifest tell the truth about the bytes of a file, so that only what is in it gives the forger away. */
+export async function mend(run: string, path: string, rows?: number): Promise<void> {
+  const bytes = await readFile(join(run, path));
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  await editManifest(run, ({ files }) => {
+    const file = files.find((each) => each.path === path);
+    if (!file) throw new Error(`${path} is not in the manifest`);
+    Object.assign(file, { bytes: bytes.length, sha256, rows: rows ?? file.rows });
+  });
+}
+
+/** Changes the lines of a JSONL file, and mends the manifest. */
+export async function forgeLines(run: string, path: string, edit: (lines: string[]) => string[]): Promise<void> {
+  const lines = edit((await readFile(join(run, path), "utf8")).split("\n").slice(0, -1));
+  await writeFile(join(run, path), lines.map((line) => `${line}\n`).join(""));
+  await mend(run, path, lines.length);
+}
+
+type Cells = (string | null)[];
+
+/** Changes the rows of a CSV file, and mends the manifest; the header is no row. */
+export async function forgeCsv(
+  run: string,
+  path: string,
+  edit: (rows: Cells[], header: Cells) => Cells[],
+): Promise<void> {
+  const [header = [], ...old] = readCsv(await readFile(join(run, path), "utf8"));
+  const rows = edit(
+    old.map((row) => [...row]),
+    [...header],
+  );
+  const cell = (text: string | null) => (text === null ? "" : `"${text.replaceAll('"', '""')}"`);
+  const lines = [header.join(","), ...rows.map((row) => row.map(cell).join(","))];
+  await writeFile(join(run, path), lines.map((line) => `${line}\n`).join(""));
+  await mend(run, path, rows.length);
+}
+
+/** Makes a Parquet file of a statement over the old one, `old`, and mends the manifest. */
+export async function forgeParquet(run: string, path: string, select: string): Promise<void> {
+  const [target, aside] = [join(run, path), join(run, `${path}.aside`)];
+  await change(
+    ":memory:",
+    `CREATE VIEW old AS SELECT *, row_number() OVER () AS nth FROM ${sqlText(target)}`,
+    `COPY (SELECT * EXCLUDE (nth) FROM (${select})) TO ${sqlText(aside)} (FORMAT parquet)`,
+  );
+  await rename(aside, target);
+  const [row] = await change(":memory:", `SELECT count(*)::INTEGER FROM ${sqlText(target)}`);
+  await mend(run, path, Number(row?.[0]));
+}
+
+/** Runs statements on a database; gives the rows of the last. */
+export async function change(
+  database: string,
+  ...statements: readonly string[]
+): Promise<readonly (readonly unknown[])[]> {
+  const instance = await DuckDBInstance.create(database);
+  const connection = await instance.connect();
+  try {
+    let rows: readonly (readonly unknown[])[] = [];
+    for (const sql of statements) rows = (await connection.runAndReadAll(sql)).getRowsJson();
+    return rows;
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** Flips one bit in the middle of a file. */
+export async function flipBit(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  const at = bytes.length >> 1;
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+}

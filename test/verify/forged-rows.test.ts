@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { columns } from "../../src/normalise/columns.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { type Dumped, useDump } from "./dumped.js";
+import { forgeCsv, forgeLines, forgeParquet } from "./forge.js";
+
+/**
+ * Rows changed in one format by somebody who mends size, hash and rows in the manifest: only the comparison with the other
+ * formats can tell.
+ */
+const copyOfDump = useDump();
+
+interface Forgery {
+  readonly jsonl: (lines: string[]) => string[];
+  readonly csv: (rows: (string | null)[][]) => (string | null)[][];
+  readonly parquet: string;
+}
+
+const formats = ["jsonl", "csv", "parquet"] as const;
+
+async function forge(
+  { run }: Dumped,
+  format: (typeof formats)[number],
+  kind: string,
+  forgery: Forgery,
+): Promise<readonly string[]> {
+  const path = `${kind}.${format}`;
+  if (format === "jsonl") await forgeLines(run, path, forgery.jsonl);
+  if (format === "csv") await forgeCsv(run, path, forgery.csv);
+  if (format === "parquet") await forgeParquet(run, path, forgery.parquet);
+  const { findings, status } = await verifyRun(run);
+  expect(status).toBe("differences");
+  return findings.map(({ file, message }) => `${file}: ${message.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…")}`);
+}
+
+const removed: Forgery = {
+  jsonl: (lines) => lines.toSpliced(2, 1),
+  csv: (rows) => rows.toSpliced(2, 1),
+  parquet: "FROM old WHERE nth <> 3 ORDER BY nth",
+};
+
+/** A row more, with the ids of another. */
+const doubled: Forgery = {
+  jsonl: (lines) => [...lines, lines[2] ?? ""],
+  csv: (rows) => [...rows, rows[2] ?? []],
+  parquet: "FROM old UNION ALL FROM old WHERE nth = 3",
+};
+
+const inserted: Forgery = {
+  jsonl: (lines) => [...lines, (lines[2] ?? "").replace(/"id":"[^"]+"/, '"id":"new"')],
+  csv: (rows) => [...rows, (rows[2] ?? []).with(2, "new")],
+  parquet: "FROM old UNION ALL SELECT * REPLACE ('new' AS id) FROM old WHERE nth = 3",
+};
+
+const swapped: Forgery = {
+  jsonl: (lines) => lines.with(2, lines[3] ?? "").with(3, lines[2] ?? ""),
+  csv: (rows) => rows.with(2, rows[3] ?? []).with(3, rows[2] ?? []),
+  parquet: "FROM old ORDER BY CASE nth WHEN 3 THEN 4 WHEN 4 THEN 3 ELSE nth END",
+};
+
+describe.each(formats)("in %s alone", (format) => {
+  const other = format === "jsonl" ? "csv" : "jsonl";
+
+  test("a row is gone", async () => {
+    expect(await forge(await copyOfDump(), format, "chunks", removed)).toEqual([
+      `manifest.json: files: chunks.${format} has 16 rows, counts.chunks is 17`,
+      `chunks.${format}: chunk … of document … is missing; it is row 3 of chunks.${other}`,
+    ]);
+  });
+
+  test("a row of child chunks is gone", async () => {
+    expect(await forge(await copyOfDump(), format, "child_chunks", removed)).toEqual([
+      `manifest.json: files: child_chunks.${format} has 14 rows, counts.child_chunks is 15`,
+      `child_chunks.${format}: child chunk … of chunk … of document … is missing; it is row 3 of child_chunks.${other}`,
+    ]);
+  });
+
+  test("a row stands there twice", async () => {
+    const found = await forge(await copyOfDump(), format, "chunks", doubled);
+    expect(found).toEqual([
+      `manifest.json: files: chunks.${format} has 18 rows, counts.chunks is 17`,
+      `chunks.${format}: row 18, chunk … of document …, stands there more often than in chunks.${other}`,
+    ]);
+  });
+
+  test("there is a row more", async () => {
+    expect(await forge(await copyOfDump(), format, "chunks", inserted)).toEqual([
+      `manifest.json: files: chunks.${format} has 18 rows, counts.chunks is 17`,
+      `chunks.${format}: row 18, chunk new of document …, is not in chunks.${other}`,
+    ]);
+  });
+
+  test("two rows changed places", async () => {
+    const [left, right] = format === "jsonl" ? ["csv", "jsonl"] : [format, "jsonl"];
+    const found = await forge(await copyOfDump(), format, "chunks", swapped);
+    expect(found[0]).toBe(
+      `chunks.${left}: 2 rows stand elsewhere than in chunks.${right}: row 3, chunk … of document …, is row 4 there`,
+    );
+    expect(found).toHaveLength(format === "jsonl" ? 2 : 1);
+  });
+});
+
+/** One changed cell of chunks: what it is in JSONL, in CSV and in Parquet. The first is put into row 1, and so on. */
+const cells: readonly (readonly [column: string, json: string, csv: string | null, sql: string])[] = [
+  ["content", '"new"', "new", "'new'"],
+  ["content", '""', "", "''"],
+  ["content", "null", null, "NULL"],
+  ["answer", '"\\u0000"', "\0", "chr(0)"],
+  ["answer", '"\\ufeff"', "\ufeff", "chr(65279)"],
+  ["sign_content", `"'=${"long ".repeat(20)}"`, `'=${"long ".repeat(20)}`, `'''=${"long ".repeat(20)}'`],
+  ["position", "4711", "4711", "4711"],
+  ["hit_count", "9007199254740993", "9007199254740993", "9007199254740993"],
+  ["tokens", "null", null, "NULL"],
+  ["enabled", "false", "false", "false"],
+  ["created_at", '"0099-03-06T13:20:00.001Z"', "0099-03-06T13:20:00.001Z", "TIMESTAMP '0099-03-06 13:20:00.001'"],
+  ["keywords", '["a, b"]', '["a, b"]', "['a, b']"],
+  ["keywords", "[]", "[]", "[]::VARCHAR[]"],
+  ["error", '"null"', "null", "'null'"],
+  ["error", '{"a":[1.5]}', '{"a":[1.5]}', `'{"a":[1.5]}'`],
+  ["attachments", '[{"a":12345678901234567890}]', '[{"a":12345678901234567890}]', `'[{"a":12345678901234567890}]'`],
+  ["extra", '{"a":0.10000000000000000001}', '{"a":0.10000000000000000001}', `'{"a":0.10000000000000000001}'`],
+];
+
+const value = String.raw`null|"(?:[^"\\]|\\.)*"|\[.*?\]|[^,\[{]+`;
+
+const allCells: Forgery = {
+  jsonl: (lines) =>
+    cells.map(([column, json], at) =>
+      (lines[at] ?? "").replace(new RegExp(`("${column}":)(${value})(?=[,}])`), (_all, name) => `${name}${json}`),
+    ),
+  csv: (rows) =>
+    cells.map(([column, , text], at) =>
+      (rows[at] ?? []).with(
+        columns.chunks.findIndex(({ name }) => name === column),
+        text,
+      ),
+    ),
+  parquet: `SELECT ${columns.chunks
+    .map(({ name }) => {
+      const forged = cells.flatMap(([column, , , sql], at) => (column === name ? [`WHEN ${at + 1} THEN ${sql}`] : []));
+      return forged.length > 0 ? `CASE nth ${forged.join(" ")} ELSE ${name} END AS ${name}` : name;
+    })
+    .join(", ")}, nth FROM old ORDER BY nth`,
+};
+
+describe("a cell is another", () => {
+  test.each(formats)("in %s alone: every one is found", async (format) => {
+    const found = await forge(await copyOfDump(), format, "chunks", allCells);
+    const [left, right] = format === "jsonl" ? ["csv", "jsonl"] : [format, "jsonl"];
+    const expected = cells.map(([column], at) => {
+      const row = at + 1;
+      return `chunks.${left}: row ${row}, chunk … of document …, differs in ${column} from row ${row} of chunks.${right}`;
+    });
+    expect(found.filter((text) => text.startsWith(`chunks.${left}`))).toEqual(expected);
+  });
+
+  test("in all formats: no difference is seen between them", async () => {
+    const { run } = await copyOfDump();
+    await forgeLines(run, "chunks.jsonl", allCells.jsonl);
+    await forgeCsv(run, "chunks.csv", allCells.csv);
+    await forgeParquet(run, "chunks.parquet", allCells.parquet);
+    expect((await verifyRun(run)).findings).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { emptyVerifyTally } from "../../src/verify/verify-options.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { plainFolder } from "../sinks/folder.js";
+import { chunk, document, soundTables } from "./sound-tables.js";
+import { writeDump } from "./write-dump.js";
+
+/** A folder for temporary files that is this test's own. */
+async function ownTemporaryFolder(): Promise<string> {
+  const before = process.env.TMPDIR;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+  const folder = await plainFolder();
+  process.env.TMPDIR = folder;
+  return folder;
+}
+
+const manyChunks = {
+  ...soundTables,
+  chunks: Array.from({ length: 5000 }, (_, at) => chunk("a", `a${at}`)),
+  child_chunks: [],
+  documents: [document("a", 5000, 0)],
+};
+
+test("the tally tells what is done and how far it is", async () => {
+  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
+  const tally = emptyVerifyTally();
+  const steps = new Set<string>();
+  const watched = new Proxy(tally, {
+    set: (target, name, value) => {
+      if (name === "step") steps.add(String(value));
+      return Reflect.set(target, name, value);
+    },
+  });
+  await verifyRun(run, { tally: watched });
+  for (const step of [
+    "hashing chunks.jsonl",
+    "reading chunks.csv",
+    "reading chunks.parquet",
+    "comparing the formats",
+    "checking ids and counts",
+  ]) {
+    expect(steps).toContain(step);
+  }
+  expect(tally.expected).toBeGreaterThan(1_000_000);
+  expect(tally.done / tally.expected).toBeCloseTo(1, 2);
+});
+
+test.each([
+  "hashing chunks.csv",
+  "reading chunks.jsonl",
+  "reading chunks.csv",
+  "reading chunks.parquet",
+  "comparing the formats",
+])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
+  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
+  const temporary = await ownTemporaryFolder();
+  const stop = new AbortController();
+  const tally = new Proxy(emptyVerifyTally(), {
+    set: (target, name, value) => {
+      if (value === step) stop.abort(new Error("enough"));
+      return Reflect.set(target, name, value);
+    },
+  });
+  await expect(verifyRun(run, { tally, signal: stop.signal })).rejects.toThrow("enough");
+  expect(await readdir(temporary)).toEqual([]);
+});
+
+test("too little memory is said, and is no finding", async () => {
+  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "parquet"] });
+  const temporary = await ownTemporaryFolder();
+  await expect(verifyRun(run, { memory: "2MB" })).rejects.toThrow(/memory/i);
+  expect(await readdir(temporary)).toEqual([]);
+});

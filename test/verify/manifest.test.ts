@@ -1,0 +1,130 @@
+import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../src/errors.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { plainFolder } from "../sinks/folder.js";
+import { editManifest } from "./forge.js";
+import { soundTables } from "./sound-tables.js";
+import { writeDump } from "./write-dump.js";
+
+const soundDump = async () => writeDump(await plainFolder(), soundTables);
+const findingsOf = async (run: string) =>
+  (await verifyRun(run)).findings.map(({ file, message }) => `${file}: ${message}`);
+
+describe("what is no dump", () => {
+  test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
+    const run = await soundDump();
+    await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
+    await mkdir(join(run, "empty"));
+    for (const [path, reason] of [
+      [run, "there is no manifest.json in it"],
+      [join(run, "empty"), "there is no manifest.json in it"],
+      [join(run, "gone"), "there is no such folder"],
+      [join(run, "chunks.jsonl", "gone"), "there is no such folder"],
+      [join(run, "chunks.jsonl"), "it is no folder"],
+    ] as const) {
+      const error = await verifyRun(path).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(UsageError);
+      expect(String(error)).toContain(`${path}: ${reason}`);
+    }
+  });
+});
+
+describe("a manifest that cannot be relied on", () => {
+  test.each([
+    ["cut", async (path: string) => truncate(path, 200), /^is no JSON: /],
+    ["empty", async (path: string) => truncate(path, 0), /^is no JSON: /],
+    ["not UTF-8", async (path: string) => writeFile(path, Buffer.from([0x22, 0xff, 0x22])), /^is not UTF-8$/],
+    ["a list", async (path: string) => writeFile(path, "[]"), /^the whole: got \[\], expected an object$/],
+    ["larger than anything", async (path: string) => truncate(path, 500_000_001), /^is larger than 500 MB$/],
+    ["a folder", async (path: string) => rm(path).then(() => mkdir(path)), /^is no regular file$/],
+  ])("%s", async (_what, damage, message) => {
+    const run = await soundDump();
+    await damage(join(run, "manifest.json"));
+    const { status, findings, checked } = await verifyRun(run);
+    expect(status).toBe("differences");
+    expect(findings).toEqual([{ file: "manifest.json", message: expect.stringMatching(message) }]);
+    expect(checked).toMatchObject({ run_id: null, files: 0 });
+    expect(checked.notes).toHaveLength(1);
+  });
+
+  test("a symlink is not followed", async () => {
+    const run = await soundDump();
+    await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
+    await symlink(join(run, "..", "manifest.json"), join(run, "manifest.json"));
+    expect(await findingsOf(run)).toEqual(["manifest.json: is a symlink, which is not followed"]);
+  });
+
+  test("everything that is wrong is said at once, each with its place", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      const [first = {}, second = {}, third = {}] = manifest.files;
+      Object.assign(manifest, { format: 2, job: "../x", run_id: "..", status: "done", started_at: "today" });
+      manifest.counts = { chunks: "3", child_chunks: -1, documents: 1.5, indexing_status: null };
+      manifest.documents = [{ dataset_id: 1, status: "lost" }];
+      Object.assign(first, { path: "../../x", rows: -1, sha256: "00" });
+      Object.assign(second, { path: "/etc/passwd", bytes: 2 ** 60 });
+      Object.assign(third, { path: "chunks.jsonl/../../x.jsonl" });
+      manifest.drift = { x: "y" };
+      manifest.warnings = "none";
+      manifest.options = {};
+    });
+    const found = await findingsOf(run);
+    expect(found).toHaveLength(21);
+    const all = found.join("\n");
+    for (const text of [
+      "format: got 2, expected 1",
+      'job: got "../x", expected the name of a job',
+      'run_id: got "..", expected the id of a run',
+      'status: got "done", expected complete or partial',
+      "options.output: got nothing, expected an object",
+      'counts.chunks: got "3", expected a whole number from 0',
+      "counts.metadata_fields: got nothing, expected a whole number from 0",
+      "documents[0].dataset_id: got 1, expected a text",
+    ]) {
+      expect(all).toContain(`manifest.json: ${text}`);
+    }
+  });
+
+  test.each([
+    "../../x",
+    "/etc/passwd",
+    "chunks.jsonl/../../x.jsonl",
+    "chunks.jsonl\n",
+    "x/chunks.jsonl",
+    "",
+    "CHUNKS.jsonl",
+    "chunks.JSONL",
+  ])("a path that leads anywhere else, %j, is never opened", async (path) => {
+    const run = await soundDump();
+    await editManifest(run, ({ files: [first] }) => Object.assign(first ?? {}, { path }));
+    expect(await findingsOf(run)).toEqual([
+      `manifest.json: files[0].path: got ${JSON.stringify(path)}, expected the name of a file of a dump, such as chunks.jsonl`,
+    ]);
+  });
+
+  test("members that this version does not know are let pass", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      manifest.later = { a: 1 };
+      manifest.requests = { ...(manifest.requests as object), by_reason: {} };
+    });
+    expect(await findingsOf(run)).toEqual([]);
+  });
+
+  test("a file is listed twice", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      manifest.files = [...manifest.files, ...manifest.files.slice(0, 1)];
+    });
+    expect(await findingsOf(run)).toEqual(["manifest.json: files: chunks.jsonl is listed twice"]);
+  });
+
+  test("nothing in the folder is changed by a verification", async () => {
+    const run = await soundDump();
+    const before = await readFile(join(run, "manifest.json"));
+    await verifyRun(run);
+    expect(await readFile(join(run, "manifest.json"))).toEqual(before);
+  });
+});

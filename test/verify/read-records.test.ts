@@ -1,0 +1,58 @@
+import { symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readRecords } from "../../src/verify/read-records.js";
+import { plainFolder } from "../sinks/folder.js";
+
+async function recordsOf(text: string, quoted: boolean): Promise<readonly string[]> {
+  const path = join(await plainFolder(), "text");
+  await writeFile(path, text);
+  const records: string[] = [];
+  for await (const some of readRecords(path, quoted)) records.push(...some.map((record) => record.toString()));
+  return records;
+}
+
+test.each([
+  ["", []],
+  ["\n", [""]],
+  ["a", ["a"]],
+  ["a\n", ["a"]],
+  ["a\n\nb\r\n", ["a", "", "b\r"]],
+  ['"a\nb"\n"c""\n""d"\n', ['"a\nb"', '"c""\n""d"']],
+  ['"a\nb\n', ['"a\nb\n']],
+])("%j of CSV", async (text, records) => {
+  expect(await recordsOf(text, true)).toEqual(records);
+});
+
+test("without quotes, every line feed ends a record", async () => {
+  expect(await recordsOf('"a\nb"\n\u2028\n', false)).toEqual(['"a', 'b"', "\u2028"]);
+});
+
+test("records that stand on the seam of two pieces, and one of several pieces", async () => {
+  const megabyte = 1 << 20;
+  const texts = [
+    "x".repeat(megabyte - 3),
+    '"ab\ncd"',
+    "é".repeat(megabyte),
+    `"${"\n".repeat(3 * megabyte)}"`,
+    "y".repeat(megabyte - 1),
+    "z",
+  ];
+  expect(await recordsOf(texts.map((text) => `${text}\n`).join(""), true)).toEqual(texts);
+});
+
+test("a record without an end is not read into memory", async () => {
+  const path = join(await plainFolder(), "text");
+  await writeFile(path, Buffer.alloc(300 << 20, "x"));
+  const read = async () => {
+    for await (const _records of readRecords(path, false));
+  };
+  await expect(read()).rejects.toThrow("a row is longer than 256 MB");
+});
+
+test("a symlink is not followed", async () => {
+  const folder = await plainFolder();
+  await writeFile(join(folder, "text"), "a\n");
+  await symlink(join(folder, "text"), join(folder, "link"));
+  await expect(readRecords(join(folder, "link"), false).next()).rejects.toThrow("ELOOP");
+});

@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalJson, canonicalText } from "../../src/verify/canonical-json.js";
+import { shortText, shortTextSql, unguardedText } from "../../src/verify/long-text.js";
+import { membersOf } from "../../src/verify/scan-json.js";
+import { query, quoted } from "../sinks/query.js";
+
+describe("canonicalJson", () => {
+  test.each([
+    ['{"a":1,"b":[true,null,"x"]}', ' { "a" : 1.0 , "b" : [ true , null , "x" ] } '],
+    ['"\\u0041\\/\\n"', '"A/\\u000a"'],
+    ["1e3", "1000"],
+    ["1e-7", "0.0000001"],
+    ["-1.50E+2", "-150"],
+    ["0", "-0.0e5"],
+    ["12345678901234567890", "1234567890123456789e1"],
+    ["0.1", "1E-1"],
+    ["1e400", "10e399"],
+    ['"1.0 [ ] \\" , 2"', '"1.0 [ ] \\u0022 , 2"'],
+  ])("%s is %s", (one, other) => {
+    expect(canonicalJson(one)).toBe(canonicalJson(other));
+  });
+
+  test.each([
+    ["0.1", "0.10000000000000000001"],
+    ["9007199254740993", "9007199254740992"],
+    ["1e400", "1e401"],
+    ["1", "-1"],
+    ['"1"', "1"],
+    ['"1.0"', '"1"'],
+    ['" "', '""'],
+    ["[]", "{}"],
+    ['{"a":1,"b":2}', '{"b":2,"a":1}'],
+    ['{"a":1,"a":2}', '{"a":2}'],
+    ["[1,2]", "[12]"],
+    ['"\\ud800"', '"\\ufffd"'],
+  ])("%s is not %s", (one, other) => {
+    expect(canonicalJson(one)).not.toBe(canonicalJson(other));
+  });
+
+  test("any JSON, with blanks or without, is one text, and still the same value", () => {
+    fc.assert(
+      fc.property(fc.json(), fc.constantFrom(undefined, 1, "\t"), (text, blanks) => {
+        const canonical = canonicalJson(text);
+        expect(canonicalJson(JSON.stringify(JSON.parse(text), null, blanks))).toBe(canonical);
+        expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test("a text that is no JSON stays as it is", () => {
+    for (const text of ["", "plain", "{", "12 apples", '"', "-", "[1", "1.50s"]) expect(canonicalText(text)).toBe(text);
+    expect(canonicalText("1.50")).toBe(canonicalText("1.5"));
+  });
+});
+
+test("membersOf finds the members of any object, and nothing else", () => {
+  const name = fc.string().filter((text) => !/^(0|[1-9]\d*)$/.test(text) && text !== "__proto__");
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.jsonValue()), fc.constantFrom(undefined, 2), (object, blanks) => {
+      const found = membersOf(JSON.stringify(object, null, blanks));
+      const values = found.map(([key, value]) => [JSON.parse(key), JSON.parse(value)]);
+      expect(values).toEqual(Object.entries(JSON.parse(JSON.stringify(object))));
+    }),
+  );
+});
+
+describe("shortText", () => {
+  const long = "x".repeat(80);
+  const texts = [
+    ...["", "short", "'=1", "=1", "é".repeat(32), "é".repeat(33), "x".repeat(64), "x".repeat(65), long, `\0${long}`],
+    ...["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠", "'", "x", "\n", "\\"].flatMap((first) => [
+      `${first}${long}`,
+      `'${first}${long}`,
+    ]),
+    `''=${long}`,
+    `\ufeff${long}`,
+    `'`,
+    `漢😀${long}`,
+  ];
+
+  test("is the same in SQL and in JavaScript", async () => {
+    const values = texts.map((text) => `(${quoted(text).replaceAll("\0", "' || chr(0) || '")})`).join(", ");
+    const found = await query(`SELECT ${shortTextSql("t")} FROM (VALUES ${values}) v(t)`);
+    expect(found.map(([text]) => text)).toEqual(texts.map(shortText));
+  });
+
+  test("tells all texts apart, and all but the apostrophe of csv_safe without it", () => {
+    expect(new Set(texts.map(shortText)).size).toBe(texts.length);
+    for (const text of [long, `=${long}`, `-${long}`, `＝${long}`, "=1", "'x", `'x${long}`]) {
+      const guarded = /^[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;
+      expect(unguardedText(shortText(guarded))).toBe(unguardedText(shortText(text)));
+    }
+    expect(unguardedText(shortText(`'x${long}`))).not.toBe(unguardedText(shortText(`x${long}`)));
+  });
+});

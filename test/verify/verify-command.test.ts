@@ -1,0 +1,155 @@
+import { mkdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { plainFolder } from "../sinks/folder.js";
+import { useDump } from "./dumped.js";
+import { change, editManifest, forgeLines } from "./forge.js";
+import { child, chunk, document, soundTables } from "./sound-tables.js";
+import { writeDump } from "./write-dump.js";
+
+const copyOfDump = useDump();
+
+test("0 for a sound dump, in one line", async () => {
+  const { run, folder } = await copyOfDump();
+  expect(await runKbdump(["verify", run])).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "sound: 15 files, 17 chunks, 15 child chunks\n",
+  });
+  await symlink(run, join(folder, "newest"));
+  expect(await runKbdump(["verify", "newest", "--duckdb"], {}, folder)).toEqual({
+    code: 0,
+    stderr: "",
+    stdout: "sound: 15 files, 17 chunks, 15 child chunks, 2 documents of the database\n",
+  });
+});
+
+test("4 with a line for every finding and their number", async () => {
+  const { run, database, folder } = await copyOfDump();
+  await truncate(join(run, "documents.csv"), 100);
+  const { code, stdout, stderr } = await runKbdump(["verify", run]);
+  expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^documents.csv: has 100 bytes instead of \d+$/);
+  expect(lines.at(-1)).toBe(`not sound: ${lines.length - 1} findings`);
+
+  await rename(database, join(folder, "other.duckdb"));
+  await change(join(folder, "other.duckdb"), "DELETE FROM chunks WHERE rowid < 2");
+  const other = await runKbdump(["verify", run, `--duckdb=${join(folder, "other.duckdb")}`]);
+  expect(other.code).toBe(4);
+  expect(other.stdout.match(/^other.duckdb: chunk .* is missing; it is row \d of chunks.jsonl$/gm)).toHaveLength(2);
+});
+
+test("--json: one object, sound or not", async () => {
+  const { run } = await copyOfDump();
+  const sound = await runKbdump(["verify", run, "--json", "--duckdb"]);
+  expect(sound).toMatchObject({ code: 0, stderr: "" });
+  expect(sound.stdout.trimEnd().split("\n")).toHaveLength(1);
+  expect(JSON.parse(sound.stdout)).toMatchObject({
+    status: "sound",
+    findings: [],
+    checked: { files: 15, chunks: 17, child_chunks: 15, database: { documents: 2, read_later: 0 } },
+  });
+  await writeFile(join(run, "more"), "");
+  const different = await runKbdump(["verify", run, "--json"]);
+  expect(different.code).toBe(4);
+  expect(JSON.parse(different.stdout)).toMatchObject({
+    status: "differences",
+    findings: [{ file: "more", message: "is in the folder, but not in manifest.json" }],
+    finding_count: 1,
+  });
+});
+
+test("what is said of a dump without files stands before the verdict", async () => {
+  const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
+  const { stdout } = await runKbdump(["verify", run]);
+  expect(stdout).toBe(
+    "note: parquet is the only format in this folder: there was no other to compare its contents with\nsound: 5 files, 3 chunks, 2 child chunks\n",
+  );
+});
+
+test("2 for what is no dump, with the reason", async () => {
+  const folder = await plainFolder();
+  await mkdir(join(folder, "empty"));
+  await writeFile(join(folder, "file"), "");
+  for (const [args, message] of [
+    [["verify"], "Not enough non-option arguments"],
+    [["verify", "gone"], "kbdump: This is no dump:\n  gone: there is no such folder\n"],
+    [["verify", "empty"], "kbdump: This is no dump:\n  empty: there is no manifest.json in it"],
+    [["verify", "file"], "kbdump: This is no dump:\n  file: it is no folder"],
+    [["verify", "empty", "--memory", "lots"], '--memory: got "lots", expected a size such as 800MB or 2GB'],
+    [["verify", "empty", "--duckbd"], "Unknown argument: duckbd"],
+  ] as const) {
+    const { code, stdout, stderr } = await runKbdump(args, {}, folder);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+  const { run, database } = await copyOfDump();
+  await rename(database, `${database}.away`);
+  expect(await runKbdump(["verify", run, "--duckdb"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("test.duckdb: there is no such file; --duckdb=PATH names another"),
+  });
+});
+
+test("1 when memory does not suffice, without a stack", async () => {
+  const { run } = await copyOfDump();
+  const { code, stderr } = await runKbdump(["verify", run, "--memory", "2MB"]);
+  expect(code).toBe(1);
+  expect(stderr).toBe("kbdump: DuckDB needs more than the 2MB that it may use: try again with --memory=2GB or more\n");
+});
+
+test("text of the files reaches the terminal without control characters", async () => {
+  const evil = "\u001b[31m\u202e\u0007\n\r";
+  const children = [child("a", `gone${evil}`, `k${evil}`)];
+  const tables = {
+    ...soundTables,
+    chunks: [chunk(`a${evil}`, "c")],
+    child_chunks: children,
+    documents: [document("a", 1, 1)],
+  };
+  const run = await writeDump(await plainFolder(), tables);
+  await writeFile(join(run, `file${evil}`), "");
+  await forgeLines(run, "metadata_fields.jsonl", () => [evil]);
+  await editManifest(run, (manifest) => {
+    manifest.files = manifest.files.map((file) => (file.path.startsWith("metadata") ? { ...file, rows: 1 } : file));
+  });
+  const { code, stdout } = await runKbdump(["verify", run]);
+  expect(code).toBe(4);
+  expect(stdout).toContain("gone [31m");
+  expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  const json = (await runKbdump(["verify", run, "--json"])).stdout;
+  expect(json.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(JSON.stringify(JSON.parse(json))).toContain(JSON.stringify(`gone${evil}`).slice(1, -1));
+  await writeFile(join(run, "manifest.json"), `{"format": "${evil.replace("\n", "")}"`);
+  expect((await runKbdump(["verify", run])).stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
+
+test("--help has an example and the exit codes", async () => {
+  const { code, stdout } = await runKbdump(["verify", "--help"]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Examples:\n {2}kbdump verify /);
+  expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 ");
+  expect((await runKbdump(["--help"])).stdout).toContain("kbdump verify <folder>");
+});
+
+test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
+  const run = await writeDump(await plainFolder(), soundTables);
+  await forgeLines(run, "chunks.jsonl", ([line = ""]) => Array.from({ length: 200_000 }, () => line));
+  const child = startKbdump(["verify", run]);
+  const done = finished(child);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const start = performance.now();
+  child.kill("SIGINT");
+  expect(await done).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });
+  expect(performance.now() - start).toBeLessThan(5000);
+});
+
+test("the README tells of it", async () => {
+  const readme = await readFile("README.md", "utf8");
+  expect(readme).toContain("| `kbdump verify <run folder>` |");
+  expect(readme).toContain("\n## Verifying a dump\n");
+  expect(readme).toMatch(/^\| 4 \| /m);
+});
