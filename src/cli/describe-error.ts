@@ -33,7 +33,8 @@ export function describeError(error: unknown): ErrorReport {
   const { code, path } = error as NodeJS.ErrnoException;
   const reason = code === undefined ? undefined : fileErrors[code];
   if (reason) return expected(`${reason}${path === undefined ? "" : `: ${path}`}`, exitCodes.failed);
-  if (/No space left on device|out of memory|could not|Out of Memory|IO Error/i.test(error.message))
+  if ("syscall" in error) return expected(error.message, exitCodes.failed);
+  if (/^(IO Error|Out of Memory Error|Could not set lock)/.test(error.message))
     return expected(`DuckDB: ${error.message}`, exitCodes.failed);
   return { message: error.message, exitCode: exitCodes.failed, unexpected: true };
 }

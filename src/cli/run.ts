@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
 import { renderSummary, summaryJson } from "../report/summary.js";
-import { paintFor } from "../report/text.js";
+import { jsonLine, paintFor } from "../report/text.js";
 import { emptyRunTally } from "../run/run-tally.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
@@ -58,7 +58,7 @@ export const runCommand: Command = {
       const result = await runJob(job, setting).finally(unwatch);
       const elapsed = performance.now() - start;
       const summary = argv.json
-        ? JSON.stringify(summaryJson(result, elapsed))
+        ? jsonLine(summaryJson(result, elapsed))
         : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
       world.stdout.write(`${summary}\n`);
       done(result.manifest.status === "complete" ? exitCodes.complete : exitCodes.partial);

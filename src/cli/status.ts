@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import { renderStatusTable } from "../report/status-table.js";
-import { paintFor, terminalText } from "../report/text.js";
+import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import type { TakenStatus } from "../run/take-status.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
@@ -34,7 +34,7 @@ export const statusCommand: Command = {
       if (status.rows.length === 0 && status.failures.length > 0) {
         throw new StopError(`no batch could be read: ${status.failures[0]}`);
       }
-      world.stdout.write(`${argv.json ? JSON.stringify(status) : render(status, world)}\n`);
+      world.stdout.write(`${argv.json ? jsonLine(status) : render(status, world)}\n`);
       done(status.failures.length > 0 ? exitCodes.partial : exitCodes.complete);
     }),
 };

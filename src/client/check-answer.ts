@@ -47,6 +47,9 @@ export function throttleOf(answer: Answer): { readonly retryAfter: number | unde
 
 function hintFor({ status, url, headers }: Answer, code: string, key: string): string {
   if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
+  if (status === 404 && !code && /\/child_chunks\?/.test(url)) {
+    return "; an older service has no child lists: set child_chunks: none";
+  }
   if (status === 404 && !code) {
     const hint = new URL(url).pathname.startsWith("/v1/") ? "" : ", which usually ends in /v1";
     return `; the service does not know this URL: check service.base_url${hint}`;

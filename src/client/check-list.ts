@@ -55,7 +55,7 @@ function checkListed(row: RawRecord, index: number, url: string): Listed {
 }
 
 function isListed(row: RawRecord): row is Listed {
-  return typeof row.id === "string" && row.id !== "";
+  return typeof row.id === "string" && row.id !== "" && row.id.isWellFormed();
 }
 
 function isRecord(value: unknown): value is RawRecord {

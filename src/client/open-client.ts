@@ -132,12 +132,19 @@ function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => P
   };
 }
 
+/** Nobody is there. An answer that does not come in time may be the fault of one page. */
+const nobodyThere =
+  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
+
 /**
- * Tells a service that is gone from a page that cannot be had: it never answered anything, or as many requests in a row
- * as may be in flight were given up without an answer to any. To try the rest would take hours.
+ * Tells a service that is gone from a page that cannot be had: it never answered anything, or nobody was there for as many
+ * requests in a row as may be in flight. To try the rest would take hours.
  */
 function unreachable(error: unknown, tally: RequestTally, concurrency: number): StopError | undefined {
   if (!(error instanceof SkipError) || error.status !== undefined) return undefined;
+  const { cause } = error.cause instanceof RetryError ? error.cause : error;
+  const gone = cause instanceof Error && "code" in cause && nobodyThere.test(String(cause.code));
+  if (tally.answered > 0 && !gone) return undefined;
   tally.unanswered++;
   if (tally.answered > 0 && tally.unanswered <= concurrency) return undefined;
   return new StopError(`the service cannot be reached: ${error.message}`, { cause: error });

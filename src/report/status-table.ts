@@ -1,3 +1,4 @@
+import { jsonText } from "../normalise/json-text.js";
 import type { Row } from "../normalise/row-from-record.js";
 import { durationText, type Paint, terminalText } from "./text.js";
 
@@ -9,7 +10,7 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
     terminalText(String(row.indexing_status ?? "unknown"), 30),
     percentText(row.completed_segments, row.total_segments),
     ageText(row.processing_started_at, now),
-    row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : JSON.stringify(row.error), 100),
+    row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
   ]);
   const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
   const line = (texts: readonly string[]) =>

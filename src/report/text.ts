@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { jsonText } from "../normalise/json-text.js";
 
 /** Colours for a terminal, or none. */
 export interface Paint {
@@ -40,6 +41,12 @@ export function durationText(milliseconds: number): string {
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
+}
+
+/** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
+export function jsonLine(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return jsonText(value).replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
 /** Text of the service on one line of a terminal: control characters cannot move the cursor or recolour what follows. */

@@ -1,7 +1,7 @@
 import type { Log } from "../run/run-options.js";
 import type { RunTally } from "../run/run-tally.js";
 import { progressOf, renderBar, renderProgress } from "./progress.js";
-import { type Paint, paintFor, terminalText } from "./text.js";
+import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** Where progress goes: stderr, or what stands in for it. */
 export interface Output {
@@ -35,7 +35,7 @@ const lineEvery = 10_000;
 const barEvery = 100;
 
 function jsonView(output: Output): View {
-  const write = (entry: object) => output.write(`${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`);
+  const write = (entry: object) => output.write(`${jsonLine({ time: new Date().toISOString(), ...entry })}\n`);
   return {
     log: (level, message) => write({ level, message }),
     watch: (tally) =>

@@ -1,5 +1,6 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { type Batch, type Checkpoint, type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
+import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import { DriftCount } from "../normalise/drift.js";
@@ -67,9 +68,13 @@ export class DocumentAttempt {
     const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
     for await (const batch of crawlDocument(api, this.#ref, { childChunks, lookAhead, problem, from })) {
       const parent = batch.kind === "chunks" ? known : { ...known, segment_id: batch.chunkId };
-      const rows = batch.records.map((record) => rowFromRecord(batch.kind, record, parent, rowOptions));
-      this.#count(batch);
-      await this.#store.add(batch.kind, rows, this.#progress(batch.checkpoint));
+      try {
+        const rows = batch.records.map((record) => rowFromRecord(batch.kind, record, parent, rowOptions));
+        this.#count(batch);
+        await this.#store.add(batch.kind, rows, this.#progress(batch.checkpoint));
+      } catch (error) {
+        throw tooDeep(error) ?? error;
+      }
     }
   }
 
@@ -143,4 +148,10 @@ export class DocumentAttempt {
     tally.pagesDone += this.#pages.done;
     tally.documentsBegun++;
   }
+}
+
+/** A value nested thousands of levels deep cannot be written; that is this document's trouble, not that of the others. */
+function tooDeep(error: unknown): SkipError | undefined {
+  if (!(error instanceof RangeError)) return undefined;
+  return new SkipError("a record is nested too deeply to be written", { cause: error });
 }

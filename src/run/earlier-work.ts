@@ -69,9 +69,8 @@ async function settlePublished(
   if (typeof manifest !== "object" || manifest === null || !("status" in manifest)) return runId;
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (manifest.status === "partial" && retryFailed && samePlan) {
-    const newRunId = runIdFrom(now());
+    const newRunId = runIdFrom(now()); // its start stays that of the work, which may be too old by now
     await rm(join(work, "opening.json"), { force: true });
-    await writePlan(work, job, now());
     await rename(work, join(folders.private, newRunId));
     return newRunId;
   }

@@ -31,8 +31,9 @@ export function foldersOf({ name, output }: Job): JobFolders {
   };
 }
 
-/** Makes a folder that only its owner can read, and those above it. */
+/** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
 export async function makeFolder(path: string): Promise<void> {
+  await refuseLink(path);
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
@@ -51,13 +52,16 @@ export async function withJobFolders<T>(job: Job, now: Date, work: (folders: Job
   }
 }
 
-/** A link that somebody planted in the folder of a job would lead what is written, or removed, out of it. */
-async function refuseLinks({ folder, ...inside }: JobFolders): Promise<void> {
-  for (const path of Object.values(inside)) {
-    const isLink = await lstat(path).then(
-      (facts) => facts.isSymbolicLink(),
-      () => false,
-    );
-    if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed out of ${folder}; remove it`);
-  }
+/** Refuses what would lead out of the folder of a job. */
+export async function refuseLinks(folders: JobFolders): Promise<void> {
+  for (const path of Object.values(folders)) await refuseLink(path);
+}
+
+/** A link that somebody planted would lead what is written, or removed, elsewhere. */
+async function refuseLink(path: string): Promise<void> {
+  const isLink = await lstat(path).then(
+    (facts) => facts.isSymbolicLink(),
+    () => false,
+  );
+  if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed; remove it`);
 }

@@ -1,7 +1,8 @@
-import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { BusyError } from "../errors.js";
+import { flush } from "../sinks/flush.js";
 
 /** Who holds the lock of a job. */
 interface Holder {
@@ -11,6 +12,8 @@ interface Holder {
   readonly since: string;
   /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
   readonly born: string | null;
+  /** The kernel's namespace of its pid; in another one, as in another container, the pid says nothing. */
+  readonly space: string | null;
 }
 
 /**
@@ -25,18 +28,26 @@ export async function lockJob(folder: string, now: Date): Promise<() => Promise<
     host: hostname(),
     since: now.toISOString(),
     born: await bornAt(process.pid),
+    space: await pidSpace(),
   };
   await writeFile(mine, JSON.stringify(holder), { mode: 0o600 });
+  await flush(mine);
   try {
     for (;;) {
       // A link appears with its content or not at all, and fails where there is one already.
       const taken = await link(mine, path).then(() => true, unless("EEXIST", false));
-      if (taken) return () => rm(path, { force: true });
+      if (taken) return () => unlock(path, holder);
       await removeDead(path, mine);
     }
   } finally {
     await rm(mine, { force: true });
   }
+}
+
+/** Lets the lock go, if it is still ours. */
+async function unlock(path: string, mine: Holder): Promise<void> {
+  const text = await readFile(path, "utf8").catch(unless("ENOENT", ""));
+  if (text === JSON.stringify(mine)) await rm(path, { force: true });
 }
 
 /** Removes the lock of a dead process; throws when it is held. Another that does the same at once must not remove ours. */
@@ -59,16 +70,22 @@ function busy(path: string, holder: Holder | undefined): BusyError {
 
 function holderFrom(text: string): Holder | undefined {
   try {
-    const { pid, host, since, born } = JSON.parse(text);
+    const { pid, host, since, born, space } = JSON.parse(text);
     if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
-    return { pid, host: String(host), since: String(since), born: born === null ? null : String(born) };
+    return {
+      pid,
+      host: String(host),
+      since: String(since),
+      born: born === null ? null : String(born),
+      space: space == null ? null : String(space),
+    };
   } catch {
     return undefined;
   }
 }
 
-async function isAlive({ pid, host, born }: Holder): Promise<boolean> {
-  if (host !== hostname()) return true; // it cannot be known from here
+async function isAlive({ pid, host, born, space }: Holder): Promise<boolean> {
+  if (host !== hostname() || space !== (await pidSpace())) return true; // it cannot be known from here
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -82,6 +99,11 @@ async function isAlive({ pid, host, born }: Holder): Promise<boolean> {
 async function bornAt(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+/** Null where there is no /proc. */
+async function pidSpace(): Promise<string | null> {
+  return readlink("/proc/self/ns/pid").catch(() => null);
 }
 
 /** Turns the error of that code into a value, and lets every other one pass. */

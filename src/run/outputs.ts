@@ -19,10 +19,15 @@ export interface Outputs {
 }
 
 /** The formats and sinks that a job asks for; `waiting` are readings of the indexing status for its database. */
-export async function outputsOf(job: Job, workspace: Workspace, waiting: readonly JsonlFile[]): Promise<Outputs> {
+export async function outputsOf(
+  job: Job,
+  workspace: Workspace,
+  waiting: readonly JsonlFile[],
+  signal: AbortSignal,
+): Promise<Outputs> {
   const asked = new Set(job.output.formats);
   const csv = csvText(job.output.csvSafe);
-  const options = { memory: job.output.memory, temporary: join(workspace.scratch, "spill") };
+  const options = { memory: job.output.memory, temporary: join(workspace.scratch, "spill"), signal };
   const previous = await access(workspace.database).then(
     () => workspace.database,
     () => undefined,

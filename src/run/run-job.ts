@@ -26,7 +26,7 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
   return withClient(job, setting, (client, baseUrl) =>
     withWorkspace(job, setting, isPartial, async (workspace) => {
       const waiting = await waitingFiles(workspace);
-      const outputs = await outputsOf(job, workspace, waiting);
+      const outputs = await outputsOf(job, workspace, waiting, setting.signal);
 
       const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
       requireDocument(reading);

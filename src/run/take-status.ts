@@ -6,7 +6,7 @@ import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
 import { runIdFrom } from "./earlier-work.js";
-import { foldersOf, type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
+import { foldersOf, type JobFolders, makeFolder, refuseLinks, withJobFolders } from "./job-folders.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { leaveWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
@@ -26,6 +26,7 @@ export async function takeStatus(job: Job, options: RunOptions = {}): Promise<Ta
   const setting = withDefaults(options);
   const reading = await withClient(job, setting, (api) => captureStatus(api, job.datasets, setting.now));
   const folders = foldersOf(job);
+  await refuseLinks(folders);
   await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
   return { ...reading, database: folders.database, added: await addWaiting(job, setting.now()) };
 }
@@ -48,6 +49,8 @@ async function addWaiting(job: Job, now: Date): Promise<boolean> {
 async function renewDatabase(job: Job, folders: JobFolders, previous: string | undefined): Promise<void> {
   const waiting = await waitingFiles(folders);
   const scratch = join(folders.private, "status");
+  await makeFolder(scratch);
+  await rm(scratch, { recursive: true }); // what a killed one left: DuckDB would replay its log
   await makeFolder(scratch);
   try {
     const target = join(scratch, "new.duckdb");

@@ -33,6 +33,7 @@ export async function withWorkspace<T>(
     const earlier = await earlierWork(folders, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
     const workspace = workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt), startedAt);
+    await makeFolder(workspace.work);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
     for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeFolder(path);
     if (!earlier) await writePlan(workspace.work, job, startedAt);

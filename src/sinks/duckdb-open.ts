@@ -6,6 +6,8 @@ export interface DuckDbOptions {
   readonly memory: string;
   /** Where it spills what does not fit. */
   readonly temporary: string;
+  /** Interrupts the statement that is at work; its reason is what rejects. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -27,14 +29,33 @@ export async function withDuckDb<T>(
   });
   try {
     const connection = await instance.connect();
+    const calm = interruptAt(options.signal, connection);
     try {
       return await work(connection);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw error;
     } finally {
+      calm();
       connection.closeSync();
     }
   } finally {
     instance.closeSync();
   }
+}
+
+/** Once the signal is aborted, interrupts every statement of the connection, until the function that it gives is called. */
+function interruptAt(signal: AbortSignal | undefined, connection: DuckDBConnection): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer = setTimeout(interrupt, 50);
+  };
+  signal?.addEventListener("abort", interrupt, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", interrupt);
+  };
 }
 
 /** A string as SQL text. */

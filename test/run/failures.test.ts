@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError, UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
+import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFor, testFolder } from "./job-for.js";
@@ -137,4 +138,27 @@ test("what the service says of an error is redacted before it is written", async
   expect(manifest.documents[0]?.error).toContain("403 forbidden bad token [key] [31m red line; is API access on");
   const text = await readFile(join(folder, "manifest.json"), "utf8");
   expect(text).not.toContain(server.key);
+});
+
+test("a record that is nested too deeply fails its document, and not the others", async () => {
+  const { run, first, second } = await startPlace();
+  const chunk = first.chunks[3];
+  if (chunk) chunk.summary = rawNumber(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+  const { manifest } = await run([first.id, second.id]);
+  expect(manifest.documents.map(({ status }) => status)).toEqual(["failed", "complete"]);
+  expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
+});
+
+test("documents that are never answered fail, and do not stop the others", async () => {
+  const { first, second, server, dataset, job: place } = await startPlace();
+  server.behaviour.faults = ({ path }) => (path.includes(second.id) ? { kind: "hang" } : undefined);
+  const folder = join(place, "..", "..");
+  const job = await jobFor(folder, {
+    service: { base_url: server.url, retries: 0, timeout: 2, concurrency: 1 },
+    datasets: [{ id: dataset.id, documents: [first.id, second.id] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl"] },
+  });
+  const { manifest } = await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
+  expect(manifest.documents.map(({ status }) => status)).toEqual(["complete", "failed"]);
+  expect(manifest.documents[1]?.error).toContain("no complete answer within 2 s");
 });

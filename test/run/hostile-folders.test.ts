@@ -1,15 +1,17 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runJob } from "../../src/run/run-job.js";
+import { takeStatus } from "../../src/run/take-status.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
-import { makeDocument, Store } from "../servers/store.js";
+import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 import { jobFor, testFolder } from "./job-for.js";
 
 async function startPlace() {
   const store = new Store();
   const document = makeDocument({ chunks: 3 });
   const dataset = store.addDataset(document);
+  dataset.batches.set("2025", [makeStatusEntry(document.id)]);
   const server = await startRealisticServer(store);
   onTestFinished(() => server.close());
   const folder = await testFolder();
@@ -18,16 +20,32 @@ async function startPlace() {
   const output = { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] };
   const job = await jobFor(folder, {
     service: { base_url: server.url },
-    datasets: [{ id: dataset.id, documents: [document.id] }],
+    datasets: [{ id: dataset.id, documents: [document.id], batches: ["2025"] }],
     output,
   });
-  return { place, outside, run: () => runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } }) };
+  const options = { env: { KNOWLEDGE_API_KEY: server.key } };
+  return { place, outside, run: () => runJob(job, options), take: () => takeStatus(job, options) };
 }
 
 test.each(["runs", ".work"])("a link planted as %s is not followed out of the folder", async (name) => {
   const { place, outside, run } = await startPlace();
   await symlink(outside, join(place, name));
-  await expect(run()).rejects.toThrow(/is a symbolic link, which is not followed out of .*; remove it$/);
+  await expect(run()).rejects.toThrow(/is a symbolic link, which is not followed; remove it$/);
+  expect(await readdir(outside)).toEqual([]);
+});
+
+test("a link planted as the folder of the job is not followed, nor one that kbdump status would write through", async () => {
+  const { place, outside, run, take } = await startPlace();
+  await rm(place, { recursive: true });
+  await symlink(outside, place);
+  await expect(run()).rejects.toThrow("is a symbolic link");
+  await rm(place);
+  for (const name of ["indexing_status", "status"]) {
+    await mkdir(join(place, ".work"), { recursive: true });
+    await symlink(outside, join(place, ".work", name));
+    await expect(take()).rejects.toThrow("is a symbolic link");
+    await rm(place, { recursive: true });
+  }
   expect(await readdir(outside)).toEqual([]);
 });
 

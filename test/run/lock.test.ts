@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,6 +7,7 @@ import { BusyError } from "../../src/errors.js";
 import { lockJob } from "../../src/run/lock.js";
 import { testFolder } from "./job-for.js";
 
+const space = await readlink("/proc/self/ns/pid").catch(() => null);
 const now = new Date("2026-11-20T02:00:00Z");
 const deadPid = spawnSync(process.execPath, ["-e", ""]).pid;
 
@@ -23,10 +24,10 @@ test("a second run hears who holds the lock; after the first let it go, it can h
 });
 
 test.each([
-  ["of a process that is no more", { pid: deadPid, host: hostname(), since: "x", born: null }],
+  ["of a process that is no more", { pid: deadPid, host: hostname(), since: "x", born: null, space }],
   [
     "of an earlier process with the pid of one that lives",
-    { pid: process.pid, host: hostname(), since: "x", born: "1" },
+    { pid: process.pid, host: hostname(), since: "x", born: "1", space },
   ],
 ])("the lock %s is taken over", async (_name, holder) => {
   const folder = await testFolder();
@@ -40,7 +41,11 @@ test.each([
 });
 
 test.each([
-  ["of another machine", JSON.stringify({ pid: deadPid, host: "elsewhere", since: "x", born: null })],
+  ["of another machine", JSON.stringify({ pid: deadPid, host: "elsewhere", since: "x", born: null, space })],
+  [
+    "of another container",
+    JSON.stringify({ pid: deadPid, host: hostname(), since: "x", born: null, space: "pid:[1]" }),
+  ],
   ["that cannot be read", "{"],
 ])("the lock %s is left alone, and the message says what to remove", async (_name, text) => {
   const folder = await testFolder();
@@ -51,7 +56,10 @@ test.each([
 
 test("of many at once exactly one gets the lock, also where a dead one lies", async () => {
   const folder = await testFolder();
-  await writeFile(join(folder, "lock"), JSON.stringify({ pid: deadPid, host: hostname(), since: "x", born: null }));
+  await writeFile(
+    join(folder, "lock"),
+    JSON.stringify({ pid: deadPid, host: hostname(), since: "x", born: null, space }),
+  );
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => lockJob(folder, now)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });

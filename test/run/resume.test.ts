@@ -5,8 +5,9 @@ import { StopError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
 import type { RunOptions } from "../../src/run/run-options.js";
 import type { Behaviour } from "../servers/behaviour.js";
+import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
-import { makeDocument, Store } from "../servers/store.js";
+import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 import { jobFor, testFolder } from "./job-for.js";
 
 const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
@@ -214,4 +215,30 @@ test("--retry-failed without anything to go on from says so and reads everything
   const { manifest } = await run(await jobWith("test"), { retryFailed: true });
   expect(manifest.status).toBe("complete");
   expect(messages).toEqual(["there is no run with failed documents to go on from: all is read"]);
+});
+
+test("numbers that a double cannot hold come through a resume as they were", async () => {
+  const { jobWith, run, breakOff, server, dataset, folder } = await startPlace();
+  const [id = ""] = dataset.documents.keys();
+  dataset.batches.set("2025", [makeStatusEntry(id, { total_segments: rawNumber("9007199254740993") })]);
+  const job = await jobWith("test", {
+    datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()], batches: ["2025"] }],
+  });
+  await breakOff(job, 40);
+  expect(server.requests.length).toBeGreaterThan(0);
+  await run(job);
+  const rows = await readFile(join(folder, "out", "test", "latest", "indexing_status.jsonl"), "utf8");
+  expect(rows.match(/"total_segments":9007199254740993,/g)).toHaveLength(2);
+});
+
+test("what is old is not published as new by --retry-failed", async () => {
+  const { jobWith, run, server, behaviour, dataset } = await startPlace();
+  const [first, second] = dataset.documents.keys();
+  behaviour.faults = ({ path }) =>
+    path.includes(`/${second}/`) ? { kind: "status", status: 400, body: "json" } : undefined;
+  const job = await jobWith("test");
+  await run(job);
+  server.reset();
+  await run(job, { retryFailed: true, now: () => new Date(Date.now() + 25 * 3_600_000) });
+  expect(server.requests.some(({ path }) => path.includes(`/${first}/`))).toBe(true);
 });

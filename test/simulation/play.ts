@@ -2,9 +2,10 @@ import { drawScenario } from "./draw-scenario.js";
 import { Coverage } from "./judge/coverage.js";
 import { judge } from "./judge/judge.js";
 import { checkMild, leftBy, undisturbed } from "./judge/mild.js";
+import type { Outcome } from "./outcome.js";
 import type { Sabotage } from "./read-all.js";
 import { isMild, type Scenario } from "./scenario.js";
-import { type Outcome, simulate } from "./simulate.js";
+import { simulate } from "./simulate.js";
 
 /** A simulation and the verdict on it. */
 export interface Played {

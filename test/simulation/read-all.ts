@@ -4,11 +4,11 @@ import { checkJob } from "../../src/job/check-job.js";
 import type { Job } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/job-from-file.js";
 import { readEverything } from "../../src/run/read-everything.js";
-import type { Reading } from "../../src/run/reading.js";
-import { emptyRunTally } from "../../src/run/run-tally.js";
+import { emptyRunTally, type RunTally } from "../../src/run/run-tally.js";
 import { csvText } from "../../src/sinks/csv.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import { documentId } from "./document-id.js";
+import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js";
 
@@ -24,11 +24,27 @@ export interface ProcessWorld extends NetworkParts {
 export type Sabotage = (client: Client) => Client;
 
 /** What a run does between its plan and its files: everything is read, with the client that the program uses. */
-export async function readAll(world: ProcessWorld): Promise<Reading> {
-  const { scenario, clock, life, random, tell, folder, parts } = world;
-  const { concurrency, maxRps, timeout, retries } = scenario.job;
+export async function readAll(world: ProcessWorld): Promise<Through> {
+  const { scenario, clock, folder, parts, sabotage = (client) => client } = world;
   const tally = emptyRunTally();
-  const client = openClient({
+  const client = clientOf(world, tally);
+  const job = jobOf(scenario, world.service.knowledge.dataset.id);
+  const formats = [jsonlText, csvText(false)].filter(({ format }) => scenario.job.formats.includes(format));
+  const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
+  const run = { runId: "run", startedAt: new Date(0), work: folder, parts, stage: folder, scratch: folder };
+  const now = () => new Date(clock.now);
+  const options = { job, formats, workspace: { ...folders, ...run }, tally, now, log: () => {}, retryFailed: false };
+  try {
+    return { reading: await readEverything(sabotage(client), options), tally };
+  } finally {
+    await client.close();
+  }
+}
+
+function clientOf(world: ProcessWorld, tally: RunTally): Client {
+  const { scenario, clock, life, random, tell } = world;
+  const { concurrency, maxRps, timeout, retries } = scenario.job;
+  return openClient({
     baseUrl: "http://kb.example/v1",
     key: "dataset-key",
     concurrency,
@@ -46,25 +62,6 @@ export async function readAll(world: ProcessWorld): Promise<Reading> {
       turn: simulatedTurn(clock, life, random),
     },
   });
-  const job = jobOf(scenario, world.service.knowledge.dataset.id);
-  const formats = [jsonlText, csvText(false)].filter(({ format }) => scenario.job.formats.includes(format));
-  const [runId, startedAt] = ["run", new Date(0)];
-  const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
-  const workspace = { ...folders, runId, startedAt, work: folder, parts, stage: folder, scratch: folder };
-  const now = () => new Date(clock.now);
-  try {
-    return await readEverything(world.sabotage?.(client) ?? client, {
-      job,
-      formats,
-      workspace,
-      tally,
-      now,
-      log: () => {},
-      retryFailed: false,
-    });
-  } finally {
-    await client.close();
-  }
 }
 
 function jobOf({ job, documents }: Scenario, dataset: string): Job {

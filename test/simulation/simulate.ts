@@ -1,40 +1,21 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Reading } from "../../src/run/reading.js";
 import { Calls } from "./calls.js";
 import { SimulatedClock } from "./clock.js";
 import { SimulatedDisk } from "./disk.js";
 import { streamOf } from "./draw-scenario.js";
 import { place } from "./files.js";
 import { Life } from "./life.js";
+import type { Outcome, Through } from "./outcome.js";
 import { type ProcessWorld, readAll, type Sabotage } from "./read-all.js";
 import type { Scenario } from "./scenario.js";
 import { SimulatedService } from "./service.js";
-
-/** What came of a simulation, with everything that is needed to judge it. */
-export interface Outcome {
-  readonly scenario: Scenario;
-  /** What the last process read; undefined when it gave up, too. */
-  readonly reading: Reading | undefined;
-  /** Why processes ended before they were through, those that were killed aside. */
-  readonly errors: readonly unknown[];
-  /** Processes that there were. */
-  readonly lives: number;
-  readonly service: SimulatedService;
-  readonly calls: Calls;
-  /** The folder of the parts. */
-  readonly parts: string;
-  /** What the client did and must never do. */
-  readonly violations: readonly string[];
-  /** Simulated milliseconds that it took. */
-  readonly elapsed: number;
-  readonly trace: readonly string[];
-}
+import { storedIn } from "./stored.js";
 
 /** How one process ended. */
 type End =
-  | { readonly kind: "through"; readonly reading: Reading }
+  | { readonly kind: "through"; readonly through: Through }
   | { readonly kind: "killed"; readonly powerCut: boolean }
   | { readonly kind: "error"; readonly error: unknown };
 
@@ -42,6 +23,8 @@ type End =
 const patience = 2;
 /** Milliseconds until then, at the most. */
 const longestGap = 60_000;
+/** Milliseconds within which a process ends that is told to. */
+const longestEnd = 5_000;
 
 const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
@@ -60,23 +43,32 @@ export async function simulate<T>(scenario: Scenario, judge: (outcome: Outcome) 
 }
 
 async function run(scenario: Scenario, folder: string, sabotage: Sabotage | undefined): Promise<Outcome> {
-  const [trace, violations, errors]: [string[], string[], unknown[]] = [[], [], []];
+  const [trace, violations, errors, left]: [string[], string[], unknown[], Outcome["left"][number][]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
   const world = worldOf(scenario, folder, trace, violations, sabotage);
   const { service, calls, parts, clock, random, tell } = world;
   const disk = new SimulatedDisk(clock, streamOf(scenario.seed, "disk"), tell);
   place.disk = disk;
   for (let number = 1; ; number++) {
-    const life = new Life(number, scenario.interruptions[number - 1]);
+    const life = new Life(number, scenario.interruptions[number - 1], clock);
     disk.life = life;
     const end = await endOf({ ...world, life });
     life.alive = false;
-    disk.settle(end.kind === "killed" && end.powerCut);
+    const powerCut = end.kind === "killed" && end.powerCut;
+    disk.settle(powerCut);
     tell(`process ${number}: ${end.kind === "error" ? `error: ${end.error}` : end.kind}`);
     if (end.kind === "error") errors.push(end.error);
-    const reading = end.kind === "through" ? end.reading : undefined;
-    const isLast = reading !== undefined || number > scenario.interruptions.length + patience;
-    const elapsed = clock.now;
-    if (isLast) return { scenario, reading, errors, lives: number, service, calls, parts, violations, elapsed, trace };
+    if (clock.now - life.stoppedAt > longestEnd)
+      world.violated(`it ended ${clock.now - life.stoppedAt} ms after it was told to`);
+    const [through, elapsed] = [end.kind === "through" ? end.through : undefined, clock.now];
+    const isLast = through !== undefined || number > scenario.interruptions.length + patience;
+    const verdict = { scenario, through, errors, left, violations, elapsed, trace };
+    if (isLast) return { ...verdict, lives: number, service, calls, parts };
+    left.push(powerCut ? undefined : storedIn(parts));
     service.editPerhaps();
     clock.now += random() * longestGap;
   }
@@ -107,7 +99,7 @@ function worldOf(
 
 /** Lets a process live until it is through, ends with an error, or is killed. */
 async function endOf(world: ProcessWorld): Promise<End> {
-  const through = readAll(world).then((reading): End => ({ kind: "through", reading }));
+  const ended = readAll(world).then((through): End => ({ kind: "through", through }));
   const killed = world.life.killed.then((how): End => ({ kind: "killed", powerCut: how === "power cut" }));
-  return world.clock.until(Promise.race([through, killed])).catch((error: unknown): End => ({ kind: "error", error }));
+  return world.clock.until(Promise.race([ended, killed])).catch((error: unknown): End => ({ kind: "error", error }));
 }

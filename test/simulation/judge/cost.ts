@@ -1,7 +1,7 @@
 import type { Call } from "../calls.js";
 import type { ListName } from "../list-name.js";
+import type { Outcome } from "../outcome.js";
 import { isMild } from "../scenario.js";
-import type { Outcome } from "../simulate.js";
 import { grouped } from "./grouped.js";
 import type { Complain } from "./judge.js";
 

@@ -1,19 +1,27 @@
 import { InterruptedError, StopError } from "../../../src/errors.js";
-import type { Outcome } from "../simulate.js";
+import type { Outcome } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
 /** A run ends: with every document, or with an error that says why. */
-export function checkEnd({ reading, errors, scenario, lives }: Outcome, wrong: Complain, coverage: Coverage): void {
+export function checkEnd({ through, errors, scenario, lives }: Outcome, wrong: Complain, coverage: Coverage): void {
   for (const error of errors) if (!isExpected(error)) wrong(`a process ended with ${describe(error)}`);
-  if (!reading) {
+  if (!through) {
     if (!(errors.at(-1) instanceof StopError)) wrong(`the last process ended with ${describe(errors.at(-1))}`);
     coverage.met("given up");
     return;
   }
   if (lives > 1) coverage.met("went on after an interruption");
+  const { reading, tally } = through;
   const wanted = scenario.documents.length;
   if (reading.documents.length !== wanted) wrong(`${reading.documents.length} of ${wanted} documents have a result`);
+  for (const [kind, count] of [
+    ["chunks", "chunk_count"],
+    ["child_chunks", "child_chunk_count"],
+  ] as const) {
+    const rows = reading.documents.reduce((sum, { row }) => sum + row[count], 0);
+    if (tally[kind] !== rows) wrong(`the tally has ${tally[kind]} ${kind}, the documents ${rows}`);
+  }
 }
 
 /** What stops a process on purpose, and a full disk. */

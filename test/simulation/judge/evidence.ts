@@ -6,7 +6,7 @@ import { documentName } from "../../../src/run/read-everything.js";
 import { markName } from "../body.js";
 import { type Fingerprint, fingerprintOf } from "../history.js";
 import type { ListName } from "../list-name.js";
-import type { Outcome } from "../simulate.js";
+import type { Outcome } from "../outcome.js";
 import { grouped } from "./grouped.js";
 
 /** A row as it is stored. */

@@ -1,10 +1,11 @@
-import type { Outcome } from "../simulate.js";
+import type { Outcome } from "../outcome.js";
 import { checkCost } from "./cost.js";
 import type { Coverage } from "./coverage.js";
 import { checkEnd } from "./end.js";
 import { type Evidence, evidenceOf } from "./evidence.js";
 import { checkPace } from "./pace.js";
 import { checkReason } from "./reason.js";
+import { checkResumed } from "./resumed.js";
 import { checkRows } from "./rows.js";
 import { checkSwept } from "./swept.js";
 import { checkWhole } from "./whole.js";
@@ -24,8 +25,9 @@ export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
   const wrong = [...outcome.violations];
   checkEnd(outcome, (text) => wrong.push(text), coverage);
   checkCost(outcome, (text) => wrong.push(text));
+  checkResumed(outcome, (text) => wrong.push(text), coverage);
   checkPace(outcome, (text) => wrong.push(text), coverage);
-  for (const [index, { row }] of (outcome.reading?.documents ?? []).entries()) {
+  for (const [index, { row }] of (outcome.through?.reading.documents ?? []).entries()) {
     const say = (text: string) => wrong.push(`document ${index + 1}, ${row.status}: ${text}`);
     const evidence = evidenceOf(outcome, row, index);
     for (const check of checks) check(evidence, say, coverage);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Outcome } from "../outcome.js";
 import { isMild, type Scenario } from "../scenario.js";
-import type { Outcome } from "../simulate.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
@@ -11,10 +11,10 @@ export interface Left {
   readonly documents: string;
 }
 
-export function leftBy({ parts, reading }: Outcome): Left {
+export function leftBy({ parts, through }: Outcome): Left {
   const names = readdirSync(parts).filter((name) => /\.(jsonl|csv)$/.test(name));
   const contents = names.sort().map((name) => [name, readFileSync(join(parts, name), "latin1")] as const);
-  return { parts: new Map(contents), documents: JSON.stringify(reading?.documents) };
+  return { parts: new Map(contents), documents: JSON.stringify(through?.reading.documents) };
 }
 
 /** The same scenario without any trouble: nothing fails, nothing is slow, nobody interrupts. */
@@ -26,7 +26,7 @@ export function undisturbed(scenario: Scenario): Scenario {
 /** Of scenarios in which all trouble passes: everything is complete, byte for byte what the undisturbed run leaves. */
 export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, coverage: Coverage): void {
   if (!isMild(outcome.scenario)) return;
-  for (const { row } of outcome.reading?.documents ?? []) {
+  for (const { row } of outcome.through?.reading.documents ?? []) {
     if (row.status !== "complete")
       wrong(`${row.document_id} is ${row.status}, although all trouble passed: ${row.error}`);
   }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../simulate.js";
+import type { Outcome } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 

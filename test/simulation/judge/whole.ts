@@ -6,9 +6,9 @@ import { nameOf } from "./rows.js";
 
 /**
  * Of a complete document, whatever `consistency` is. Not edited while it was read: it is exactly what the service has,
- * children and all. Edited meanwhile: every list that came with one answer is exactly what it was at that moment; of the
- * others there are as many rows as there were when the last page was answered; and a list that is stored as empty was
- * empty once while the document was read.
+ * children and all. Edited meanwhile: every list that came with one answer is exactly what it was at that moment; any other
+ * has as many rows as there were at the moment of each answer; and a list that is stored as empty was empty once while the
+ * document was read.
  */
 export function checkWhole(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, first, last, chunks, children } = evidence;
@@ -17,24 +17,40 @@ export function checkWhole(evidence: Evidence, wrong: Complain, coverage: Covera
   const edited = history.isEdited(row.document_id, first, last);
   coverage.met(edited ? "complete although edited" : "complete and not edited");
   for (const list of [chunks, ...children]) {
-    const moment = lastMomentOf(list) ?? last;
-    const then = history.at(list.name, moment);
-    if (!edited || isOneAnswer(list)) {
-      const problem = list.rows.length > 0 || !edited ? differenceOf(list, then) : undefined;
-      if (problem) wrong(`${nameOf(list)} are not what they were at moment ${moment}: ${problem}`);
-    } else if (then?.size !== list.rows.length) {
-      wrong(`${nameOf(list)} are ${list.rows.length} and were ${then?.size} at moment ${moment}`);
-    }
-    if (list.rows.length > 0) continue;
-    const states = [...history.between(list.name, first, last)];
-    if (!states.some((state) => state?.size === 0)) wrong(`${nameOf(list)} are missing`);
+    if (!edited) checkState(list, history.at(list.name, last), wrong);
+    else if (list.rows.length === 0) checkEmpty(evidence, list, wrong);
+    else for (const moment of momentsOf(list)) checkAnswer(list, moment, history.at(list.name, moment), wrong);
   }
 }
 
+function checkState(list: StoredList, state: ListState | undefined, wrong: Complain): void {
+  const problem = differenceOf(list, state);
+  if (problem) wrong(`${nameOf(list)} are not what they are: ${problem}`);
+}
+
+function checkEmpty({ outcome, first, last }: Evidence, list: StoredList, wrong: Complain): void {
+  const states = [...outcome.service.history.between(list.name, first, last)];
+  if (!states.some((state) => state?.size === 0)) wrong(`${nameOf(list)} are missing`);
+}
+
+function checkAnswer(list: StoredList, moment: number, then: ListState | undefined, wrong: Complain): void {
+  if (then?.size !== list.rows.length) {
+    wrong(`${nameOf(list)} are ${list.rows.length} and were ${then?.size} at moment ${moment}`);
+  } else if (isOneAnswer(list)) {
+    const problem = differenceOf(list, then);
+    if (problem) wrong(`${nameOf(list)} are not what they were at moment ${moment}: ${problem}`);
+  }
+}
+
+/** The moments of the answers that the rows came with. */
+function momentsOf({ rows }: StoredList): ReadonlySet<number> {
+  return new Set(rows.flatMap(({ moment }) => (moment === undefined ? [] : [moment])));
+}
+
 /** The moment of the answer that came last of those that the rows came with; undefined without rows or marks. */
-export function lastMomentOf({ rows }: StoredList): number | undefined {
-  const moments = rows.flatMap(({ moment }) => (moment === undefined ? [] : [moment]));
-  return moments.length > 0 ? Math.max(...moments) : undefined;
+export function lastMomentOf(list: StoredList): number | undefined {
+  const moments = momentsOf(list);
+  return moments.size > 0 ? Math.max(...moments) : undefined;
 }
 
 /** Whether all rows came with one answer. */
