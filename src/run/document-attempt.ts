@@ -41,7 +41,7 @@ export class DocumentAttempt {
   readonly #drift: DriftCount;
   #docForm: string | null;
   #total: number | null;
-  #childPage = 0;
+  #childPage: number;
   #childPiece = Number.POSITIVE_INFINITY;
 
   constructor(ref: DocumentRef, store: Store, attempt: number, options: DumpOptions, earlier: Earlier | undefined) {
@@ -53,6 +53,7 @@ export class DocumentAttempt {
     this.#counts = { chunks: 0, child_chunks: 0, ...earlier?.progress.counts };
     this.#drift = new DriftCount(earlier?.progress.drift);
     this.#docForm = earlier?.progress.docForm ?? null;
+    this.#childPage = earlier?.progress.childPage ?? 0;
     this.#total = earlier?.progress.checkpoint.total ?? null;
     this.#childPiece = earlier?.progress.checkpoint.childPiece ?? this.#childPiece;
     options.tally.chunks += this.#counts.chunks;
@@ -118,7 +119,14 @@ export class DocumentAttempt {
     if (!checkpoint) return undefined;
     const { chunks, child_chunks } = this.#counts;
     const counts = { chunks, child_chunks };
-    return { attempt: this.#attempt, checkpoint, docForm: this.#docForm, counts, drift: this.#drift.drift };
+    return {
+      attempt: this.#attempt,
+      checkpoint,
+      docForm: this.#docForm,
+      childPage: this.#childPage,
+      counts,
+      drift: this.#drift.drift,
+    };
   }
 
   #count({ kind, records, docForm, piece, checkpoint }: Batch): void {

@@ -14,6 +14,8 @@ export interface DocumentProgress {
   readonly attempt: number;
   readonly checkpoint: Checkpoint;
   readonly docForm: string | null;
+  /** Rows of the largest page of child chunks. */
+  readonly childPage: number;
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
   readonly drift: Drift;
 }
