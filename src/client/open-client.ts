@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import pLimit from "p-limit";
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { throttleOf } from "./check-answer.js";
+import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
@@ -87,10 +87,16 @@ export function openClient(options: ClientOptions): Client {
     } catch (error) {
       const reason = unreachable(error, tally, concurrency) ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
+      signal.throwIfAborted(); // one reason for all
       throw reason;
     }
   };
-  const send = paced(counted(http.send, tally, signal), {
+  const sendOnce: Send = async (request) => {
+    const answer = await http.send(request);
+    if (answer.status === 401) stopped.abort(errorFromAnswer(answer, options.key)); // before anybody has its slot
+    return answer;
+  };
+  const send = paced(counted(sendOnce, tally, signal), {
     bound: new InFlightBound(concurrency),
     pace: new Pace(options.maxRps),
     signal,

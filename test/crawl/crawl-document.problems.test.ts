@@ -194,7 +194,7 @@ describe("a document that cannot be read", () => {
       "belongs to a server without child lists",
       { kind: "status", status: 404, body: "html" },
       isChildPage(1),
-      /404 Error 404; the service does not know this URL/,
+      /404 Error 404; an older service has no child lists: set child_chunks: none/,
     ],
     [
       "has child lists that are closed",

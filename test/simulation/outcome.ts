@@ -20,7 +20,7 @@ export interface Outcome {
   readonly errors: readonly unknown[];
   /** Processes that there were. */
   readonly lives: number;
-  /** What each process but the last left for the next one; undefined after a power cut. */
+  /** What each process but the last left for the next one; undefined from a power cut on. */
   readonly left: readonly (Stored | undefined)[];
   readonly service: SimulatedService;
   readonly calls: Calls;

@@ -68,7 +68,7 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
     const isLast = through !== undefined || number > scenario.interruptions.length + patience;
     const verdict = { scenario, through, errors, left, violations, elapsed, trace };
     if (isLast) return { ...verdict, lives: number, service, calls, parts };
-    left.push(powerCut ? undefined : storedIn(parts));
+    left.push(powerCut || left.includes(undefined) ? undefined : storedIn(parts));
     service.editPerhaps();
     clock.now += random() * longestGap;
   }

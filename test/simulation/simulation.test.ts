@@ -47,7 +47,7 @@ const wanted: Readonly<Record<string, number>> = {
   complete: 1,
   unstable: 0.02,
   failed: 0.05,
-  "given up": 0.005,
+  "given up": 0.002, // a page that is never answered fails its document only
   "went on after an interruption": 0.2,
   "as undisturbed": 0.05,
   "as undisturbed, resumed": 0.03,

@@ -8,15 +8,17 @@ export interface Stored {
   readonly begun: ReadonlyMap<string, { readonly chunkPages: number; readonly childLists: number }>;
 }
 
-/** What lies in the folder of the parts, as the next process will find it. */
+/** What lies in the folder of the parts, as the next process will find it. A power cut can leave a result torn. */
 export function storedIn(parts: string): Stored {
   const names = readdirSync(parts);
-  const withEnd = (end: string) => names.filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length));
-  const begun = withEnd(".journal").flatMap((name) => {
-    const line = readFileSync(join(parts, `${name}.journal`), "utf8")
-      .split("\n")
-      .at(-2);
+  const textsOf = (end: string) => {
+    const ours = names.filter((name) => name.endsWith(end));
+    return ours.map((name) => [name.slice(0, -end.length), readFileSync(join(parts, name), "utf8")] as const);
+  };
+  const begun = textsOf(".journal").flatMap(([name, text]) => {
+    const line = text.split("\n").at(-2);
     return line ? [[name, JSON.parse(line).state.checkpoint] as const] : [];
   });
-  return { finished: new Set(withEnd(".result.json")), begun: new Map(begun) };
+  const finished = textsOf(".result.json").filter(([, text]) => text.endsWith("}"));
+  return { finished: new Set(finished.map(([name]) => name)), begun: new Map(begun) };
 }
