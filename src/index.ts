@@ -32,3 +32,7 @@ export type { Log, RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";
 export { type TakenStatus, takeStatus } from "./run/take-status.js";
 export type { StagedFile } from "./sinks/sink.js";
+export type { Finding } from "./verify/findings.js";
+export type { Verification } from "./verify/verification.js";
+export type { VerifyOptions } from "./verify/verify-options.js";
+export { verifyRun } from "./verify/verify-run.js";

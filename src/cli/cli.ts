@@ -15,7 +15,7 @@ const epilog = `Start with:
   kbdump init job.yaml       write a job file
   kbdump run job.yaml        run it
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 5 another run is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify found differences · 5 another run is at work · 130, 143 interrupted`;
 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
