@@ -1,0 +1,100 @@
+import { fingerprintSql, type MatchedKind } from "./fingerprint.js";
+import { childPlaces, chunkPlaces } from "./match-places.js";
+
+/** Names of tables or views, as they stand in SQL; none is quoted here. */
+export interface MatchedTables {
+  /** The older rows, with the columns of the kind. Read once. */
+  readonly before: string;
+  /** The newer ones. */
+  readonly after: string;
+  /** The temporary table to make; names that begin with it and an underscore are used, too, and dropped. */
+  readonly into: string;
+}
+
+/** Child chunks are matched below the parents that were. */
+export interface MatchedChildren extends MatchedTables {
+  /** The table that was made of their chunks. */
+  readonly parents: string;
+}
+
+/**
+ * SQL statements that pair the rows of two dumps across a re-index, inside one document each: by id; what is left by content,
+ * the k-th of equal ones with the k-th, in order of position and id; what is left by position, in order of id. Child chunks are
+ * paired the same way below a pair of parents. They make the temporary table `into` with a row per pair, or per row that has none:
+ *
+ * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parent and its counterpart
+ * - before_id, after_id: null where there is none
+ * - matched_by: `id`, `content`, `position`, or null for what was added or removed
+ * - same_content: whether content and answer are equal; null without a pair
+ * - before_position, after_position
+ *
+ * Every row of both dumps is in it once, also where an id stands in a document twice. Contents are read once and not kept.
+ */
+export function matchRows(kind: "chunks", tables: MatchedTables): string;
+export function matchRows(kind: "child_chunks", tables: MatchedChildren): string;
+export function matchRows(kind: MatchedKind, tables: MatchedTables | MatchedChildren): string {
+  const { into } = tables;
+  const parent = kind === "child_chunks" ? ["segment_id"] : [];
+  const places = "parents" in tables ? childPlaces(into, tables.parents) : chunkPlaces(into);
+  return [
+    ...(["before", "after"] as const).map((side) => rowsOf(kind, parent, tables[side], `${into}_${side}_rows`)),
+    ...places,
+    ...(["before", "after"] as const).flatMap((side) => placedRows(into, side, parent)),
+    makeInto(into, parent),
+    ...round(into, "id", "id", "position NULLS LAST, fingerprint, row"),
+    ...round(into, "content", "fingerprint", "position NULLS LAST, id, row"),
+    ...round(into, "position", "position", "id, row"),
+    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.id AS before_id, r.position AS before_position
+      FROM ${into}_before r JOIN ${into}_places p USING (place)`,
+    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.id AS after_id, r.position AS after_position
+      FROM ${into}_after r JOIN ${into}_places p USING (place)`,
+    ...["before", "after", "places"].map((name) => `DROP TABLE ${into}_${name}`),
+  ].join(";\n");
+}
+
+function rowsOf(kind: MatchedKind, parent: readonly string[], from: string, table: string): string {
+  const names = ["dataset_id", "document_id", ...parent, "id", "position"].join(", ");
+  return `CREATE OR REPLACE TEMP TABLE ${table} AS
+    SELECT row_number() OVER () AS row, ${names}, ${fingerprintSql(kind)} AS fingerprint FROM ${from}`;
+}
+
+/** The rows of one side, with the number of their place instead of three ids. */
+function placedRows(into: string, side: "before" | "after", parent: readonly string[]): readonly string[] {
+  const key = ["dataset_id", "document_id", ...parent].join(", ");
+  const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
+  return [
+    `CREATE OR REPLACE TEMP TABLE ${into}_${side} AS SELECT row, place, id, position, fingerprint
+      FROM ${into}_${side}_rows
+      JOIN (SELECT dataset_id, document_id, ${place} FROM ${into}_places GROUP BY ALL) USING (${key})`,
+    `DROP TABLE ${into}_${side}_rows`,
+  ];
+}
+
+function makeInto(into: string, parent: readonly string[]): string {
+  const names = ["dataset_id", "document_id", ...parent.flatMap((name) => [`before_${name}`, `after_${name}`])];
+  const texts = [...names, "before_id", "after_id", "matched_by"].map((name) => `${name} VARCHAR`);
+  return `CREATE OR REPLACE TEMP TABLE ${into}
+    (${texts.join(", ")}, same_content BOOLEAN, before_position BIGINT, after_position BIGINT)`;
+}
+
+/** Pairs rows of equal places and keys, the k-th with the k-th; what has no pair is left to the next round. */
+function round(into: string, name: string, key: string, order: string): readonly string[] {
+  const numbered = (side: "before" | "after") =>
+    `(SELECT *, row_number() OVER (PARTITION BY place, ${key} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
+  return [
+    `CREATE OR REPLACE TEMP TABLE ${into}_pairs AS
+      SELECT b.row AS before_row, a.row AS after_row, b.place, b.id AS before_id, a.id AS after_id,
+        b.fingerprint = a.fingerprint AS same_content, b.position AS before_position, a.position AS after_position
+      FROM ${numbered("before")} b JOIN ${numbered("after")} a
+        ON b.place = a.place AND b.${key} = a.${key} AND b.nth = a.nth`,
+    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.* EXCLUDE (place, before_row, after_row), '${name}' AS matched_by
+      FROM ${into}_pairs r JOIN ${into}_places p USING (place)`,
+    ...(["before", "after"] as const).flatMap((side) => [
+      `CREATE OR REPLACE TEMP TABLE ${into}_left AS
+        FROM ${into}_${side} r ANTI JOIN ${into}_pairs p ON r.row = p.${side}_row`,
+      `DROP TABLE ${into}_${side}`,
+      `ALTER TABLE ${into}_left RENAME TO ${into}_${side}`,
+    ]),
+    `DROP TABLE ${into}_pairs`,
+  ];
+}
