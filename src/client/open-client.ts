@@ -10,7 +10,7 @@ import { Pace } from "./pace.js";
 import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying, retryReason } from "./retry.js";
-import type { Send } from "./send.js";
+import type { Answer, Request, Send } from "./send.js";
 
 export interface ClientOptions {
   /** Ends in the version segment, as in `https://kb.example.com/v1`. */
@@ -34,9 +34,13 @@ export interface ClientOptions {
   readonly tally?: RequestTally;
   /** Told of every retry: what failed, and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
+  /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
+  readonly onAnswer?: OnAnswer | undefined;
   /** The network, time and chance; the real ones by default. */
   readonly world?: Partial<World>;
 }
+
+export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) => void;
 
 /** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
 export interface World {
@@ -92,7 +96,9 @@ export function openClient(options: ClientOptions): Client {
     }
   };
   const sendOnce: Send = async (request) => {
+    const sentAt = performance.now();
     const answer = await http.send(request);
+    options.onAnswer?.(request, answer, performance.now() - sentAt);
     if (answer.status === 401) stopped.abort(errorFromAnswer(answer, options.key)); // before anybody has its slot
     return answer;
   };

@@ -4,7 +4,7 @@ import type { Job } from "../job/job.js";
 import type { JobFolders } from "./job-folders.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import { pointLatest } from "./latest.js";
-import { planHash } from "./plan.js";
+import { planHash } from "./plan-hash.js";
 import type { Log } from "./run-options.js";
 
 export interface EarlierOptions {

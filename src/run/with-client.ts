@@ -1,4 +1,4 @@
-import { type Client, openClient } from "../client/open-client.js";
+import { type Client, type OnAnswer, openClient } from "../client/open-client.js";
 import type { Job } from "../job/job.js";
 import { readKey } from "../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
@@ -11,11 +11,12 @@ interface ReachedService {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the service of a job for as long as `work` takes. UsageError when there is no key. */
+/** Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer. UsageError when there is no key. */
 export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string) => Promise<T>,
+  onAnswer?: OnAnswer,
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, maxBody, caFile } = job.service;
   const service = await reachService(job, env);
@@ -33,6 +34,7 @@ export async function withClient<T>(
     signal,
     tally: tally.requests,
     onRetry,
+    onAnswer,
   });
   try {
     return await work(client, baseUrl);

@@ -181,3 +181,19 @@ describe("the key", () => {
     expect(told.join()).not.toContain("Test/Key");
   });
 });
+
+it("every answer is shown, with its headers, whatever its status, and how long it took", async () => {
+  const { server, dataset, document: held } = await startSetting({ chunks: 3 }, { gzip: true });
+  const seen: string[] = [];
+  const client = openTestClient(server.url, {
+    key: server.key,
+    onAnswer: ({ path }, { status, headers, body }, milliseconds) => {
+      expect(milliseconds).toBeGreaterThanOrEqual(0);
+      expect(Date.parse(String(headers.date))).toBeGreaterThan(0);
+      seen.push(`${path.split("/").at(-1)} ${status} ${headers["content-encoding"]} ${body.length > 0}`);
+    },
+  });
+  await client.chunks({ ...document, datasetId: dataset.id, documentId: held.id }, 1);
+  await expect(client.chunks({ ...document, datasetId: dataset.id }, 1)).rejects.toThrow(SkipError);
+  expect(seen).toEqual(["segments 200 gzip true", "segments 404 gzip true"]);
+});
