@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+
+/** The answers that the public description describes, by the path of the operation. */
+export const operations = {
+  datasets: "/datasets",
+  documents: "/datasets/{dataset_id}/documents",
+  chunks: "/datasets/{dataset_id}/documents/{document_id}/segments",
+  childChunks: "/datasets/{dataset_id}/documents/{document_id}/segments/{segment_id}/child_chunks",
+  indexingStatus: "/datasets/{dataset_id}/documents/{batch}/indexing-status",
+  metadataFields: "/datasets/{dataset_id}/metadata/built-in",
+} as const;
+
+const description: unknown = JSON.parse(readFileSync(new URL("knowledge-read.json", import.meta.url), "utf8"));
+const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, keywords: ["answers", "schemas"] });
+ajv.addSchema(Object.assign({}, description, { $id: "description" }));
+
+/**
+ * What in an answer is not as the public description of the operation says: `/data/3/keywords must be array`. The
+ * description requires no field; every member of the envelope is required here.
+ */
+export function violations(operation: keyof typeof operations, answer: unknown): readonly string[] {
+  const pointer = operations[operation].replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D");
+  const validate = ajv.getSchema(`description#/answers/${pointer}`);
+  if (!validate) throw new Error(`${operation} is not described`);
+  const missing = envelopeOf(validate.schema).filter((name) => !isObject(answer) || !Object.hasOwn(answer, name));
+  validate(answer);
+  const wrong = (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  return [...missing.map((name) => `/${name} must be there`), ...wrong];
+}
+
+function envelopeOf(schema: unknown): readonly string[] {
+  return isObject(schema) && isObject(schema.properties) ? Object.keys(schema.properties) : [];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
