@@ -23,9 +23,9 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
   const rows = stored.map(({ row }) => row);
   const datasets = new Map(stored.map((dataset) => [dataset.row.id, indexDataset(dataset)]));
 
-  const datasetOf = (id: string): IndexedDataset => found(datasets.get(id), "Dataset");
+  const datasetOf = (id: string): IndexedDataset => found(datasets.get(id.toLowerCase()), "Dataset");
   const documentOf = (datasetId: string, id: string): IndexedDocument =>
-    found(datasetOf(datasetId).documents.get(id), "Document");
+    found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document");
 
   return {
     metadataFields(datasetId) {
@@ -37,7 +37,7 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
       return { doc_form, ...slice(chunks.filter(isAskedFor(query)), query) };
     },
     childChunks(datasetId, documentId, chunkId, query) {
-      const children = found(documentOf(datasetId, documentId).children.get(chunkId), "Segment");
+      const children = found(documentOf(datasetId, documentId).children.get(chunkId.toLowerCase()), "Segment");
       return slice(
         withKeyword(children, ({ content }) => content, query),
         query,

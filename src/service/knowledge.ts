@@ -1,7 +1,7 @@
 /**
  * What the service answers from: one method per operation, so that data in memory, data that changes while it is served,
- * or a dump on disk can stand behind the same routes. Ids arrive as lower-case UUIDs. A method that does not know an id
- * throws (or rejects with) `notFound` of refusal.ts.
+ * or a dump on disk can stand behind the same routes. Ids arrive as they stand in the path, percent-decoded. A method that
+ * does not know an id throws (or rejects with) `notFound` of refusal.ts, whether it is well-formed or not.
  */
 
 type Awaitable<T> = T | Promise<T>;
@@ -24,8 +24,15 @@ export interface Slice<Row> {
   readonly total: number;
 }
 
-export interface ChunkSlice extends Slice<Chunk> {
-  readonly doc_form: string;
+export interface ChunkSlice extends Slice<Listed> {
+  /** Null where nobody knows it. */
+  readonly doc_form: string | null;
+}
+
+/** A row of any list. */
+export interface Listed {
+  readonly id: string;
+  readonly [field: string]: unknown;
 }
 
 /**
@@ -83,6 +90,7 @@ export interface StatusEntry {
   readonly stopped_at: number | null;
   readonly completed_segments: number;
   readonly total_segments: number;
+  readonly [field: string]: unknown;
 }
 
 export interface MetadataField {
@@ -93,10 +101,10 @@ export interface MetadataField {
 export interface Knowledge {
   metadataFields(datasetId: string): Awaitable<readonly MetadataField[]>;
   chunks(datasetId: string, documentId: string, query: ChunkQuery): Awaitable<ChunkSlice>;
-  childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery): Awaitable<Slice<ChildChunk>>;
+  childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery): Awaitable<Slice<Listed>>;
   /** One entry per document of the batch, in no particular order. */
-  indexingStatus(datasetId: string, batchId: string): Awaitable<readonly StatusEntry[]>;
-  datasets(query: ListQuery): Awaitable<Slice<Dataset>>;
+  indexingStatus(datasetId: string, batchId: string): Awaitable<readonly Listed[]>;
+  datasets(query: ListQuery): Awaitable<Slice<Listed>>;
   /** Newest first. */
-  documents(datasetId: string, query: ListQuery): Awaitable<Slice<Document>>;
+  documents(datasetId: string, query: ListQuery): Awaitable<Slice<Listed>>;
 }

@@ -15,9 +15,14 @@ export class Refusal extends Error {
   }
 }
 
+/** Thrown where an older service has no such path at all: 404 with an HTML page, whose title the message is. It is plain text without markup. */
+export class UnknownPath extends Error {
+  override readonly name = "UnknownPath";
+}
+
 /** 404 for an id that is unknown or malformed; the service does not tell the two apart. */
-export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment"): Refusal {
-  return new Refusal(404, "not_found", `${what} not found.`);
+export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment", why = ""): Refusal {
+  return new Refusal(404, "not_found", `${what} not found.${why && ` ${why}`}`);
 }
 
 /** 400 for a query parameter that cannot be used. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Chunk } from "./knowledge.js";
+import type { Attachment, Listed } from "./knowledge.js";
 
 const fileLink = /\/files\/[0-9a-f-]{36}\/(file|image)-preview(\?[^\s"'<>()]*)?/g;
 
@@ -7,15 +7,16 @@ const fileLink = /\/files\/[0-9a-f-]{36}\/(file|image)-preview(\?[^\s"'<>()]*)?/
  * The chunk as it is answered at `now`: every link to a file in `sign_content` and in its attachments carries a fresh
  * signature (`timestamp` in Unix seconds, `nonce`, `sign`). The content itself and a chunk without links stay as they are.
  */
-export function signChunk(chunk: Chunk, now: Date): Chunk {
+export function signChunk(chunk: Listed, now: Date): Listed {
   const { sign_content, attachments } = chunk;
-  const hasLink = sign_content?.includes("/files/") ?? false;
-  if (!hasLink && !attachments?.length) return chunk;
+  const hasLink = typeof sign_content === "string" && sign_content.includes("/files/");
+  const files = Array.isArray(attachments) ? attachments : [];
+  if (!hasLink && files.length === 0) return chunk;
   return {
     ...chunk,
-    ...(sign_content !== undefined && { sign_content: signLinks(sign_content, now) }),
-    ...(attachments && {
-      attachments: attachments.map((file) => ({ ...file, source_url: signLinks(file.source_url, now) })),
+    ...(hasLink && { sign_content: signLinks(sign_content, now) }),
+    ...(files.length > 0 && {
+      attachments: files.map((file: Attachment) => ({ ...file, source_url: signLinks(file.source_url, now) })),
     }),
   };
 }

@@ -1,9 +1,10 @@
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { randomKey } from "./api-key.js";
-import type { Knowledge } from "./knowledge.js";
+import type { Knowledge, Listed } from "./knowledge.js";
 import { createRoutes } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
+import { signChunk } from "./sign-links.js";
 
 const host = "127.0.0.1";
 
@@ -15,6 +16,10 @@ export interface ServiceOptions {
   /** What is served; the sample data by default. */
   readonly knowledge?: Knowledge;
   readonly clock?: () => Date;
+  /** Whether links to files are signed anew at every read, as the service does; true by default. */
+  readonly signs?: boolean;
+  /** JSON text of an answer, for rows that JSON.stringify would not write as they are. */
+  readonly jsonText?: (answer: object) => string;
 }
 
 export interface RunningService {
@@ -32,7 +37,9 @@ export interface RunningService {
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { port = 0, key = randomKey(), clock = () => new Date() } = options;
   const knowledge = options.knowledge ?? sampleKnowledge(clock);
-  const routes = createRoutes({ knowledge, key, clock });
+  const { signs = true, jsonText = JSON.stringify } = options;
+  const shown = signs ? (chunk: Listed) => signChunk(chunk, clock()) : (chunk: Listed) => chunk;
+  const routes = createRoutes({ knowledge, key, shown, jsonText });
   const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
