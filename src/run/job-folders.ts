@@ -37,16 +37,24 @@ export async function makeFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-/** Holds the lock of a job while `work` goes on in its folders, which are made. BusyError when another has it. */
-export async function withJobFolders<T>(job: Job, now: Date, work: (folders: JobFolders) => Promise<T>): Promise<T> {
+/**
+ * Holds the lock of a job while `work` goes on in its folders, which are made. BusyError when another has it. `lost` is
+ * aborted, with a StopError, when the lock is no longer ours: nothing may be published then.
+ */
+export async function withJobFolders<T>(
+  job: Job,
+  now: Date,
+  work: (folders: JobFolders, lost: AbortSignal) => Promise<T>,
+): Promise<T> {
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await makeFolder(folders.private);
-  const unlock = await lockJob(folders.private, now);
+  const lost = new AbortController();
+  const unlock = await lockJob(folders.private, now, { onLost: (error) => lost.abort(error) });
   try {
     await makeFolder(folders.runs);
     await makeFolder(folders.waiting);
-    return await work(folders);
+    return await work(folders, lost.signal);
   } finally {
     await unlock();
   }

@@ -1,119 +1,122 @@
-import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
-import { hostname } from "node:os";
-import { join } from "node:path";
-import { BusyError } from "../errors.js";
-import { flush } from "../sinks/flush.js";
+import { randomUUID } from "node:crypto";
+import { type FileHandle, link, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { StopError } from "../errors.js";
+import { deadAfter, driveTime, readLock, refuseHeld, touch, unless } from "./lock-file.js";
+import { holderFrom, thisHolder } from "./lock-holder.js";
 
-/** Who holds the lock of a job. */
-interface Holder {
-  readonly pid: number;
-  readonly host: string;
-  /** Of the run, an ISO time. */
-  readonly since: string;
-  /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
-  readonly born: string | null;
-  /** The kernel's namespace of its pid; in another one, as in another container, the pid says nothing. */
-  readonly space: string | null;
+export interface LockOptions {
+  /** Milliseconds between two signs of life. */
+  readonly every?: number;
+  /** Told when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
+  readonly onLost?: (error: StopError) => void;
+}
+
+/** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one sign of life. */
+interface Mine {
+  readonly path: string;
+  readonly text: string;
+  readonly file: FileHandle;
+  /** By the clock of the drive. */
+  readonly now: number;
 }
 
 /**
- * Takes the lock of a job and gives a function that lets it go. A second run gets a BusyError that says who holds it; the
- * lock of a process of this machine that is no more is taken over.
+ * Takes the lock of a job and gives a function that lets it go. A second run gets a BusyError that says who holds it. The
+ * lock of a process of this machine that is no more is taken over at once, any other when it has not been touched for two
+ * minutes; who holds it touches it every 10 s.
  */
-export async function lockJob(folder: string, now: Date): Promise<() => Promise<void>> {
+export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<() => Promise<void>> {
   const path = join(folder, "lock");
-  const mine = `${path}.${process.pid}`;
-  const holder: Holder = {
-    pid: process.pid,
-    host: hostname(),
-    since: now.toISOString(),
-    born: await bornAt(process.pid),
-    space: await pidSpace(),
-  };
-  await writeFile(mine, JSON.stringify(holder), { mode: 0o600 });
-  await flush(mine);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(await thisHolder(now)));
   try {
-    for (;;) {
-      // A link appears with its content or not at all, and fails where there is one already.
-      const taken = await link(mine, path).then(() => true, unless("EEXIST", false));
-      if (taken) return () => unlock(path, holder);
-      await removeDead(path, mine);
-    }
-  } finally {
-    await rm(mine, { force: true });
-  }
-}
-
-/** Lets the lock go, if it is still ours. */
-async function unlock(path: string, mine: Holder): Promise<void> {
-  const text = await readFile(path, "utf8").catch(unless("ENOENT", ""));
-  if (text === JSON.stringify(mine)) await rm(path, { force: true });
-}
-
-/** Removes the lock of a dead process; throws when it is held. Another that does the same at once must not remove ours. */
-async function removeDead(path: string, mine: string): Promise<void> {
-  const text = await readFile(path, "utf8").catch(unless("ENOENT", undefined));
-  if (text === undefined) return;
-  const holder = holderFrom(text);
-  if (!holder || (await isAlive(holder))) throw busy(path, holder);
-  const aside = `${mine}.dead`;
-  await rename(path, aside).catch(unless("ENOENT", undefined));
-  const moved = await readFile(aside, "utf8").catch(unless("ENOENT", undefined));
-  if (moved !== undefined && moved !== text) await link(aside, path).catch(unless("EEXIST", undefined));
-  await rm(aside, { force: true });
-}
-
-function busy(path: string, holder: Holder | undefined): BusyError {
-  const who = holder ? `process ${holder.pid} on ${holder.host} since ${holder.since}` : "an unknown process";
-  return new BusyError(`another run of this job is at work: ${who}; if that is not so, remove ${path}`);
-}
-
-function holderFrom(text: string): Holder | undefined {
-  try {
-    const { pid, host, since, born, space } = JSON.parse(text);
-    if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
-    return {
-      pid,
-      host: String(host),
-      since: String(since),
-      born: born === null ? null : String(born),
-      space: space == null ? null : String(space),
-    };
-  } catch {
-    return undefined;
-  }
-}
-
-async function isAlive({ pid, host, born, space }: Holder): Promise<boolean> {
-  if (host !== hostname() || space !== (await pidSpace())) return true; // it cannot be known from here
-  try {
-    process.kill(pid, 0);
+    await take(path, mine);
+    await removeLeftovers(path, mine);
   } catch (error) {
-    if (hasCode(error, "ESRCH")) return false;
-  }
-  const bornNow = await bornAt(pid);
-  return born === null || bornNow === null || born === bornNow;
-}
-
-/** Field 22 of /proc/<pid>/stat, counted behind the name, which may hold spaces; null where there is no /proc. */
-async function bornAt(pid: number): Promise<string | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
-}
-
-/** Null where there is no /proc. */
-async function pidSpace(): Promise<string | null> {
-  return readlink("/proc/self/ns/pid").catch(() => null);
-}
-
-/** Turns the error of that code into a value, and lets every other one pass. */
-function unless<T>(code: string, value: T): (error: unknown) => T {
-  return (error) => {
-    if (hasCode(error, code)) return value;
+    await mine.file.close();
     throw error;
+  } finally {
+    await rm(mine.path, { force: true });
+  }
+  const end = giveSigns(path, mine, options);
+  return async () => {
+    await end();
+    if ((await readLock(path))?.text === mine.text) await rm(path, { force: true });
   };
 }
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
+async function makeMine(path: string, text: string): Promise<Mine> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    return { path, text, file, now: await driveTime(file, text) };
+  } catch (error) {
+    await file.close();
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
+ * who holds it and still finds the dead one knows that nobody else can replace it. Should he die before he does, there is a
+ * dead lock on the dead lock, which is taken over alike.
+ */
+async function take(path: string, mine: Mine): Promise<void> {
+  for (;;) {
+    // A link appears with its content or not at all, and fails where there is one already.
+    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return;
+    const dead = await readLock(path);
+    if (!dead) continue;
+    await refuseHeld(path, dead, mine.now);
+    const claim = `${path}.${dead.id}`;
+    await take(claim, mine);
+    try {
+      if ((await readLock(path))?.id !== dead.id) continue;
+      await link(mine.path, `${mine.path}.new`);
+      await rename(`${mine.path}.new`, path);
+      return;
+    } finally {
+      await rm(claim, { force: true });
+    }
+  }
+}
+
+/** Removes what killed processes left beside the lock. Locks on locks mean nothing any more: all of them are on others than ours. */
+async function removeLeftovers(path: string, mine: Mine): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const own = (await readLock(path))?.id;
+  for (const other of (await readdir(folder)).filter((other) => other.startsWith(`${name}.`))) {
+    const rest = other.slice(name.length + 1);
+    const file = join(folder, other);
+    const isClaim = /^[0-9a-f]{16}(\.|$)/.test(rest) && rest.slice(0, 16) !== own;
+    const age = isClaim ? 0 : mine.now - ((await stat(file).catch(unless("ENOENT", undefined)))?.mtimeMs ?? mine.now);
+    if (isClaim || age > deadAfter) await rm(file, { force: true, recursive: false });
+  }
+}
+
+/** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */
+function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {} }: LockOptions): () => Promise<void> {
+  let sign: Promise<void> = Promise.resolve();
+  let lost = false;
+  const give = async () => {
+    await touch(mine.file, mine.text).catch(() => {}); // a full disk, perhaps: the next one may succeed
+    const found = await readLock(path).catch(() => ({ text: mine.text }));
+    if (found?.text === mine.text || lost) return;
+    lost = true;
+    onLost(new StopError(lostText(path, found?.text)));
+  };
+  const timer = setInterval(() => {
+    sign = sign.then(give);
+  }, every).unref();
+  return async () => {
+    clearInterval(timer);
+    await sign;
+    await mine.file.close();
+  };
+}
+
+function lostText(path: string, text: string | undefined): string {
+  const holder = text === undefined ? undefined : holderFrom(text);
+  const what = holder ? `was taken over by process ${holder.pid} on ${holder.host}` : "was removed";
+  return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
 }

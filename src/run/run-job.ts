@@ -25,12 +25,15 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
   const setting = withDefaults(options);
   return withClient(job, setting, (client, baseUrl) =>
     withWorkspace(job, setting, isPartial, async (workspace) => {
+      const signal = AbortSignal.any([setting.signal, workspace.lost]);
+      signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
       const waiting = await waitingFiles(workspace);
-      const outputs = await outputsOf(job, workspace, waiting, setting.signal);
+      const outputs = await outputsOf(job, workspace, waiting, signal);
 
       const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
       requireDocument(reading);
-      const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace });
+      const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace, signal });
+      signal.throwIfAborted();
       const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
       return { manifest, ...published };
     }),

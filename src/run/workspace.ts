@@ -16,6 +16,8 @@ export interface Workspace extends JobFolders {
   readonly stage: string;
   /** What is needed while the files are made: JSONL that is not published, DuckDB's spill, the new database. */
   readonly scratch: string;
+  /** Aborted when the lock of the job is no longer ours. */
+  readonly lost: AbortSignal;
 }
 
 /**
@@ -29,10 +31,10 @@ export async function withWorkspace<T>(
   keep: (result: T) => boolean,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  return withJobFolders(job, options.now(), async (folders) => {
+  return withJobFolders(job, options.now(), async (folders, lost) => {
     const earlier = await earlierWork(folders, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
-    const workspace = workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt), startedAt);
+    const workspace = { ...workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt)), startedAt, lost };
     await makeFolder(workspace.work);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
     for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeFolder(path);
@@ -48,14 +50,14 @@ export async function withWorkspace<T>(
   });
 }
 
-function workspaceIn(folders: JobFolders, runId: string, startedAt: Date): Workspace {
+function workspaceIn(folders: JobFolders, runId: string): Omit<Workspace, "startedAt" | "lost"> {
   const work = join(folders.private, runId);
   const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
-  return { ...folders, runId, startedAt, work, parts, stage, scratch };
+  return { ...folders, runId, work, parts, stage, scratch };
 }
 
 /** Removes what only this process could use, or all of it. */
-async function tidy(workspace: Workspace, keep: boolean): Promise<void> {
+async function tidy(workspace: Pick<Workspace, "work" | "stage" | "scratch">, keep: boolean): Promise<void> {
   for (const path of keep ? [workspace.stage, workspace.scratch] : [workspace.work]) {
     await rm(path, { recursive: true, force: true });
   }

@@ -31,7 +31,15 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
   const job = jobOf(scenario, world.service.knowledge.dataset.id);
   const formats = [jsonlText, csvText(false)].filter(({ format }) => scenario.job.formats.includes(format));
   const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
-  const run = { runId: "run", startedAt: new Date(0), work: folder, parts, stage: folder, scratch: folder };
+  const run = {
+    runId: "run",
+    startedAt: new Date(0),
+    work: folder,
+    parts,
+    stage: folder,
+    scratch: folder,
+    lost: new AbortController().signal,
+  };
   const now = () => new Date(clock.now);
   const options = { job, formats, workspace: { ...folders, ...run }, tally, now, log: () => {}, retryFailed: false };
   try {

@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { BusyError } from "../errors.js";
+import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
+
+/** Milliseconds after which a lock that nobody has touched is dead, wherever its process is or was. */
+export const deadAfter = 120_000;
+
+/** A lock file as it is found. */
+export interface LockFile {
+  /** Tells this file with this content from every other; safe in a name. */
+  readonly id: string;
+  readonly text: string;
+  /** When it was touched last, in milliseconds by the clock of the drive. */
+  readonly touched: number;
+}
+
+/** Reads a lock; undefined when there is none. A network drive gives the newest facts to who opens a file. */
+export async function readLock(path: string): Promise<LockFile | undefined> {
+  const file = await open(path, "r").catch(unless("ENOENT", undefined));
+  if (!file) return undefined;
+  try {
+    const [text, { ino, mtimeMs }] = [await file.readFile("utf8"), await file.stat()];
+    const id = createHash("sha256").update(`${ino} ${text}`).digest("hex").slice(0, 16);
+    return { id, text, touched: mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The time by the clock of the drive, which need not be that of this machine: a file of ours that is written to says it. */
+export async function driveTime(mine: FileHandle, text: string): Promise<number> {
+  await touch(mine, text);
+  return (await mine.stat()).mtimeMs;
+}
+
+/** Shows that we live: the same content once more, so that the drive, not this machine, tells the time. */
+export async function touch(mine: FileHandle, text: string): Promise<void> {
+  await mine.write(text, 0);
+  await mine.sync();
+}
+
+/**
+ * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
+ * ahead of `now` is none that a living process gave.
+ */
+export async function refuseHeld(path: string, { text, touched }: LockFile, now: number): Promise<void> {
+  const holder = holderFrom(text);
+  const alive = holder && (await isAlive(holder));
+  const age = now - touched;
+  if (alive ?? Math.abs(age) < deadAfter) throw new BusyError(busyText(path, holder, alive, age));
+}
+
+function busyText(path: string, holder: Holder | undefined, alive: boolean | undefined, age: number): string {
+  const who = holder
+    ? `process ${holder.pid} on ${holder.host} since ${holder.since}`
+    : "an unknown process, whose lock file cannot be read";
+  const what = `another run of this job is at work: ${who}`;
+  if (alive) return `${what}. Wait for its end, or end it (kill ${holder?.pid}); the next run goes on where it stopped`;
+  const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
+  const wait = `It gave its last sign of life ${seen} s ago; without another one, its lock is taken over in ${left} s`;
+  return `${what}. ${wait}. If you know that it is gone, remove ${path}`;
+}
+
+/** Turns the error of that code into a value, and lets every other one pass. */
+export function unless<T>(code: string, value: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && "code" in error && error.code === code) return value;
+    throw error;
+  };
+}

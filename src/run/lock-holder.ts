@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { readFile, readlink } from "node:fs/promises";
+import { hostname } from "node:os";
+
+/** Who holds the lock of a job. */
+export interface Holder {
+  /** Of this one hold: no two locks have the same content. */
+  readonly id: string | null;
+  readonly pid: number;
+  readonly host: string;
+  /** Of the run, an ISO time. */
+  readonly since: string;
+  /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
+  readonly born: string | null;
+  /** The kernel's namespace of its pid; in another one, as in another container, the pid says nothing. */
+  readonly space: string | null;
+  /** The kernel's id of this boot; tells machines of one name apart, and a machine from itself before it was restarted. */
+  readonly boot: string | null;
+}
+
+/** This process, as it holds a lock. */
+export async function thisHolder(since: Date): Promise<Holder> {
+  const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
+  return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
+}
+
+/** What stands in a lock file; undefined when it is empty or garbled. */
+export function holderFrom(text: string): Holder | undefined {
+  const optional = (value: unknown) => (value === undefined || value === null ? null : String(value));
+  try {
+    const { id, pid, host, since, born, space, boot } = JSON.parse(text);
+    if (!Number.isSafeInteger(pid) || pid <= 0 || typeof host !== "string") return undefined;
+    return {
+      id: optional(id),
+      pid,
+      host,
+      since: String(since),
+      born: optional(born),
+      space: optional(space),
+      boot: optional(boot),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot. */
+export async function isAlive({ pid, host, born, space, boot }: Holder): Promise<boolean | undefined> {
+  if (host !== hostname() || space !== (await pidSpace())) return undefined;
+  const here = await bootId();
+  if (boot !== null && here !== null && boot !== here) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+  }
+  const bornNow = await bornAt(pid);
+  return born === null || bornNow === null || born === bornNow;
+}
+
+/** Field 22 of /proc/<pid>/stat, counted behind the name, which may hold spaces; null where there is no /proc. */
+async function bornAt(pid: number): Promise<string | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+/** Null where there is no /proc. */
+async function pidSpace(): Promise<string | null> {
+  return readlink("/proc/self/ns/pid").catch(() => null);
+}
+
+/** Null where there is no /proc. */
+async function bootId(): Promise<string | null> {
+  const text = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+  return text.trim() || null;
+}
