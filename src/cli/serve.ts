@@ -6,6 +6,11 @@ import type { Command } from "./command.js";
 const epilog = `Example:
   kbdump serve --demo --port 8080 --key local-key
 
+A document of the demo can be indexed anew, as if somebody had changed its chunk settings: every chunk is replaced, and
+what was made or edited by hand is lost. This is no part of the interface, and takes 5 seconds, or as many as seconds= says:
+  curl -X POST -H "Authorization: Bearer local-key" "http://127.0.0.1:8080/demo/reindex/DOCUMENT_ID?seconds=20"
+The answer names the new batch, whose status can be watched; with -H "Accept: text/plain" it is nothing else.
+
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had · 2 wrong usage`;
 
 const options = (yargs: Argv) =>

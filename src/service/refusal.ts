@@ -7,11 +7,14 @@ export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: RefusalStatus;
   readonly code: string;
+  /** The one method that may be used, where another was. */
+  readonly allow: string | undefined;
 
-  constructor(status: RefusalStatus, code: string, message: string) {
+  constructor(status: RefusalStatus, code: string, message: string, allow?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.allow = allow;
   }
 }
 
@@ -35,7 +38,7 @@ export function unauthorized(): Refusal {
   return new Refusal(401, "unauthorized", "Access token is invalid");
 }
 
-/** 405 for everything that is not GET. */
-export function methodNotAllowed(): Refusal {
-  return new Refusal(405, "method_not_allowed", "The method is not allowed for the requested URL.");
+/** 405 for every method but the one that may be used. */
+export function methodNotAllowed(allow: "GET" | "POST" = "GET"): Refusal {
+  return new Refusal(405, "method_not_allowed", "The method is not allowed for the requested URL.", allow);
 }

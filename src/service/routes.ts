@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
 import { keyCheck } from "./api-key.js";
+import type { DemoKnowledge } from "./demo/demo-knowledge.js";
+import { addReindexRoute } from "./demo/reindex-route.js";
 import type { Knowledge, Listed, ListQuery } from "./knowledge.js";
 import { chunkQueryFrom, listQueryFrom } from "./list-query.js";
 import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
@@ -12,7 +14,8 @@ interface Env {
 }
 
 export interface RoutesOptions {
-  readonly knowledge: Knowledge;
+  /** Documents of a demo can be indexed anew. */
+  readonly knowledge: Knowledge | DemoKnowledge;
   readonly key: string;
   /** Makes a chunk what is answered. */
   readonly shown: (chunk: Listed) => Listed;
@@ -39,6 +42,7 @@ export function createRoutes({ knowledge, key, shown, jsonText }: RoutesOptions)
   answer("/:dataset/documents/:document/segments", (c) => listChunks(knowledge, c, shown));
   answer("/:dataset/documents/:document/segments/:segment/child_chunks", (c) => listChildChunks(knowledge, c));
   answer("/:dataset/documents/:batch/indexing-status", (c) => readIndexingStatus(knowledge, c));
+  if ("reindex" in knowledge) addReindexRoute(app, { knowledge, checkKey });
   app.notFound((c) => c.html(unknownPage("Not Found"), 404));
   app.onError(refuse);
   return app;
@@ -108,8 +112,8 @@ function refuse(error: Error, c: Context): Response {
   if (!(error instanceof Refusal)) {
     return c.json({ code: "internal_server_error", message: error.message, status: 500 }, 500);
   }
-  const { code, message, status } = error;
+  const { code, message, status, allow } = error;
   if (status === 401) c.header("WWW-Authenticate", "Bearer");
-  if (status === 405) c.header("Allow", "GET");
+  if (allow !== undefined) c.header("Allow", allow);
   return c.json({ code, message, status }, status);
 }
