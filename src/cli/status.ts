@@ -1,5 +1,6 @@
 import type { Argv } from "yargs";
 import { exitCodes, StopError, UsageError } from "../errors.js";
+import { namedDatasets } from "../job/named-datasets.js";
 import { renderStatusTable } from "../report/status-table.js";
 import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import type { TakenStatus } from "../run/take-status.js";
@@ -22,7 +23,7 @@ export const statusCommand: Command = {
   register: (yargs, world, done) =>
     yargs.command(statusCommand.name, statusCommand.about, options, async (argv) => {
       const job = await jobFrom(argv, {}, world);
-      if (job.datasets.every(({ batches }) => batches.length === 0)) {
+      if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
         throw new UsageError("The job names no batch:", [
           { path: "datasets[0].batches", message: "expected a batch: the string that creating the documents returned" },
         ]);

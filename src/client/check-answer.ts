@@ -54,6 +54,9 @@ function hintFor({ status, url, headers }: Answer, code: string, key: string): s
     const hint = new URL(url).pathname.startsWith("/v1/") ? "" : ", which usually ends in /v1";
     return `; the service does not know this URL: check service.base_url${hint}`;
   }
+  if (status === 403 && /\/datasets\?/.test(url)) {
+    return "; a key of one dataset may not list them: name the datasets by id in the job file";
+  }
   if (status === 403) return "; is API access on for this dataset, and may the key read it?";
   return "";
 }

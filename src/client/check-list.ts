@@ -14,7 +14,7 @@ export interface ListPage {
   readonly docForm: string | null;
 }
 
-/** A page of chunks or child chunks; RetryError, naming the URL, when `data`, `total` or an `id` is missing. */
+/** A page of datasets, documents, chunks or child chunks; RetryError, naming the URL, when `data`, `total` or an `id` is missing. */
 export function checkPage(value: unknown, url: string): ListPage {
   const body = checkObject(value, url);
   const rows = checkRecords(body.data, "data", url);

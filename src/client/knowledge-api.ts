@@ -13,8 +13,12 @@ export interface DocumentRef {
   readonly keyword: string | undefined;
 }
 
-/** The four read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
+/** The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
 export interface KnowledgeApi {
+  /** A page of the datasets that the key can see; `includeAll` asks for those that their owners alone see, too. */
+  readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
+  /** A page of the documents of a dataset, newest first. */
+  readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
   readonly chunks: (document: DocumentRef, page: number, limit?: number) => Promise<ListPage>;
   readonly childChunks: (document: DocumentRef, chunkId: string, page: number, limit?: number) => Promise<ListPage>;
@@ -35,6 +39,13 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
       return turn(() => check(checkAnswer(answer, key), answer.url));
     });
   return {
+    datasets: (page, limit = pageSize, includeAll = true) =>
+      read(
+        get`/datasets`(...paging(page, limit), ...(includeAll ? [["include_all", "true"] as const] : [])),
+        checkPage,
+      ),
+    documents: (datasetId, page, limit = pageSize) =>
+      read(get`/datasets/${datasetId}/documents`(...paging(page, limit)), checkPage),
     metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
     chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize) =>
       read(

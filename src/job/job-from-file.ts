@@ -4,18 +4,15 @@ import { defaultKeyVariable } from "./schema/service-schema.js";
 
 const bytesPerMegabyte = 1_000_000;
 
-type Listed = Exclude<JobFile["datasets"], "all">;
+type Named = Exclude<JobFile["datasets"], "all">[number];
 
-/**
- * Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset.
- * Throws on the word all, which has to be refused or resolved before.
- */
+/** Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset. */
 export function jobFromFile(file: JobFile): Job {
-  const datasets = listed(file.datasets);
+  const { datasets } = file;
   return {
-    name: file.name ?? datasets[0]?.id ?? "",
+    name: file.name ?? (datasets === "all" ? "all" : (datasets[0]?.id ?? "")),
     service: serviceFromFile(file.service),
-    datasets: datasets.map(datasetFromFile),
+    datasets: datasets === "all" ? "all" : datasets.map(datasetFromFile),
     childChunks: file.child_chunks,
     consistency: file.consistency,
     resumeWithin: file.resume_within,
@@ -39,10 +36,10 @@ function serviceFromFile(service: JobFile["service"]): ServiceOptions {
   };
 }
 
-function datasetFromFile(dataset: Listed[number]): DatasetJob {
+function datasetFromFile(dataset: Named): DatasetJob {
   return {
     id: dataset.id,
-    documents: listed(dataset.documents),
+    documents: dataset.documents,
     batches: dataset.batches,
     status: dataset.status,
     keyword: dataset.keyword,
@@ -59,10 +56,4 @@ function outputFromFile(output: JobFile["output"]): OutputOptions {
     csvSafe: output.csv_safe,
     memory: output.memory,
   };
-}
-
-/** A name for everything must never end up as a list of nothing. */
-function listed<Item>(items: "all" | readonly Item[]): readonly Item[] {
-  if (items === "all") throw new Error("a job cannot be made of the word all: nothing has resolved it");
-  return items;
 }

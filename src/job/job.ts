@@ -24,9 +24,11 @@ export interface ServiceOptions {
   readonly allowHttp: boolean;
 }
 
+/** A dataset as the job names it. */
 export interface DatasetJob {
   readonly id: string;
-  readonly documents: readonly string[];
+  /** all: those that the service lists when the run begins. */
+  readonly documents: readonly string[] | "all";
   readonly batches: readonly string[];
   readonly status: readonly string[];
   readonly keyword: string | undefined;
@@ -54,7 +56,8 @@ export interface OutputOptions {
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;
-  readonly datasets: readonly DatasetJob[];
+  /** all: every dataset that the service lists, with all of its documents. */
+  readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "counts" | "sweeps";
   /** Hours within which a run that broke off is continued. */

@@ -1,6 +1,11 @@
-/** The tables of a dump; a file of every text format is named after each. */
+/** The tables that every dump has; a file of every text format is named after each. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-export type Kind = (typeof kinds)[number];
+/** document_info is only in the dump of a run that asked the service which documents there are. */
+export const allKinds = [...kinds, "document_info"] as const;
+export type Kind = (typeof allKinds)[number];
+
+/** Rows of every table of a dump. */
+export type Counts = Readonly<Record<(typeof kinds)[number], number>> & { readonly document_info?: number };
 
 /**
  * What a column holds. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
@@ -107,5 +112,32 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
     own("position", "integer", "place in the service's answer, from 1"),
     sent("name", "text", "the built-in field"),
     sent("type", "text", "its type: string or time; open"),
+  ],
+  document_info: [
+    own("dataset_id", "text", "the dataset (knowledge base)"),
+    sent("document_id", "text", "the document", "id"),
+    own("dataset_name", "text", "the name of the dataset; null where the job names the dataset by id"),
+    sent("position", "integer", "place of the document in its dataset, from 1; may collide and have gaps"),
+    sent("name", "text", "the name of the document"),
+    sent("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
+    sent("data_source_type", "text", "where it came from, such as upload_file; open"),
+    sent(
+      "indexing_status",
+      "text",
+      "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open",
+    ),
+    sent("display_status", "text", "what the service shows: available, archived, disabled, error and others; open"),
+    sent("enabled", "boolean", "whether the document is retrieved"),
+    sent("disabled_at", "time", "when it was disabled, UTC"),
+    sent("disabled_by", "text", "who disabled it"),
+    sent("archived", "boolean", "whether it is archived, and therefore not retrieved"),
+    sent("word_count", "integer", "length of the document in characters"),
+    sent("tokens", "integer", "tokens of the document; 0 in economy datasets"),
+    sent("hit_count", "integer", "times that its chunks were retrieved"),
+    sent("created_from", "text", "how it was created, such as web or api; open"),
+    sent("created_by", "text", "who created it"),
+    sent("created_at", "time", "when it was created, UTC"),
+    sent("error", "any", "why its indexing failed"),
+    extra,
   ],
 };

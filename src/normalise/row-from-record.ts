@@ -23,6 +23,7 @@ const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
   documents: fieldsOf("documents"),
   indexing_status: fieldsOf("indexing_status"),
   metadata_fields: fieldsOf("metadata_fields"),
+  document_info: fieldsOf("document_info"),
 };
 
 /**

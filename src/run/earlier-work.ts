@@ -1,6 +1,7 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
+import { discoveryFile } from "./discovery.js";
 import type { JobFolders } from "./job-folders.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import { pointLatest } from "./latest.js";
@@ -70,7 +71,7 @@ async function settlePublished(
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (manifest.status === "partial" && retryFailed && samePlan) {
     const newRunId = runIdFrom(now()); // its start stays that of the work, which may be too old by now
-    await rm(join(work, "opening.json"), { force: true });
+    for (const file of ["opening.json", discoveryFile]) await rm(join(work, file), { force: true });
     await rename(work, join(folders.private, newRunId));
     return newRunId;
   }

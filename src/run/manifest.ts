@@ -1,6 +1,6 @@
 import type { RequestTally } from "../client/request-tally.js";
 import type { Job } from "../job/job.js";
-import type { Kind } from "../normalise/columns.js";
+import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 
@@ -16,7 +16,8 @@ export interface Manifest {
   readonly service: { readonly base_url: string };
   /** The job as it was understood, defaults filled in; it holds no secret. */
   readonly options: Readonly<Record<string, unknown>>;
-  readonly counts: Readonly<Record<Kind, number>>;
+  /** document_info is there only where the service was asked which documents there are. */
+  readonly counts: Counts;
   readonly requests: {
     readonly sent: number;
     readonly retried: number;
@@ -47,7 +48,10 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       ca_file: service.caFile ?? null,
       allow_http: service.allowHttp,
     },
-    datasets: job.datasets.map((dataset) => ({ ...dataset, keyword: dataset.keyword ?? null })),
+    datasets:
+      job.datasets === "all"
+        ? "all"
+        : job.datasets.map((dataset) => ({ ...dataset, keyword: dataset.keyword ?? null })),
     child_chunks: job.childChunks,
     consistency: job.consistency,
     resume_within: job.resumeWithin,

@@ -1,10 +1,18 @@
 import { join } from "node:path";
-import type { DocumentRef } from "../client/knowledge-api.js";
 import type { Client } from "../client/open-client.js";
 import { LookAhead } from "../crawl/look-ahead.js";
 import type { Job } from "../job/job.js";
 import type { TextFormat } from "../sinks/sink.js";
 import { captureStatus } from "./capture-status.js";
+import { discoverDocuments } from "./discover-documents.js";
+import {
+  type Discovery,
+  discoveryFile,
+  discoveryFrom,
+  documentsOf,
+  type ListedDataset,
+  type PlacedDocument,
+} from "./discovery.js";
 import type { DocumentResult } from "./document-result.js";
 import { dumpDocument } from "./dump-document.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
@@ -29,27 +37,41 @@ const aheadPerSlot = 4;
 /** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
 const documentsPerSlot = 2;
 
-/** Asks for everything that the job names, in this order: status, metadata fields, documents, status again. */
+/** Asks for everything that the job means, in this order: lists, status, metadata fields, documents, status again. */
 export async function readEverything(api: Client, options: ReadOptions): Promise<Reading> {
-  const { job, tally, now, workspace } = options;
+  const { tally, now, workspace } = options;
+  tally.step = "listing documents";
+  const discovery = await readDiscovery(api, options);
+  const { datasets } = discovery;
   tally.step = "reading status and fields";
-  const { before, fields } = await readOpening(api, options);
+  const { before, fields } = await readOpening(api, datasets, options);
   tally.step = readingDocuments;
-  const documents = await readDocuments(api, options);
+  const documents = await readDocuments(api, documentsOf(discovery), options);
   tally.step = "reading status";
-  const after = await captureStatus(api, job.datasets, now);
-  return { startedAt: workspace.startedAt, finishedAt: now(), documents, fields, before, after };
+  const after = await captureStatus(api, datasets, now);
+  return { startedAt: workspace.startedAt, finishedAt: now(), discovery, documents, fields, before, after };
+}
+
+/** The documents of the job by id. What the service was asked is kept: a run that is continued reads the same documents. */
+async function readDiscovery(api: Client, { job, workspace }: ReadOptions): Promise<Discovery> {
+  const path = join(workspace.work, discoveryFile);
+  const earlier = discoveryFrom(await readJsonFile(path));
+  if (earlier) return earlier;
+  const discovery = await discoverDocuments(api, job, new LookAhead(job.service.concurrency * aheadPerSlot));
+  if (discovery.found) await writeJsonFile(path, discovery);
+  return discovery;
 }
 
 /** What is read before the documents; a run that is continued has it already, unless something of it failed. */
-async function readOpening(api: Client, { job, now, workspace }: ReadOptions): Promise<Opening> {
+async function readOpening(
+  api: Client,
+  datasets: readonly ListedDataset[],
+  { now, workspace }: ReadOptions,
+): Promise<Opening> {
   const path = join(workspace.work, "opening.json");
   const earlier = openingFrom(await readJsonFile(path));
   if (earlier) return earlier;
-  const [before, fields] = await Promise.all([
-    captureStatus(api, job.datasets, now),
-    readMetadataFields(api, job.datasets),
-  ]);
+  const [before, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   if (before.failures.length + fields.failures.length === 0) await writeJsonFile(path, { before, fields });
   return { before, fields };
 }
@@ -62,14 +84,17 @@ function openingFrom(value: unknown): Opening | undefined {
   return whole ? (value as Opening) : undefined;
 }
 
-async function readDocuments(api: Client, options: ReadOptions): Promise<readonly DocumentResult[]> {
+async function readDocuments(
+  api: Client,
+  documents: readonly PlacedDocument[],
+  options: ReadOptions,
+): Promise<readonly DocumentResult[]> {
   const { job, tally, workspace } = options;
-  const refs = documentsOf(job);
-  tally.documents = refs.length;
+  tally.documents = documents.length;
   const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
   const results: DocumentResult[] = [];
-  await forEachOf(refs, job.service.concurrency * documentsPerSlot, async (ref, index) => {
-    const result = await dumpDocument(api, ref, documentName(index), {
+  await forEachOf(documents, job.service.concurrency * documentsPerSlot, async ({ ref, name }, index) => {
+    const result = await dumpDocument(api, ref, name, {
       ...options,
       parts: workspace.parts,
       lookAhead,
@@ -83,18 +108,6 @@ async function readDocuments(api: Client, options: ReadOptions): Promise<readonl
     if (result.row.status !== "complete") options.log("warn", sentenceOf(result.row));
   });
   return results;
-}
-
-/** Every document of the job, in its order. */
-export function documentsOf(job: Job): readonly DocumentRef[] {
-  return job.datasets.flatMap(({ id, documents, status, keyword }) =>
-    documents.map((documentId) => ({ datasetId: id, documentId, status, keyword })),
-  );
-}
-
-/** The name of a document's parts: its place in the job. */
-export function documentName(index: number): string {
-  return String(index + 1).padStart(7, "0");
 }
 
 /** Works on at most `atOnce` items at a time; waits for all that were begun before it rejects with the first error. */

@@ -1,8 +1,9 @@
 import type { Job } from "../job/job.js";
-import type { Kind } from "../normalise/columns.js";
+import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import { type Drift, sumOfDrift } from "../normalise/drift.js";
 import type { StatusReading } from "./capture-status.js";
+import type { Discovery } from "./discovery.js";
 import type { DocumentResult } from "./document-result.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
 import { statusWarnings } from "./status-warnings.js";
@@ -11,6 +12,7 @@ import { statusWarnings } from "./status-warnings.js";
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
+  readonly discovery: Discovery;
   /** In the order of the job. */
   readonly documents: readonly DocumentResult[];
   readonly fields: FieldsReading;
@@ -25,12 +27,17 @@ export function statusOf(reading: Reading): "complete" | "partial" {
 }
 
 /** A sentence for everything that the job asked for and did not get, documents aside. */
-function failuresOf({ fields, before, after }: Reading): readonly string[] {
-  return [...fields.failures, ...new Set([...before.failures, ...after.failures])];
+function failuresOf({ discovery, fields, before, after }: Reading): readonly string[] {
+  return [
+    ...(discovery.found?.failures ?? []),
+    ...fields.failures,
+    ...new Set([...before.failures, ...after.failures]),
+  ];
 }
 
 /** What a reader of the manifest should know: documents that are not whole, lists that failed, files that are not lossless. */
-export function warningsOf(reading: Reading, { output, datasets }: Job): readonly string[] {
+export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
+  const { datasets, found } = reading.discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
   const unsafe = output.csvSafe && output.formats.includes("csv");
   return [
@@ -39,6 +46,7 @@ export function warningsOf(reading: Reading, { output, datasets }: Job): readonl
       .filter(({ status }) => status !== "complete")
       .map(sentenceOf),
     ...failuresOf(reading),
+    ...(found?.notes ?? []),
     ...reading.fields.absent,
     ...statusWarnings(reading, (datasetId) => filtered.has(datasetId)),
     ...(unsafe
@@ -53,17 +61,19 @@ export function sentenceOf(row: DocumentRow): string {
 }
 
 /** The drift of all documents and lists, added up. */
-export function driftOf({ documents, fields, before, after }: Reading): Drift {
-  return sumOfDrift([fields, before, after, ...documents].map(({ drift }) => drift));
+export function driftOf({ discovery, documents, fields, before, after }: Reading): Drift {
+  const lists = discovery.found ? [discovery.found, fields] : [fields];
+  return sumOfDrift([...lists, before, after, ...documents].map(({ drift }) => drift));
 }
 
-/** Rows of every kind. */
-export function countsOf({ documents, before, after, fields }: Reading): Readonly<Record<Kind, number>> {
+/** Rows of every kind that the dump of this reading has. */
+export function countsOf({ discovery, documents, before, after, fields }: Reading): Counts {
   return {
     chunks: documents.reduce((sum, { row }) => sum + row.chunk_count, 0),
     child_chunks: documents.reduce((sum, { row }) => sum + row.child_chunk_count, 0),
     documents: documents.length,
     indexing_status: before.rows.length + after.rows.length,
     metadata_fields: fields.rows.length,
+    ...(discovery.found ? { document_info: discovery.found.rows.length } : {}),
   };
 }

@@ -6,9 +6,9 @@ import { flush } from "../sinks/flush.js";
 import { joinJsonl } from "../sinks/jsonl.js";
 import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
 import { tool } from "../tool.js";
+import { documentsOf } from "./discovery.js";
 import { DocumentParts, partPath } from "./document-parts.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
-import { documentName } from "./read-everything.js";
 import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./run-tally.js";
 import type { Workspace } from "./workspace.js";
@@ -54,6 +54,7 @@ async function writeRunParts(reading: Reading, { workspace, formats }: StageOpti
   );
   parts.add("indexing_status", [...reading.before.rows, ...reading.after.rows]);
   parts.add("metadata_fields", reading.fields.rows);
+  parts.add("document_info", reading.discovery.found?.rows ?? []);
   await parts.flush();
   await parts.close();
 }
@@ -64,7 +65,7 @@ async function joinedStage(reading: Reading, options: StageOptions): Promise<Sta
   const counts = countsOf(reading);
   const parts: Stage["parts"] = (kind, format) =>
     partNames(reading, kind).map((name) => partPath(workspace.parts, name, kind, format));
-  const rows: Stage["rows"] = (kind) => counts[kind];
+  const rows: Stage["rows"] = (kind) => counts[kind] ?? 0;
   const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
   const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
   const jsonl = {
@@ -73,15 +74,17 @@ async function joinedStage(reading: Reading, options: StageOptions): Promise<Sta
     documents: await join("documents"),
     indexing_status: await join("indexing_status"),
     metadata_fields: await join("metadata_fields"),
+    ...(counts.document_info === undefined ? {} : { document_info: await join("document_info") }),
   };
   return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options) };
 }
 
 /** The parts that hold rows of a kind, in the order of the job. */
 function partNames(reading: Reading, kind: Kind): readonly string[] {
-  if (kind !== "chunks" && kind !== "child_chunks") return countsOf(reading)[kind] > 0 ? [runParts] : [];
+  if (kind !== "chunks" && kind !== "child_chunks") return (countsOf(reading)[kind] ?? 0) > 0 ? [runParts] : [];
   const column = kind === "chunks" ? "chunk_count" : "child_chunk_count";
-  return reading.documents.flatMap(({ row }, index) => (row[column] > 0 ? [documentName(index)] : []));
+  const placed = documentsOf(reading.discovery);
+  return placed.flatMap(({ name }, index) => ((reading.documents[index]?.row[column] ?? 0) > 0 ? [name] : []));
 }
 
 function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOptions): RunRow {

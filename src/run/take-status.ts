@@ -2,6 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
+import { namedDatasets } from "../job/named-datasets.js";
 import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
@@ -24,7 +25,7 @@ const largeDatabase = 256_000_000;
 /** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
 export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
   const setting = withDefaults(options);
-  const reading = await withClient(job, setting, (api) => captureStatus(api, job.datasets, setting.now));
+  const reading = await withClient(job, setting, (api) => captureStatus(api, namedDatasets(job), setting.now));
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);

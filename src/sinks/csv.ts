@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { ExactNumber } from "../client/parse-json.js";
-import { type ColumnType, columns, kinds } from "../normalise/columns.js";
+import { type ColumnType, columns } from "../normalise/columns.js";
 import { jsonText } from "../normalise/json-text.js";
 import { joinParts } from "./join-parts.js";
-import type { Sink, StagedFile, TextFormat } from "./sink.js";
+import { joinedKinds, type Sink, type StagedFile, type TextFormat } from "./sink.js";
 
 /**
  * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
@@ -29,7 +29,7 @@ export function csvSink(text: TextFormat): Sink {
     format: "csv",
     finish: async (stage) => {
       const files: StagedFile[] = [];
-      for (const kind of kinds) {
+      for (const [kind] of joinedKinds(stage)) {
         const path = `${kind}.csv`;
         const { bytes, sha256 } = await joinParts(join(stage.folder, path), text.head(kind), stage.parts(kind, "csv"));
         files.push({ path, rows: stage.rows(kind), bytes, sha256 });

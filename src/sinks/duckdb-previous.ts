@@ -28,10 +28,12 @@ export async function withPrevious(
   }
 }
 
-const notReadNow = "NOT EXISTS (FROM read_now n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)";
+const noneIn = (table: string) =>
+  `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
+const notReadNow = noneIn("read_now");
 
 /**
- * Fills the tables with what earlier runs know of documents that are not in `read_now`, and with their history. A run that
+ * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their history. A run that
  * was killed when its database was in place is finished once more: what it says of that is left out.
  */
 export async function keepPrevious(
@@ -43,6 +45,7 @@ export async function keepPrevious(
     chunks: notReadNow,
     child_chunks: notReadNow,
     documents: notReadNow,
+    document_info: noneIn("listed_now"),
     runs: `run_id <> ${sqlText(runId)}`,
     chunk_changes: `run_id <> ${sqlText(runId)}`,
   };

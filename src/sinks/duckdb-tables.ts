@@ -26,6 +26,10 @@ export const tables: Readonly<Record<string, Table>> = {
   child_chunks: state("child_chunks", "the newest good state of every child chunk; segment_id is chunks.id"),
   documents: state("documents", "every document that was read, as of its newest good read"),
   metadata_fields: state("metadata_fields", "the built-in metadata fields of every dataset"),
+  document_info: state(
+    "document_info",
+    "what the service lists of every document that it was asked for, as of the last time",
+  ),
   indexing_status: {
     about: "every reading of the indexing status of the batches; grows with every run and every kbdump status",
     columns: columns.indexing_status.map(sqlColumn),

@@ -43,12 +43,17 @@ export function duckDbSink(options: DuckDbSinkOptions): Sink {
   };
 }
 
-/** read_now: the documents that this run read well, whose older rows make way; a failed document keeps its rows. */
-async function readDocuments(connection: DuckDBConnection, stage: Stage): Promise<void> {
-  const select = selectFromJsonl("documents", stage.jsonl.documents);
+/**
+ * read_now: the documents that this run read well, whose older rows make way; a failed document keeps its rows. listed_now:
+ * what the service listed, if it was asked.
+ */
+async function readDocuments(connection: DuckDBConnection, { jsonl }: Stage): Promise<void> {
+  const select = selectFromJsonl("documents", jsonl.documents);
   await connection.run(
     `CREATE TEMP TABLE read_now AS SELECT * FROM (${select}) WHERE status IS DISTINCT FROM 'failed'`,
   );
+  const listed = jsonl.document_info ? `(${selectFromJsonl("document_info", jsonl.document_info)})` : "document_info";
+  await connection.run(`CREATE TEMP TABLE listed_now AS FROM ${listed}`);
 }
 
 async function addRun(connection: DuckDBConnection, stage: Stage, waiting: readonly JsonlFile[]): Promise<void> {
@@ -59,6 +64,7 @@ async function addRun(connection: DuckDBConnection, stage: Stage, waiting: reado
     if (rowsChanged !== stage.rows(kind)) throw new Error(`${kind} has ${rowsChanged} rows for ${stage.rows(kind)}`);
   }
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
+  if (stage.jsonl.document_info) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
   const fields = selectFromJsonl("metadata_fields", stage.jsonl.metadata_fields);
   await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
   await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);

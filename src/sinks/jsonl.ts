@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { type Kind, kinds } from "../normalise/columns.js";
+import type { Kind } from "../normalise/columns.js";
 import { jsonText } from "../normalise/json-text.js";
 import { joinParts } from "./join-parts.js";
-import type { JoinedJsonl, Sink, Stage, TextFormat } from "./sink.js";
+import { type JoinedJsonl, joinedKinds, type Sink, type Stage, type TextFormat } from "./sink.js";
 
 /** One JSON object a line, keys in column order. */
 export const jsonlText: TextFormat = {
@@ -28,8 +28,10 @@ export async function joinJsonl(
 export const jsonlSink: Sink = {
   format: "jsonl",
   finish: async (stage) =>
-    kinds.map((kind) => {
-      const { lines: rows, bytes, sha256 } = stage.jsonl[kind];
-      return { path: `${kind}.jsonl`, rows, bytes, sha256 };
-    }),
+    joinedKinds(stage).map(([kind, { lines: rows, bytes, sha256 }]) => ({
+      path: `${kind}.jsonl`,
+      rows,
+      bytes,
+      sha256,
+    })),
 };

@@ -1,10 +1,9 @@
 import { join } from "node:path";
-import { kinds } from "../normalise/columns.js";
 import { type DuckDbOptions, sqlPath, withDuckDb } from "./duckdb-open.js";
 import { selectFromJsonl } from "./duckdb-read.js";
 import { fingerprint } from "./join-parts.js";
 import { seal } from "./seal.js";
-import type { JoinedJsonl, Sink, StagedFile } from "./sink.js";
+import { type JoinedJsonl, joinedKinds, type Sink, type StagedFile } from "./sink.js";
 
 /** JSONL that goes into one row group, in bytes: DuckDB holds some of them in memory, whatever its limit. */
 const groupBytes = 33_554_432;
@@ -18,11 +17,11 @@ export function parquetSink(options: DuckDbOptions): Sink {
     finish: (stage) =>
       withDuckDb(":memory:", options, async (connection) => {
         const files: StagedFile[] = [];
-        for (const kind of kinds) {
+        for (const [kind, jsonl] of joinedKinds(stage)) {
           const path = `${kind}.parquet`;
           const target = join(stage.folder, path);
-          const source = selectFromJsonl(kind, stage.jsonl[kind], "VARCHAR");
-          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(stage.jsonl[kind])}`;
+          const source = selectFromJsonl(kind, jsonl, "VARCHAR");
+          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(jsonl)}`;
           const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
           await seal(target);
           if (rowsChanged !== stage.rows(kind))

@@ -1,5 +1,5 @@
 import type { Format } from "../job/job.js";
-import type { Kind } from "../normalise/columns.js";
+import { allKinds, type Kind, type kinds } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
 import type { JoinedFile } from "./join-parts.js";
 
@@ -20,9 +20,17 @@ export interface Stage {
   readonly parts: (kind: Kind, format: Format) => readonly string[];
   /** Rows of one kind, as counted when they were written. */
   readonly rows: (kind: Kind) => number;
-  /** The joined JSONL of every kind, from which the other formats are loaded. */
-  readonly jsonl: Readonly<Record<Kind, JoinedJsonl>>;
+  /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
+  readonly jsonl: Readonly<Record<(typeof kinds)[number], JoinedJsonl>> & { readonly document_info?: JoinedJsonl };
   readonly run: RunRow;
+}
+
+/** The kinds that a dump has, in their order, each with its joined JSONL. */
+export function joinedKinds({ jsonl }: Pick<Stage, "jsonl">): readonly (readonly [Kind, JoinedJsonl])[] {
+  return allKinds.flatMap((kind) => {
+    const joined = jsonl[kind];
+    return joined ? [[kind, joined] as const] : [];
+  });
 }
 
 /** What a loader has to know of a JSONL file. */

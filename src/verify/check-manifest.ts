@@ -1,4 +1,4 @@
-import { type Kind, kinds } from "../normalise/columns.js";
+import { allKinds, type Counts, type Kind } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import { type Check, count, listOf, object, oneOf, orNull, pattern, recordOf, text, truth } from "./check-value.js";
@@ -12,7 +12,7 @@ export interface CheckedManifest {
   readonly run_id: string;
   readonly status: "complete" | "partial";
   readonly options: { readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean } };
-  readonly counts: Readonly<Record<Kind, number>>;
+  readonly counts: Counts;
   readonly documents: readonly DocumentRow[];
   readonly files: readonly StagedFile[];
 }
@@ -22,7 +22,7 @@ const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 /** A name and nothing else: no path leads out of the folder. */
 const fileName = pattern(
   "the name of a file of a dump, such as chunks.jsonl",
-  new RegExp(`^(${kinds.join("|")})\\.(${fileFormats.join("|")})$`),
+  new RegExp(`^(${allKinds.join("|")})\\.(${fileFormats.join("|")})$`),
 );
 
 const document: Check<DocumentRow> = object({
@@ -37,13 +37,24 @@ const document: Check<DocumentRow> = object({
   error: orNull(text),
 });
 
-const counts: Check<Readonly<Record<Kind, number>>> = object({
+const fixedCounts = object({
   documents: count,
   chunks: count,
   child_chunks: count,
   indexing_status: count,
   metadata_fields: count,
 });
+const foundCounts = object({ document_info: count });
+
+/** document_info is counted only where the run asked which documents there are. */
+const counts: Check<Counts> = (given, path) => {
+  const fixed = fixedCounts(given, path);
+  return isObject(given) && "document_info" in given ? { ...fixed, ...foundCounts(given, path) } : fixed;
+};
+
+function isObject(given: unknown): given is object {
+  return typeof given === "object" && given !== null;
+}
 
 const manifest = object({
   format: oneOf(1),
@@ -69,7 +80,7 @@ export const checkManifest: Check<CheckedManifest> = manifest;
 /** The kind and the format of a file; its name was checked. */
 export function partsOf({ path }: StagedFile): { readonly kind: Kind; readonly format: FileFormat } {
   const [stem, ending] = path.split(".");
-  const kind = kinds.find((name) => name === stem);
+  const kind = allKinds.find((name) => name === stem);
   const format = fileFormats.find((name) => name === ending);
   if (!kind || !format) throw new Error(`${path} is no file of a dump`);
   return { kind, format };

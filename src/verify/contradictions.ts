@@ -1,4 +1,4 @@
-import { kinds } from "../normalise/columns.js";
+import { allKinds } from "../normalise/columns.js";
 import { type CheckedManifest, fileFormats, partsOf } from "./check-manifest.js";
 import { countOf } from "./place-text.js";
 
@@ -7,9 +7,10 @@ export function contradictionsIn(manifest: CheckedManifest): readonly string[] {
   return [...inFormats(manifest), ...inFiles(manifest), ...inDocuments(manifest)];
 }
 
-/** Five files of every format that the run was asked for, each once, and no others. */
-function inFormats({ options, files }: CheckedManifest): readonly string[] {
+/** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
+function inFormats({ options, counts, files }: CheckedManifest): readonly string[] {
   const asked = fileFormats.filter((format) => options.output.formats.includes(format));
+  const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
   const expected = asked.flatMap((format) => kinds.map((kind) => `${kind}.${format}`));
   const listed = files.map(({ path }) => path);
   return [

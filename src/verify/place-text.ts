@@ -14,6 +14,7 @@ export function placeText(kind: Kind, row: Readonly<Record<string, unknown>>): s
     case "child_chunks":
       return `child chunk ${id} of chunk ${parent} of document ${document}`;
     case "documents":
+    case "document_info":
       return `document ${document} of dataset ${dataset}`;
     case "indexing_status":
       return `document ${document} of batch ${parent} at ${id}`;

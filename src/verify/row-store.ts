@@ -20,6 +20,7 @@ const identities: Readonly<Record<Kind, { readonly parent?: string; readonly id?
   documents: {},
   indexing_status: { parent: "batch", id: "captured_at" },
   metadata_fields: { id: "position" },
+  document_info: {},
 };
 
 /** Columns without which a row cannot be told from another. */
@@ -29,6 +30,7 @@ const required: Readonly<Record<Kind, readonly string[]>> = {
   documents: ["dataset_id", "document_id"],
   indexing_status: ["captured_at", "dataset_id", "batch"],
   metadata_fields: ["dataset_id", "position"],
+  document_info: ["dataset_id", "document_id"],
 };
 
 /** What tells a row from the others of its kind, under the same names for every kind. */

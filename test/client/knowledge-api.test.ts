@@ -37,6 +37,17 @@ async function asked(call: (api: KnowledgeApi) => Promise<unknown>) {
 }
 
 describe("the operations", () => {
+  it("pages of the datasets, those included that only their owners see", async () => {
+    const first = await asked((api) => api.datasets(1));
+    expect([first.path, first.query]).toEqual(["/v1/datasets", "page=1&limit=100&include_all=true"]);
+    expect(await asked((api) => api.datasets(2, 50, false))).toMatchObject({ query: "page=2&limit=50" });
+  });
+
+  it("pages of the documents of a dataset", async () => {
+    const { path, query } = await asked((api) => api.documents("set", 3));
+    expect([path, query]).toEqual(["/v1/datasets/set/documents", "page=3&limit=100"]);
+  });
+
   it("metadata fields", async () => {
     const { path, query } = await asked((api) => api.metadataFields("set"));
     expect([path, query]).toEqual(["/v1/datasets/set/metadata/built-in", ""]);

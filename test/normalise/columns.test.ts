@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Column, columns, kinds } from "../../src/normalise/columns.js";
+import { allKinds, type Column, columns, kinds } from "../../src/normalise/columns.js";
 
 const names = (list: string) => list.split(/[\s,]+/);
 
@@ -16,12 +16,16 @@ const expected = {
     parsing_completed_at, cleaning_completed_at, splitting_completed_at, completed_at, paused_at, error, stopped_at,
     completed_segments, total_segments, extra`),
   metadata_fields: names("dataset_id, position, name, type"),
+  document_info:
+    names(`dataset_id, document_id, dataset_name, position, name, doc_form, data_source_type, indexing_status,
+    display_status, enabled, disabled_at, disabled_by, archived, word_count, tokens, hit_count, created_from, created_by,
+    created_at, error, extra`),
 };
 
 const types = {
   integer: names(`position, word_count, tokens, hit_count, total, chunk_count, child_chunk_count, sweeps,
     completed_segments, total_segments`),
-  boolean: ["enabled"],
+  boolean: ["enabled", "archived"],
   strings: ["keywords"],
   list: ["attachments"],
   object: ["extra"],
@@ -36,26 +40,26 @@ function typeOf(name: string): string {
 }
 
 describe("columns", () => {
-  it("are those of the five tables, in this order", () => {
+  it("are those of the five tables, and of the one for what was found, in this order", () => {
     expect(Object.keys(columns)).toEqual(Object.keys(expected));
-    expect([...kinds]).toEqual(Object.keys(expected));
-    for (const kind of kinds) expect(columns[kind].map(({ name }) => name)).toEqual(expected[kind]);
+    expect([...allKinds]).toEqual(Object.keys(expected));
+    expect([...kinds, "document_info"]).toEqual([...allKinds]);
+    for (const kind of allKinds) expect(columns[kind].map(({ name }) => name)).toEqual(expected[kind]);
   });
 
-  it.each(kinds.flatMap((kind) => columns[kind].map((column): [string, Column] => [`${kind}.${column.name}`, column])))(
-    "%s has its type and says what it is",
-    (_name, { name, type, about }) => {
-      expect(type).toBe(typeOf(name));
-      expect(about).toMatch(/^\S.{5,}\S$/);
-    },
-  );
+  it.each(
+    allKinds.flatMap((kind) => columns[kind].map((column): [string, Column] => [`${kind}.${column.name}`, column])),
+  )("%s has its type and says what it is", (_name, { name, type, about }) => {
+    expect(type).toBe(typeOf(name));
+    expect(about).toMatch(/^\S.{5,}\S$/);
+  });
 
-  it("have the name of the field that the service sends, except the document of a status entry", () => {
-    const renamed = kinds.flatMap((kind) =>
+  it("have the name of the field that the service sends, except the document of a status entry and of a list", () => {
+    const renamed = allKinds.flatMap((kind) =>
       columns[kind]
         .filter(({ name, field }) => field !== undefined && field !== name)
         .map(({ name }) => `${kind}.${name}`),
     );
-    expect(renamed).toEqual(["indexing_status.document_id"]);
+    expect(renamed).toEqual(["indexing_status.document_id", "document_info.document_id"]);
   });
 });

@@ -23,6 +23,7 @@ function datasetRow(dataset: TestDataset): JsonObject {
     document_count: dataset.documents.size,
     doc_form: forms[0] ?? null,
     enable_api: true,
+    ...dataset.listed,
   };
 }
 
@@ -41,6 +42,7 @@ function documentRow(document: TestDocument, index: number): JsonObject {
     enabled: true,
     archived: false,
     error: null,
+    ...document.listed,
   };
 }
 

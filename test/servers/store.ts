@@ -1,4 +1,4 @@
-import type { ChildRecord, ChunkRecord, Json, StatusEntry } from "./json.js";
+import type { ChildRecord, ChunkRecord, Json, JsonObject, StatusEntry } from "./json.js";
 import { makeChild, makeChunk, sampleTime } from "./make-record.js";
 import { integer, type Random, randomFrom, uuid } from "./random.js";
 
@@ -11,6 +11,8 @@ export interface TestDocument {
   chunks: ChunkRecord[];
   /** Chunk id → its child chunks in listed order. A chunk without an entry has none. */
   readonly children: Map<string, ChildRecord[]>;
+  /** What its row in the list of documents says beside, or instead of, the usual. */
+  listed?: JsonObject;
 }
 
 /** Entries as they are, or a function of how often the batch has been read, 1 at the first read. */
@@ -21,6 +23,8 @@ export interface TestDataset {
   name: string;
   readonly documents: Map<string, TestDocument>;
   readonly batches: Map<string, Batch>;
+  /** What its row in the list of datasets says beside, or instead of, the usual. */
+  listed?: JsonObject;
 }
 
 /** A knowledge base in memory, which a test may change at any time, also between two pages. */

@@ -26,6 +26,7 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["requests_retried", "BIGINT"],
     ["warnings", "VARCHAR[]"],
   ],
+  document_info: [...ofKind("document_info"), runId],
   chunk_changes: [runId, ["change", "VARCHAR"], ...ofKind("chunks")],
 };
 

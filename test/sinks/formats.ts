@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Format } from "../../src/job/job.js";
-import { type Kind, kinds } from "../../src/normalise/columns.js";
+import { allKinds, type Kind } from "../../src/normalise/columns.js";
 import { csvSink, csvText } from "../../src/sinks/csv.js";
 import { duckDbSink } from "../../src/sinks/duckdb.js";
 import { jsonlSink } from "../../src/sinks/jsonl.js";
@@ -24,7 +24,7 @@ export const duckDbOptions = (base: string) => ({ memory: "800MB", temporary: jo
 export const databaseOf = (base: string) => join(base, "scratch", "new.duckdb");
 
 const stageFolder = (base: string) => join(base, "stage");
-const filesOf = (format: Format) => kinds.map((kind) => `${kind}.${format}`);
+const filesOf = (format: Format) => allKinds.map((kind) => `${kind}.${format}`);
 
 export const subjects: readonly Subject[] = [
   {

@@ -123,6 +123,7 @@ function tablesOf(values: ReturnType<typeof valuesOf>): Tables {
     documents: nastyRows("documents", values),
     indexing_status: nastyRows("indexing_status", values),
     metadata_fields: nastyRows("metadata_fields", values),
+    document_info: nastyRows("document_info", values),
   };
 }
 

@@ -1,13 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../../src/job/job.js";
-import { type Kind, kinds } from "../../src/normalise/columns.js";
+import { allKinds, type Kind, type kinds } from "../../src/normalise/columns.js";
 import type { Row } from "../../src/normalise/row-from-record.js";
 import { csvText } from "../../src/sinks/csv.js";
 import { joinJsonl, jsonlText } from "../../src/sinks/jsonl.js";
 import type { JoinedJsonl, RunRow, Stage } from "../../src/sinks/sink.js";
 
-export type Tables = Readonly<Record<Kind, readonly Row[]>>;
+/** Rows of every table that a dump always has, and of the one that it may have. */
+export type Tables = Readonly<Record<(typeof kinds)[number], readonly Row[]>> & {
+  readonly document_info?: readonly Row[];
+};
 
 export const noRows: Tables = { chunks: [], child_chunks: [], documents: [], indexing_status: [], metadata_fields: [] };
 
@@ -37,34 +40,37 @@ export interface StageOptions {
 /** What a run gives to its sinks, made from rows: parts of a few rows each and the joined JSONL, below `base`. */
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
   const { run = {}, csvSafe = false, rowsPerPart = 7, publishJsonl = false } = options;
-  const all = { ...noRows, ...tables };
+  const all: Tables = { ...noRows, ...tables };
   const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
 
   const paths = new Map<string, string[]>();
   for (const text of [jsonlText, csvText(csvSafe)]) {
-    for (const kind of kinds) {
+    for (const kind of allKinds) {
       const parts: string[] = [];
-      for (let from = 0; from < all[kind].length; from += rowsPerPart) {
+      const given = all[kind] ?? [];
+      for (let from = 0; from < given.length; from += rowsPerPart) {
         const path = join(folders.parts, `${from}.${kind}.${text.format}`);
-        await writeFile(path, text.rows(kind, all[kind].slice(from, from + rowsPerPart)));
+        await writeFile(path, text.rows(kind, given.slice(from, from + rowsPerPart)));
         parts.push(path);
       }
       paths.set(`${kind}.${text.format}`, parts);
     }
   }
   const parts = (kind: Kind, format: Format) => paths.get(`${kind}.${format}`) ?? [];
-  const rows = (kind: Kind) => all[kind].length;
+  const rows = (kind: Kind) => all[kind]?.length ?? 0;
   const jsonl: Partial<Record<Kind, JoinedJsonl>> = {};
-  for (const kind of kinds) {
+  for (const kind of allKinds) {
+    if (!all[kind]) continue;
     jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
   }
   return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
 }
 
 function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): Stage["jsonl"] {
-  const { chunks, child_chunks, documents, indexing_status, metadata_fields } = jsonl;
+  const { chunks, child_chunks, documents, indexing_status, metadata_fields, document_info } = jsonl;
   if (!chunks || !child_chunks || !documents || !indexing_status || !metadata_fields)
     throw new Error("a kind is missing");
-  return { chunks, child_chunks, documents, indexing_status, metadata_fields };
+  const found = document_info ? { document_info } : {};
+  return { chunks, child_chunks, documents, indexing_status, metadata_fields, ...found };
 }

@@ -30,6 +30,11 @@ const tables: Tables = {
     document_id: `x${at}`,
   })),
   metadata_fields: nastyTables.metadata_fields.map((row, at) => ({ ...row, dataset_id: "d", position: at + 1 })),
+  document_info: (nastyTables.document_info ?? []).map((row, at) => ({
+    ...row,
+    dataset_id: "d",
+    document_id: `x${at}`,
+  })),
 };
 
 test("whatever a cell holds, no difference is seen where there is none", async () => {

@@ -40,6 +40,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
       documents: count("documents"),
       indexing_status: count("indexing_status"),
       metadata_fields: count("metadata_fields"),
+      ...(tables.document_info ? { document_info: tables.document_info.length } : {}),
     },
     requests: { sent: 1, retried: 0, throttled: 0, bytes: 1 },
     documents: tables.documents,

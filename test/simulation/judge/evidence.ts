@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Kind } from "../../../src/normalise/columns.js";
 import type { DocumentRow } from "../../../src/normalise/document-row.js";
+import { documentName } from "../../../src/run/discovery.js";
 import { partPath } from "../../../src/run/document-parts.js";
-import { documentName } from "../../../src/run/read-everything.js";
 import { markName } from "../body.js";
 import { type Fingerprint, fingerprintOf } from "../history.js";
 import type { ListName } from "../list-name.js";

@@ -1,4 +1,4 @@
-import { documentName } from "../../../src/run/read-everything.js";
+import { documentName } from "../../../src/run/discovery.js";
 import { documentId } from "../document-id.js";
 import type { Outcome } from "../outcome.js";
 import { isMild } from "../scenario.js";

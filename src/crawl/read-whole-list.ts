@@ -1,0 +1,81 @@
+import type { Listed } from "../client/check-list.js";
+import type { Job } from "../job/job.js";
+import { ContentDigest } from "./content-digest.js";
+import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
+import { ListProof } from "./list-proof.js";
+import type { LookAhead } from "./look-ahead.js";
+import { readList } from "./read-list.js";
+import { sweepList } from "./sweep-list.js";
+
+/** Times that a list is read before it is taken as it is. */
+const attempts = 3;
+
+export interface WholeListOptions {
+  /** sweeps: a list of more than one answer is read a second time, and its ids must agree. */
+  readonly consistency: Job["consistency"];
+  readonly lookAhead: LookAhead;
+}
+
+/** A list of few enough rows to hold: each id once, in the order of the service. */
+export interface WholeList {
+  readonly rows: readonly Listed[];
+  /** What shows that rows may be missing; empty when the list was proved whole. */
+  readonly problems: readonly string[];
+}
+
+class MovedError extends Error {}
+
+/**
+ * Reads a list to its end and proves that it is whole. One that moves meanwhile is read again, three times in all; then it
+ * has what was seen, and problems. Rejects with SkipError when a page cannot be had.
+ */
+export async function readWholeList(
+  name: string,
+  read: ReadSizedPage,
+  { consistency, lookAhead }: WholeListOptions,
+): Promise<WholeList> {
+  for (let attempt = 1; ; attempt++) {
+    const problems: string[] = [];
+    const problem = (text: string) => {
+      if (attempt < attempts) throw new MovedError(text);
+      problems.push(text);
+    };
+    try {
+      const readPage = halvingPages(read, { name, problem });
+      const { rows, answers } = await readOnce(name, readPage, lookAhead, problem);
+      if (consistency === "sweeps" && answers > 1) {
+        await sweepList({ name, readPage, stored: digestOf(rows), fingerprint: identity }, lookAhead, problem);
+      }
+      return { rows, problems };
+    } catch (error) {
+      if (!(error instanceof MovedError)) throw error;
+    }
+  }
+}
+
+async function readOnce(
+  name: string,
+  readPage: Parameters<typeof readList>[0],
+  lookAhead: LookAhead,
+  problem: (text: string) => void,
+): Promise<{ readonly rows: readonly Listed[]; readonly answers: number }> {
+  const proof = new ListProof(name, problem);
+  const rows: Listed[] = [];
+  let answers = 0;
+  for await (const page of readList(readPage, lookAhead)) {
+    rows.push(...proof.add(page));
+    answers += page.piece === undefined ? 1 : 2;
+    if (proof.isStuck) break;
+  }
+  proof.finish();
+  return { rows, answers };
+}
+
+/** Counts and times of a listed row move all the time: only that it is there is compared. */
+const identity = ({ id }: Listed) => ({ id, content: null });
+
+function digestOf(rows: readonly Listed[]): ContentDigest {
+  const digest = new ContentDigest();
+  for (const row of rows) digest.add(identity(row));
+  return digest;
+}

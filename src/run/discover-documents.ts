@@ -1,0 +1,88 @@
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { LookAhead } from "../crawl/look-ahead.js";
+import { readWholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
+import { SkipError, StopError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import { namedDatasets } from "../job/named-datasets.js";
+import { DriftCount } from "../normalise/drift.js";
+import { rowFromRecord } from "../normalise/row-from-record.js";
+import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
+import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
+
+/** What a job has to say for its documents to be found. */
+export type DiscoveryJob = Pick<Job, "datasets" | "consistency">;
+
+/** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
+type Answered = Pick<Found, "rows" | "failures" | "notes"> & {
+  readonly dataset: ListedDataset;
+  readonly listing: Listing | undefined;
+};
+
+/**
+ * Finds the documents of a job: asks the service wherever the job says `all`, one request a page, and nothing where it
+ * names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
+ * a dataset whose list fails beside others has no documents and a sentence in `found.failures`.
+ */
+export async function discoverDocuments(
+  api: Pick<KnowledgeApi, "datasets" | "documents">,
+  job: DiscoveryJob,
+  lookAhead: LookAhead = new LookAhead(32),
+): Promise<Discovery> {
+  const options = { consistency: job.consistency, lookAhead };
+  const all = job.datasets === "all" ? await listDatasets(api, options) : undefined;
+  const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
+  const drift = new DriftCount();
+  const answers = await Promise.all(wanted.map((each) => answer(api, each, options, drift)));
+  const datasets = answers.map(({ dataset }) => dataset);
+  const listings = [...answers.flatMap(({ listing }) => listing ?? []), ...(all?.skipped ?? [])];
+  if (!all && listings.length === 0) return { datasets, found: undefined };
+  const found = {
+    rows: answers.flatMap(({ rows }) => rows),
+    listings,
+    allDatasets: all?.whole,
+    failures: [...(all?.failures ?? []), ...answers.flatMap(({ failures }) => failures)],
+    notes: [...(all?.notes ?? []), ...answers.flatMap(({ notes }) => notes)],
+    drift: drift.drift,
+  };
+  requireDocuments({ datasets, found });
+  return { datasets, found };
+}
+
+/** Where lists failed and nothing else is left to be read, there is no dump. */
+function requireDocuments({ datasets, found }: Discovery): void {
+  const failed = (found?.listings ?? []).filter(({ state }) => state === "failed");
+  const [first] = found?.failures ?? [];
+  if (failed.length === 0 || first === undefined || datasets.some(({ documents }) => documents.length > 0)) return;
+  throw new StopError(
+    failed.length === 1 ? first : `${failed.length} datasets could not be listed; the first: ${first}`,
+  );
+}
+
+async function answer(
+  api: Pick<KnowledgeApi, "documents">,
+  { dataset, name }: Wanted,
+  options: WholeListOptions,
+  drift: DriftCount,
+): Promise<Answered> {
+  const { id, documents } = dataset;
+  const none = { rows: [], failures: [], notes: [] };
+  if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
+  const listing = { dataset_id: id, name, documents: 0 };
+  try {
+    const read = (page: number, limit: number) => api.documents(id, page, limit);
+    const { rows, problems } = await readWholeList("documents", read, options);
+    const known = { dataset_id: id, dataset_name: name };
+    return {
+      dataset: { ...dataset, documents: rows.map((row) => row.id) },
+      listing: { ...listing, state: problems.length > 0 ? "unsettled" : "listed", documents: rows.length },
+      rows: rows.map((row) => rowFromRecord("document_info", row, known, { keepSignatures: true, drift: drift.add })),
+      failures: problems.length > 0 ? [`the list of documents of dataset ${id} ${movedText(problems)}`] : [],
+      notes: rows.length === 0 ? [`dataset ${id} has no documents`] : [],
+    };
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    const hint = error.status === 403 ? "; or name its documents by id" : "";
+    const failures = [`the documents of dataset ${id} cannot be listed: ${error.message}${hint}`];
+    return { ...none, failures, dataset: { ...dataset, documents: [] }, listing: { ...listing, state: "failed" } };
+  }
+}

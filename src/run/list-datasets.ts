@@ -1,0 +1,82 @@
+import type { Listed } from "../client/check-list.js";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { readWholeList, type WholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
+import { SkipError, StopError } from "../errors.js";
+import type { DatasetJob } from "../job/job.js";
+import type { Listing } from "./discovery.js";
+
+/** A dataset whose documents are to be known. */
+export interface Wanted {
+  readonly dataset: DatasetJob;
+  /** null where nobody said it. */
+  readonly name: string | null;
+}
+
+/** What the service lists, and what is to be read of it. */
+export interface AllDatasets {
+  readonly wanted: readonly Wanted[];
+  readonly skipped: readonly Listing[];
+  readonly whole: boolean;
+  readonly failures: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Every dataset of the service, apart from those whose chunks it does not give. StopError when they cannot be listed, or
+ * none is left.
+ */
+export async function listDatasets(
+  api: Pick<KnowledgeApi, "datasets">,
+  options: WholeListOptions,
+): Promise<AllDatasets> {
+  const { rows, problems, limited } = await readDatasets(api, options).catch((error: unknown) => {
+    if (!(error instanceof SkipError)) throw error;
+    throw new StopError(`the datasets cannot be listed: ${error.message}`, { cause: error });
+  });
+  if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
+  const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
+  const skipped = judged.flatMap(({ row, reason }) => (reason === undefined ? [] : [{ row, reason }]));
+  const notes = skipped.map(({ row, reason }) => `dataset ${row.id} is skipped: ${reason}`);
+  if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
+  if (limited)
+    notes.push("the service does not take include_all: datasets of which the key is no member may be missing");
+  return {
+    wanted: judged.filter(({ reason }) => reason === undefined).map(({ row }) => wantedFrom(row)),
+    skipped: skipped.map(({ row }) => ({ dataset_id: row.id, name: nameOf(row), state: "skipped", documents: 0 })),
+    whole: problems.length === 0,
+    failures: problems.length > 0 ? [`the list of datasets ${movedText(problems)}`] : [],
+    notes,
+  };
+}
+
+/** A service that refuses the parameter `include_all` is asked without it. */
+async function readDatasets(
+  api: Pick<KnowledgeApi, "datasets">,
+  options: WholeListOptions,
+): Promise<WholeList & { readonly limited: boolean }> {
+  const read = (includeAll: boolean) =>
+    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), options);
+  try {
+    return { ...(await read(true)), limited: false };
+  } catch (error) {
+    if (!(error instanceof SkipError && (error.status === 400 || error.status === 422))) throw error;
+    return { ...(await read(false)), limited: true };
+  }
+}
+
+function reasonToSkip({ provider, enable_api: enabled }: Listed): string | undefined {
+  if (provider === "external") return "its chunks are kept outside of the service (provider external)";
+  return enabled === false ? "API access is off for it (enable_api false)" : undefined;
+}
+
+function wantedFrom(row: Listed): Wanted {
+  const dataset: DatasetJob = { id: row.id, documents: "all", batches: [], status: [], keyword: undefined };
+  return { dataset, name: nameOf(row) };
+}
+
+const nameOf = ({ name }: Listed): string | null => (typeof name === "string" ? name : null);
+
+/** What there is to say of a list that did not hold still. */
+export function movedText(problems: readonly string[]): string {
+  return `moved whenever it was read, and may lack some: ${problems.slice(0, 5).join("; ")}`;
+}
