@@ -27,6 +27,7 @@ export { type Column, type ColumnType, columns, type Kind, kinds } from "./norma
 export type { DocumentRow } from "./normalise/document-row.js";
 export { type Row, type RowOptions, rowFromRecord } from "./normalise/row-from-record.js";
 export type { Manifest } from "./run/manifest.js";
+export { type PruneOptions, type PruneResult, pruneJob } from "./run/prune-job.js";
 export { type RunResult, runJob } from "./run/run-job.js";
 export type { Log, RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";

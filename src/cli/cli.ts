@@ -3,13 +3,21 @@ import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Command } from "./command.js";
 import { initCommand } from "./init.js";
+import { pruneCommand } from "./prune.js";
 import { runCommand } from "./run.js";
 import { serveCommand } from "./serve.js";
 import { statusCommand } from "./status.js";
 import { verifyCommand } from "./verify.js";
 import type { World } from "./world.js";
 
-const commands: readonly Command[] = [runCommand, statusCommand, verifyCommand, serveCommand, initCommand];
+const commands: readonly Command[] = [
+  runCommand,
+  statusCommand,
+  verifyCommand,
+  serveCommand,
+  pruneCommand,
+  initCommand,
+];
 
 const epilog = `Start with:
   kbdump init job.yaml       write a job file

@@ -41,7 +41,7 @@ resume_within: 24                       # hours within which a run that broke of
 output:
   dir: output
   formats: [jsonl, duckdb]              # of jsonl, csv, parquet, duckdb
-  # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly (not available yet)
+  # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
   # memory: 800MB                       # what DuckDB may use

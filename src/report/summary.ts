@@ -20,6 +20,9 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     ...(manifest.warnings.length > 10 ? [`… and ${manifest.warnings.length - 10} more warnings in manifest.json`] : []),
     "",
     ...renderPlaces(result),
+    ...(result.pruned.length > 0
+      ? [`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`]
+      : []),
     "",
     "Next:",
     ...nextCommands(result).map((command) => `  ${command}`),
@@ -63,7 +66,7 @@ function quoted(argument: string): string {
 }
 
 /** The same for programs. */
-export function summaryJson({ manifest, folder, database }: RunResult, elapsed: number): object {
+export function summaryJson({ manifest, folder, database, pruned }: RunResult, elapsed: number): object {
   const { status, job, run_id, counts, requests, drift, warnings } = manifest;
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
@@ -78,5 +81,6 @@ export function summaryJson({ manifest, folder, database }: RunResult, elapsed: 
     incomplete_documents: incomplete,
     drift,
     warnings,
+    removed_runs: pruned,
   };
 }

@@ -1,4 +1,4 @@
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import { discoveryFile } from "./discovery.js";
@@ -48,7 +48,7 @@ export async function earlierWork(
     const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));
     const why = reasonAgainst(facts, job, options);
     if (why === undefined && facts) found = { runId, startedAt: facts.startedAt };
-    else await setAside(folders, runId, `the work of run ${runId} is not continued: ${why}`, options.log);
+    else await setAside(folders, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
   else if (options.retryFailed) options.log("warn", "there is no run with failed documents to go on from: all is read");
@@ -87,11 +87,17 @@ function reasonAgainst(facts: Facts | undefined, job: Job, { now, fresh }: Earli
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }
 
-/** The last work that was set aside is kept, in case somebody wants it. */
-async function setAside(folders: JobFolders, runId: string, message: string, log: Log): Promise<void> {
+/** The last work that was set aside is kept, in case somebody wants it; its time says since when. */
+async function setAside(
+  folders: JobFolders,
+  runId: string,
+  message: string,
+  { log, now }: EarlierOptions,
+): Promise<void> {
   const aside = join(folders.private, "set-aside");
   await rm(aside, { recursive: true, force: true });
   await rename(join(folders.private, runId), aside);
+  await utimes(aside, now(), now());
   log("info", `${message}; it lies in ${aside}`);
 }
 

@@ -3,6 +3,7 @@ import type { Job } from "../job/job.js";
 import { sayDiskFull } from "./disk-full.js";
 import type { Manifest } from "./manifest.js";
 import { outputsOf } from "./outputs.js";
+import { pruneAfterRun } from "./prune-job.js";
 import { type Published, publishRun } from "./publish.js";
 import { readEverything } from "./read-everything.js";
 import type { Reading } from "./reading.js";
@@ -15,6 +16,8 @@ import { withWorkspace } from "./workspace.js";
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published {
   readonly manifest: Manifest;
+  /** Ids of the runs that `output.keep` let go of. */
+  readonly pruned: readonly string[];
 }
 
 /**
@@ -35,7 +38,7 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
       const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace, signal });
       signal.throwIfAborted();
       const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
-      return { manifest, ...published };
+      return { manifest, ...published, pruned: await pruneAfterRun(job, workspace, setting) };
     }),
   ).catch((error: unknown) => {
     throw sayDiskFull(error, job.output.dir, setting.tally.step);

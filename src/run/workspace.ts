@@ -1,6 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
+import { clearRemoved } from "./clear-removed.js";
 import { type EarlierOptions, earlierWork, runIdFrom, writePlan } from "./earlier-work.js";
 import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
 
@@ -32,6 +33,7 @@ export async function withWorkspace<T>(
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   return withJobFolders(job, options.now(), async (folders, lost) => {
+    await clearRemoved(folders);
     const earlier = await earlierWork(folders, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
     const workspace = { ...workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt)), startedAt, lost };

@@ -11,7 +11,7 @@ import { dataset, document, jobFolder, otherDocument, problemTexts, smallJob, us
 
 const { folder, load, problems, write } = await jobFolder();
 
-const contractExample = (documents: string, unavailable: boolean) => `
+const contractExample = (documents: string) => `
 name: nightly                      # [a-z0-9][a-z0-9_-]*; default: the file's name
 service:
   base_url: https://kb.example.com/v1
@@ -32,7 +32,7 @@ consistency: counts                # counts (default) · sweeps: read until two 
 output:
   dir: output
   formats: [jsonl, duckdb]         # of jsonl, csv, parquet, duckdb
-  ${unavailable ? "" : "# "}keep: {last: 14}                 # runs to keep: last, daily, weekly, monthly; absent: keep all
+  keep: {last: 14}                 # runs to keep: last, daily, weekly, monthly; absent: keep all
   keep_signatures: false
 `;
 
@@ -66,7 +66,7 @@ const contractJob: Job = {
   output: {
     dir: "output",
     formats: ["jsonl", "duckdb"],
-    keep: undefined,
+    keep: { last: 14 },
     keepSignatures: false,
     csvSafe: false,
     memory: "800MB",
@@ -75,7 +75,7 @@ const contractJob: Job = {
 
 describe("a job file", () => {
   test("with everything in it becomes a job", async () => {
-    expect(await load(contractExample(`[${document}, ${otherDocument}]`, false))).toEqual(contractJob);
+    expect(await load(contractExample(`[${document}, ${otherDocument}]`))).toEqual(contractJob);
   });
 
   test("may be JSON, by its content and not by its name", async () => {
@@ -89,6 +89,7 @@ describe("a job file", () => {
       ...contractJob,
       service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: [], status: [], keyword: undefined }],
+      output: { ...contractJob.output, keep: undefined },
     });
   });
 
@@ -125,9 +126,8 @@ output:
   });
 
   test("that asks for what is not available yet is refused, everything at once", async () => {
-    expect(await problems(contractExample("all", true))).toEqual([
+    expect(await problems(contractExample("all"))).toEqual([
       "datasets[0].documents: all is not available in this version; list the documents by id",
-      "output.keep: keep is not available in this version; remove it",
     ]);
   });
 });
@@ -155,14 +155,14 @@ output: {formats: [xml], keep: {last: 0}}
   datasets[0].docments: unknown key; did you mean documents?
   servce: unknown key; did you mean service?
   datasets[1].documents: all is not available in this version; list the documents by id
-  output.keep: keep is not available in this version; remove it
   datasets[1].id: UNSET is not set in the environment
   name: got "Nightly", expected a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters
   service.concurrency: got 100, expected a whole number from 1 to 64
   service.base_url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   datasets[0].id: got "\${DATASET}" (filled in from the environment), expected a UUID, 8-4-4-4-12 hexadecimal digits
   datasets[0].documents: got nothing, expected at least one document or batch
-  output.formats[0]: got "xml", expected jsonl, csv, parquet or duckdb`,
+  output.formats[0]: got "xml", expected jsonl, csv, parquet or duckdb
+  output.keep.last: got 0, expected a whole number from 1 to 10000`,
     );
   });
 
@@ -230,6 +230,7 @@ describe("flags", () => {
     expect(output).toEqual({
       ...contractJob.output,
       dir: "there",
+      keep: undefined,
       formats: ["jsonl", "parquet"],
       csvSafe: true,
       keepSignatures: true,
@@ -277,7 +278,7 @@ describe("a job without a file", () => {
       name: dataset,
       service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: ["7"], status: [], keyword: undefined }],
-      output: { ...contractJob.output, dir: "there", formats: ["csv"] },
+      output: { ...contractJob.output, dir: "there", formats: ["csv"], keep: undefined },
     });
   });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { loadJob } from "../../src/job/load-job.js";
 import { dataset, document, jobFolder } from "./job-folder.js";
 
-const { problems } = await jobFolder();
+const { load, problems } = await jobFolder();
 
 const env = {
   KNOWLEDGE_BASE_URL: "https://kb.example.com/v1",
@@ -28,10 +28,16 @@ test.each([
   expect(text).toContain(`kbdump run ${file}`);
 });
 
-test.each([
-  ["nightly", ["output.keep: keep is not available in this version; remove it"]],
-  ["analytics", ["child_chunks: auto is not available in this version; use all"]],
-])("jobs/%s.yaml offers nothing that a later version would not know", async (name, unavailable) => {
-  const text = await readFile(`jobs/${name}.yaml`, "utf8");
-  expect(await problems(text.replace(/^( *)# (\w+: )/gm, "$1$2"), { env })).toEqual(unavailable);
+test("jobs/nightly.yaml offers nothing that does not work, and keeps a fortnight", async () => {
+  const text = await readFile("jobs/nightly.yaml", "utf8");
+  const job = await load(text.replace(/^( *)# (\w+: )/gm, "$1$2"), { env });
+  expect(job.output.keep).toEqual({ last: 14 });
 });
+
+test.each([["analytics", ["child_chunks: auto is not available in this version; use all"]]])(
+  "jobs/%s.yaml offers nothing that a later version would not know",
+  async (name, unavailable) => {
+    const text = await readFile(`jobs/${name}.yaml`, "utf8");
+    expect(await problems(text.replace(/^( *)# (\w+: )/gm, "$1$2"), { env })).toEqual(unavailable);
+  },
+);

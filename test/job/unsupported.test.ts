@@ -9,7 +9,6 @@ test.each([
     "all is not available in this version; list the documents by id",
   ],
   [{ child_chunks: "auto" }, ["child_chunks"], "auto is not available in this version; use all"],
-  [{ output: { keep: { last: 14 } } }, ["output", "keep"], "keep is not available in this version; remove it"],
 ])("%j is refused", (document, path, message) => {
   expect(findUnsupported(document)).toEqual([{ path, message }]);
 });

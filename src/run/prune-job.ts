@@ -1,0 +1,65 @@
+import { access } from "node:fs/promises";
+import { UsageError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import { foldersOf, type JobFolders, refuseLinks, withJobFolders } from "./job-folders.js";
+import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
+import type { Log, RunOptions } from "./run-options.js";
+import type { Workspace } from "./workspace.js";
+
+export interface PruneOptions extends Pick<RunOptions, "log" | "now"> {
+  /** Only say what would be removed. */
+  readonly dryRun?: boolean;
+}
+
+/** What became of the runs of a job. */
+export interface PruneResult extends PrunePlan {
+  readonly failures: readonly PruneFailure[];
+}
+
+/**
+ * Removes the runs of a job that no rule of its `output.keep` names, under its lock; `dryRun` changes nothing and takes no
+ * lock. Throws UsageError when the job has no such rules, BusyError when a run is at work.
+ */
+export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<PruneResult> {
+  const { log = () => {}, now = () => new Date(), dryRun = false } = options;
+  const { keep } = job.output;
+  if (!keep) {
+    const message = "expected, such as {last: 14}; without it every run is kept";
+    throw new UsageError("There is nothing to prune by:", [{ path: "output.keep", message }]);
+  }
+  const folders = foldersOf(job);
+  await refuseLinks(folders);
+  if (dryRun || !(await isThere(folders.runs)))
+    return { ...(await planPrune(job, keep, folders, now())), failures: [] };
+  return withJobFolders(job, now(), async () => {
+    const plan = await planPrune(job, keep, folders, now());
+    return { ...plan, failures: await pruneRuns(plan, folders, log) };
+  });
+}
+
+/** What a run does at its end: nothing of it can fail the run, which is published. Gives the runs that were removed. */
+export async function pruneAfterRun(
+  job: Job,
+  workspace: Pick<Workspace, keyof JobFolders | "runId">,
+  { now, log }: { readonly now: () => Date; readonly log: Log },
+): Promise<readonly string[]> {
+  const { keep } = job.output;
+  if (!keep) return [];
+  try {
+    const plan = await planPrune(job, keep, workspace, now(), workspace.runId);
+    const failures = await pruneRuns(plan, workspace, log);
+    for (const { runId, error } of failures) log("warn", `run ${runId} could not be removed: ${error}`);
+    const failed = new Set(failures.map(({ runId }) => runId));
+    return plan.runs.filter(({ keep, runId }) => !keep && !failed.has(runId)).map(({ runId }) => runId);
+  } catch (error) {
+    log("warn", `old runs could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

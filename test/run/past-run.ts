@@ -1,0 +1,22 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Makes run folders as runs of the job would have left them, with one file of rows, and lets `latest` lead to the newest complete one. */
+export async function makeRuns(
+  place: string,
+  job: string,
+  runs: Readonly<Record<string, "complete" | "partial">>,
+): Promise<void> {
+  for (const [runId, status] of Object.entries(runs)) {
+    const folder = join(place, "runs", runId);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "chunks.jsonl"), "{}\n");
+    const files = [{ path: "chunks.jsonl", rows: 1, bytes: 3, sha256: "" }];
+    await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 1, job, run_id: runId, status, files }));
+  }
+  const newest = Object.keys(runs)
+    .filter((runId) => runs[runId] === "complete")
+    .sort()
+    .at(-1);
+  if (newest) await symlink(join("runs", newest), join(place, "latest"));
+}
