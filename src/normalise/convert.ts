@@ -40,6 +40,18 @@ const latest = Date.parse("9999-12-31T23:59:59.999Z");
 /** Unix seconds, whole or not, as `2025-03-06T13:20:00Z`, to the millisecond and with `.SSS` only where there is a fraction. */
 export function isoTime(seconds: unknown): string | typeof mistyped {
   if (typeof seconds !== "number") return mistyped;
+  const before = recent.get(seconds);
+  if (before !== undefined) return before;
+  const iso = isoTimeOf(seconds);
+  if (recent.size >= 1000) recent.clear();
+  recent.set(seconds, iso);
+  return iso;
+}
+
+/** Chunks of a document were made and indexed in the same seconds, and to write a date is slow. */
+const recent = new Map<number, string | typeof mistyped>();
+
+function isoTimeOf(seconds: number): string | typeof mistyped {
   const milliseconds = Math.round(seconds * 1000);
   if (!(milliseconds >= earliest && milliseconds <= latest)) return mistyped;
   const iso = new Date(milliseconds).toISOString();

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Format } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
+import type { PartFile } from "../sinks/join-parts.js";
 import type { TextFormat } from "../sinks/sink.js";
 import { Part, type PartFacts } from "./part.js";
 
@@ -47,7 +48,7 @@ export class DocumentParts {
       const file = partName(this.#name, kind, text.format);
       const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
       this.#parts.set(file, part);
-      part.add(text.rows(kind, rows));
+      part.add(text.texts(kind, rows));
     }
   }
 
@@ -60,8 +61,19 @@ export class DocumentParts {
 
   /** Writes everything added so far, and gives what the files then are. */
   async flush(): Promise<readonly PartFacts[]> {
-    const writes = [...this.#parts].map(async ([file, part]) => ({ file, ...(await part.flush()) }));
+    const writes = [...this.#parts].map(async ([file, part]) => {
+      const { bytes, sha256 } = await part.flush();
+      return { file, bytes, sha256 };
+    });
     return Promise.all(writes);
+  }
+
+  /** The files as far as they are written; there is none where there are no rows. */
+  get files(): readonly PartFile[] {
+    return [...this.#parts].map(([file, part]) => {
+      const [kind, format] = file.split(".").slice(-2) as [Kind, Format];
+      return { kind, format, path: join(this.#folder, file), ...part.facts };
+    });
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,18 @@
 import type { Checkpoint } from "../crawl/crawl-document.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { Drift } from "../normalise/drift.js";
+import type { PartFile } from "../sinks/join-parts.js";
 
 /** What one document came to. Its rows lie in its parts. */
 export interface DocumentResult {
   readonly row: DocumentRow;
   readonly drift: Drift;
+}
+
+/** A document that was read, and where its rows lie. */
+export interface DumpedDocument extends DocumentResult {
+  /** One for every kind and text format; there is none where there are no rows. */
+  readonly files: readonly PartFile[];
 }
 
 /** How far a document is that is not finished. */

@@ -2,6 +2,7 @@ import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from
 import { join } from "node:path";
 import type { Kind } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
+import type { PartFile } from "../sinks/join-parts.js";
 import type { TextFormat } from "../sinks/sink.js";
 import { DocumentParts } from "./document-parts.js";
 import { readJsonFile } from "./json-file.js";
@@ -81,6 +82,11 @@ export class DocumentStore<State, Result> {
     await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
     await rename(`${this.#resultPath}.part`, this.#resultPath);
     await rm(this.#journalPath, { force: true });
+  }
+
+  /** The files of the parts, as far as they are written. */
+  get files(): readonly PartFile[] {
+    return this.#parts.files;
   }
 
   /** Leaves everything as it is for a later process. */

@@ -3,7 +3,13 @@ import { SkipError } from "../errors.js";
 import type { Kind } from "../normalise/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
 import { partPath } from "./document-parts.js";
-import { checkProgress, checkResult, type DocumentProgress, type DocumentResult } from "./document-result.js";
+import {
+  checkProgress,
+  checkResult,
+  type DocumentProgress,
+  type DocumentResult,
+  type DumpedDocument,
+} from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
 import { readLines } from "./read-lines.js";
 import type { RunTally } from "./run-tally.js";
@@ -26,11 +32,12 @@ export async function dumpDocument(
   ref: DocumentRef,
   name: string,
   options: DumpOptions,
-): Promise<DocumentResult> {
+): Promise<DumpedDocument> {
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const finished = await store.result(checkResult);
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
-    return countFinished(finished, options.tally);
+    countFinished(finished, options.tally);
+    return { ...finished, files: store.files };
   }
   if (finished) await store.discard();
 
@@ -56,7 +63,7 @@ export async function dumpDocument(
       const status = problems.length > 0 ? "unstable" : "complete";
       const result = attempt.result(status, sweeps, problems.slice(0, 5).join("; ") || null);
       await store.finish(result);
-      return result;
+      return { ...result, files: store.files };
     } catch (error) {
       if (!(error instanceof MovedError) && !(error instanceof SkipError)) {
         await store.leave();
@@ -64,7 +71,7 @@ export async function dumpDocument(
       }
       attempt.takeBack();
       await store.discard();
-      if (error instanceof SkipError) return attempt.result("failed", sweeps, error.message);
+      if (error instanceof SkipError) return { ...attempt.result("failed", sweeps, error.message), files: [] };
     }
   }
 }
@@ -80,8 +87,7 @@ async function resumed(store: Store, chunks: string): Promise<Earlier | undefine
   return { progress, ids };
 }
 
-function countFinished(result: DocumentResult, tally: RunTally): DocumentResult {
-  tally.chunks += result.row.chunk_count;
-  tally.child_chunks += result.row.child_chunk_count;
-  return result;
+function countFinished({ row }: DocumentResult, tally: RunTally): void {
+  tally.chunks += row.chunk_count;
+  tally.child_chunks += row.child_chunk_count;
 }

@@ -1,6 +1,7 @@
-import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, open, truncate } from "node:fs/promises";
+import { type FileHandle, open, rm, truncate } from "node:fs/promises";
+import { ByteFacts, type FileFacts } from "../sinks/byte-facts.js";
+import { encodeLines } from "../sinks/encode-lines.js";
 
 /** What a part is, as far as it is written. */
 export interface PartFacts {
@@ -10,13 +11,17 @@ export interface PartFacts {
   readonly sha256: string;
 }
 
+/** Bytes after which a part is brought down to the disk while the crawl goes on, so that little is left to do at its end. */
+const syncEvery = 8_388_608;
+
 /** One file of rows that grows at its end and knows what is in it. */
 export class Part {
   readonly #path: string;
-  #hash: Hash = createHash("sha256");
-  #bytes = 0;
+  #counted = new ByteFacts();
   #continued = false;
   #file: FileHandle | undefined;
+  #unsynced = 0;
+  #syncing: Promise<void> | undefined;
   #texts: string[] = [];
   #waiting = 0;
 
@@ -29,32 +34,38 @@ export class Part {
     return this.#waiting;
   }
 
-  add(text: string): void {
-    this.#texts.push(text);
-    this.#waiting += text.length;
+  /** What is written. */
+  get facts(): FileFacts {
+    return this.#counted.facts;
+  }
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text);
+      this.#waiting += text.length;
+    }
   }
 
   /** Writes what was added before the call. */
-  async flush(): Promise<Omit<PartFacts, "file">> {
-    if (this.#texts.length > 0) {
-      const bytes = Buffer.from(this.#texts.join(""));
-      this.#texts = [];
-      this.#waiting = 0;
-      this.#hash.update(bytes);
-      this.#bytes += bytes.length;
-      const facts = this.#facts();
-      this.#file ??= await open(this.#path, this.#continued ? "a" : "w", 0o600);
-      await this.#file.writeFile(bytes);
-      return facts;
-    }
-    return this.#facts();
+  async flush(): Promise<FileFacts> {
+    if (this.#texts.length === 0) return this.facts;
+    const bytes = encodeLines(this.#texts);
+    this.#texts = [];
+    this.#waiting = 0;
+    this.#counted.add(bytes);
+    const { facts } = this;
+    this.#file ??= await this.#open();
+    await this.#file.writeFile(bytes);
+    await this.#syncSometimes(this.#file, bytes.length);
+    return facts;
   }
 
   /** Takes a file as it was left, cut to the bytes of `facts`; false when these are not there. */
   async reopen({ bytes, sha256 }: PartFacts): Promise<boolean> {
     try {
-      if (bytes > 0) for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#take(piece);
-      if (this.#facts().sha256 !== sha256) return false;
+      if (bytes > 0)
+        for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#counted.add(piece);
+      if (this.facts.sha256 !== sha256) return false;
       if (bytes > 0) await truncate(this.#path, bytes);
       this.#continued = bytes > 0;
       return true;
@@ -68,15 +79,23 @@ export class Part {
     this.#file = undefined;
     this.#texts = [];
     this.#waiting = 0;
+    await this.#syncing;
     await file?.close();
   }
 
-  #take(piece: Buffer): void {
-    this.#hash.update(piece);
-    this.#bytes += piece.length;
+  /** A new file: what lies there may have a second name in a published run. */
+  async #open(): Promise<FileHandle> {
+    if (this.#continued) return open(this.#path, "a");
+    await rm(this.#path, { force: true });
+    return open(this.#path, "wx", 0o600);
   }
 
-  #facts(): Omit<PartFacts, "file"> {
-    return { bytes: this.#bytes, sha256: this.#hash.copy().digest("hex") };
+  async #syncSometimes(file: FileHandle, written: number): Promise<void> {
+    this.#unsynced += written;
+    if (this.#unsynced < syncEvery) return;
+    this.#unsynced = 0;
+    await this.#syncing; // rejects with what the disk reported
+    this.#syncing = file.datasync();
+    this.#syncing.catch(() => {}); // seen at the next one, or when the part is closed
   }
 }

@@ -13,7 +13,7 @@ import {
   type ListedDataset,
   type PlacedDocument,
 } from "./discovery.js";
-import type { DocumentResult } from "./document-result.js";
+import type { DumpedDocument } from "./document-result.js";
 import { dumpDocument } from "./dump-document.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import { readMetadataFields } from "./read-metadata-fields.js";
@@ -88,11 +88,11 @@ async function readDocuments(
   api: Client,
   documents: readonly PlacedDocument[],
   options: ReadOptions,
-): Promise<readonly DocumentResult[]> {
+): Promise<readonly DumpedDocument[]> {
   const { job, tally, workspace } = options;
   tally.documents = documents.length;
   const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
-  const results: DocumentResult[] = [];
+  const results: DumpedDocument[] = [];
   await forEachOf(documents, job.service.concurrency * documentsPerSlot, async ({ ref, name }, index) => {
     const result = await dumpDocument(api, ref, name, {
       ...options,

@@ -4,7 +4,7 @@ import type { DocumentRow } from "../normalise/document-row.js";
 import { type Drift, sumOfDrift } from "../normalise/drift.js";
 import type { StatusReading } from "./capture-status.js";
 import type { Discovery } from "./discovery.js";
-import type { DocumentResult } from "./document-result.js";
+import type { DumpedDocument } from "./document-result.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
 import { statusWarnings } from "./status-warnings.js";
 
@@ -14,7 +14,7 @@ export interface Reading {
   readonly finishedAt: Date;
   readonly discovery: Discovery;
   /** In the order of the job. */
-  readonly documents: readonly DocumentResult[];
+  readonly documents: readonly DumpedDocument[];
   readonly fields: FieldsReading;
   readonly before: StatusReading;
   readonly after: StatusReading;

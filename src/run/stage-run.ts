@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
 import { flush } from "../sinks/flush.js";
+import type { PartFile } from "../sinks/join-parts.js";
 import { joinJsonl } from "../sinks/jsonl.js";
 import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
 import { tool } from "../tool.js";
-import { documentsOf } from "./discovery.js";
-import { DocumentParts, partPath } from "./document-parts.js";
+import { DocumentParts } from "./document-parts.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
 import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./run-tally.js";
@@ -29,9 +29,9 @@ const runParts = "run";
 /** Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
   const { workspace, sinks, tally, signal } = options;
-  await writeRunParts(reading, options);
+  const parts = [...reading.documents.flatMap(({ files }) => files), ...(await writeRunParts(reading, options))];
   tally.step = "joining the parts";
-  const stage = await joinedStage(reading, options);
+  const stage = await joinedStage(reading, parts, options);
   const files: StagedFile[] = [];
   for (const sink of sinks) {
     signal.throwIfAborted();
@@ -46,7 +46,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   return manifest;
 }
 
-async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<void> {
+async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<readonly PartFile[]> {
   const parts = new DocumentParts(workspace.parts, runParts, formats);
   parts.add(
     "documents",
@@ -57,14 +57,14 @@ async function writeRunParts(reading: Reading, { workspace, formats }: StageOpti
   parts.add("document_info", reading.discovery.found?.rows ?? []);
   await parts.flush();
   await parts.close();
+  return parts.files;
 }
 
 /** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
-async function joinedStage(reading: Reading, options: StageOptions): Promise<Stage> {
+async function joinedStage(reading: Reading, files: readonly PartFile[], options: StageOptions): Promise<Stage> {
   const { job, workspace } = options;
   const counts = countsOf(reading);
-  const parts: Stage["parts"] = (kind, format) =>
-    partNames(reading, kind).map((name) => partPath(workspace.parts, name, kind, format));
+  const parts: Stage["parts"] = (kind, format) => files.filter((file) => file.kind === kind && file.format === format);
   const rows: Stage["rows"] = (kind) => counts[kind] ?? 0;
   const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
   const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
@@ -77,14 +77,6 @@ async function joinedStage(reading: Reading, options: StageOptions): Promise<Sta
     ...(counts.document_info === undefined ? {} : { document_info: await join("document_info") }),
   };
   return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options) };
-}
-
-/** The parts that hold rows of a kind, in the order of the job. */
-function partNames(reading: Reading, kind: Kind): readonly string[] {
-  if (kind !== "chunks" && kind !== "child_chunks") return (countsOf(reading)[kind] ?? 0) > 0 ? [runParts] : [];
-  const column = kind === "chunks" ? "chunk_count" : "child_chunk_count";
-  const placed = documentsOf(reading.discovery);
-  return placed.flatMap(({ name }, index) => ((reading.documents[index]?.row[column] ?? 0) > 0 ? [name] : []));
 }
 
 function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOptions): RunRow {

@@ -1,6 +1,7 @@
 import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "../normalise/row-from-record.js";
+import { encodeLines } from "../sinks/encode-lines.js";
 import { flush } from "../sinks/flush.js";
 import { jsonlText } from "../sinks/jsonl.js";
 import type { JsonlFile } from "../sinks/sink.js";
@@ -11,7 +12,7 @@ export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: 
   if (rows.length === 0) return;
   await makeFolder(waiting);
   const path = join(waiting, `${name}-${process.pid}.jsonl`);
-  await writeFile(`${path}.part`, jsonlText.rows("indexing_status", rows), { mode: 0o600 });
+  await writeFile(`${path}.part`, encodeLines(jsonlText.texts("indexing_status", rows)), { mode: 0o600 });
   await flush(`${path}.part`);
   await rename(`${path}.part`, path);
 }

@@ -11,15 +11,14 @@ import { joinedKinds, type Sink, type StagedFile, type TextFormat } from "./sink
  * before cells that a spreadsheet would run as formulas, which is not lossless.
  */
 export function csvText(safe: boolean): TextFormat {
-  const options = { quoted_match: /^$|\r/, escape_formulas: safe };
+  const options = { quoted_match: /^$|\r/, escape_formulas: safe, eof: false };
   return {
     format: "csv",
     head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
-    rows: (kind, rows) =>
-      stringify(
-        rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name]))),
-        options,
-      ),
+    texts: (kind, rows) => {
+      const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
+      return rows.length > 0 ? [stringify(cells, options)] : [];
+    },
   };
 }
 

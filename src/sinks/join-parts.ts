@@ -1,47 +1,49 @@
 import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
-import { LongNumbers } from "./long-numbers.js";
+import { constants } from "node:fs";
+import { copyFile, link, open, rm } from "node:fs/promises";
+import type { Format } from "../job/job.js";
+import type { Kind } from "../normalise/columns.js";
+import { ByteFacts, type FileFacts } from "./byte-facts.js";
+import { flush } from "./flush.js";
 
-/** What a joined file turned out to be, counted from its bytes. */
-export interface JoinedFile {
-  readonly bytes: number;
-  readonly sha256: string;
-  /** Line feeds, which are rows in JSONL. */
-  readonly lines: number;
-  /** Bytes of the longest line, without the line feed. */
-  readonly longestLine: number;
-  /** Whether there may be numbers of more digits than a double holds. */
-  readonly longNumbers: boolean;
+/** A file that was written while the crawl went on, and what is in it. */
+export interface PartFile extends FileFacts {
+  readonly kind: Kind;
+  readonly format: Format;
+  readonly path: string;
 }
 
-/** Writes `head` and then the parts, one after the other, to a new file that only its owner can read; flushed to disk. */
-export async function joinParts(target: string, head: string, parts: readonly string[]): Promise<JoinedFile> {
-  const count = new LineCount();
-  const numbers = new LongNumbers();
-  const hash = createHash("sha256");
-  let bytes = 0;
-  const file = await open(target, "w", 0o600);
+/**
+ * Makes a file of `head` and then the parts, one after the other, that only its owner can read; flushed to disk. A part
+ * that is the whole file is not written a second time: it gets a second name, and must not be written to any more.
+ */
+export async function joinParts(target: string, head: string, parts: readonly PartFile[]): Promise<FileFacts> {
+  await rm(target, { force: true });
+  const [first, ...others] = parts;
+  if (first && others.length === 0 && head === "") {
+    await link(first.path, target).catch(() => copyFile(first.path, target, constants.COPYFILE_FICLONE));
+    await flush(target);
+    return first;
+  }
+  const counted = new ByteFacts();
+  const file = await open(target, "wx", 0o600);
   try {
     const write = async (piece: Uint8Array) => {
-      hash.update(piece);
-      count.add(piece);
-      numbers.add(piece);
-      bytes += piece.length;
+      counted.add(piece);
       await file.writeFile(piece);
     };
     if (head) await write(Buffer.from(head));
     const buffer = Buffer.allocUnsafe(1 << 20);
-    for (const part of parts) await readPieces(part, buffer, write);
+    for (const { path } of parts) await readPieces(path, buffer, write);
     await file.sync();
   } finally {
     await file.close();
   }
-  const { lines, longest: longestLine } = count;
-  return { bytes, sha256: hash.digest("hex"), lines, longestLine, longNumbers: numbers.found };
+  return counted.facts;
 }
 
 /** Bytes and hash of a file, read in pieces. */
-export async function fingerprint(path: string): Promise<{ bytes: number; sha256: string }> {
+export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
   await readPieces(path, Buffer.allocUnsafe(1 << 20), async (piece) => {
@@ -61,22 +63,5 @@ async function readPieces(path: string, buffer: Buffer, take: (piece: Uint8Array
     }
   } finally {
     await file.close();
-  }
-}
-
-class LineCount {
-  lines = 0;
-  longest = 0;
-  #open = 0;
-
-  add(piece: Uint8Array): void {
-    let start = 0;
-    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
-      this.lines++;
-      this.longest = Math.max(this.longest, this.#open + end - start);
-      this.#open = 0;
-      start = end + 1;
-    }
-    this.#open += piece.length - start;
   }
 }

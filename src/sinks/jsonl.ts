@@ -8,7 +8,7 @@ import { type JoinedJsonl, joinedKinds, type Sink, type Stage, type TextFormat }
 export const jsonlText: TextFormat = {
   format: "jsonl",
   head: () => "",
-  rows: (_kind, rows) => rows.map((row) => `${jsonText(row)}\n`).join(""),
+  texts: (_kind, rows) => rows.map(jsonText),
 };
 
 /** Joins the parts of a kind to `<folder>/<kind>.jsonl`; rejects when it has other than as many lines as rows were written. */

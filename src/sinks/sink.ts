@@ -1,15 +1,16 @@
 import type { Format } from "../job/job.js";
 import { allKinds, type Kind, type kinds } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
-import type { JoinedFile } from "./join-parts.js";
+import type { FileFacts } from "./byte-facts.js";
+import type { PartFile } from "./join-parts.js";
 
 /** A text format: its rows are written while the crawl goes on, into parts that are joined at the end. */
 export interface TextFormat {
   readonly format: "jsonl" | "csv";
   /** What stands above the rows of a file. */
   readonly head: (kind: Kind) => string;
-  /** The rows, each with its line end. */
-  readonly rows: (kind: Kind, rows: readonly Row[]) => string;
+  /** The rows as texts of one row and more; a line feed follows each text. */
+  readonly texts: (kind: Kind, rows: readonly Row[]) => readonly string[];
 }
 
 /** What a sink is given when every row has been read. */
@@ -17,7 +18,7 @@ export interface Stage {
   /** The folder that becomes the run folder. */
   readonly folder: string;
   /** Text parts of one kind in the order of the job; there is none where there are no rows. */
-  readonly parts: (kind: Kind, format: Format) => readonly string[];
+  readonly parts: (kind: Kind, format: Format) => readonly PartFile[];
   /** Rows of one kind, as counted when they were written. */
   readonly rows: (kind: Kind) => number;
   /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
@@ -43,7 +44,7 @@ export interface JsonlFile {
 }
 
 /** A joined file of JSONL, with what the manifest says of it. */
-export type JoinedJsonl = JsonlFile & JoinedFile;
+export type JoinedJsonl = JsonlFile & FileFacts;
 
 /** A run as a row of the table `runs`; times are ISO strings. */
 export interface RunRow {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { ExactNumber } from "../../src/client/parse-json.js";
-import { columns, kinds } from "../../src/normalise/columns.js";
+import { columns, type Kind, kinds } from "../../src/normalise/columns.js";
 import type { Row } from "../../src/normalise/row-from-record.js";
 import { csvText } from "../../src/sinks/csv.js";
+import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { readCsv } from "./rfc4180.js";
 
 /** A row of child_chunks as text, with these values; `cells` are all of it up to `content`. */
-const line = (row: Row, safe = false) => csvText(safe).rows("child_chunks", [row]);
+const text = (safe: boolean, kind: Kind, rows: readonly Row[]) =>
+  encodeLines(csvText(safe).texts(kind, rows)).toString();
+const line = (row: Row, safe = false) => text(safe, "child_chunks", [row]);
 const content = (text: unknown, safe = false) =>
   line({ content: text }, safe)
     .replace(/^,{5}/, "")
@@ -25,10 +28,10 @@ describe("csv", () => {
       created_at: "2025-03-06T13:20:00Z",
       extra: { a: [1, '"'] },
     };
-    expect(csvText(false).rows("child_chunks", [row, {}])).toBe(
+    expect(text(false, "child_chunks", [row, {}])).toBe(
       'd,,,,3,text,,,2025-03-06T13:20:00Z,,"{""a"":[1,""\\""""]}"\n,,,,,,,,,,\n',
     );
-    expect(csvText(false).rows("child_chunks", [])).toBe("");
+    expect(csvText(false).texts("child_chunks", [])).toEqual([]);
   });
 
   it.each([
@@ -63,7 +66,7 @@ describe("csv", () => {
 
   it("writes a value of any type as a string, or as JSON text", () => {
     const cells = ["null", "", 12, true, [1], { a: "b" }].map((error) =>
-      readCsv(csvText(false).rows("documents", [{ error }]))[0]?.at(-1),
+      readCsv(text(false, "documents", [{ error }]))[0]?.at(-1),
     );
     expect(cells).toEqual(["null", "", "12", "true", "[1]", '{"a":"b"}']);
   });
@@ -86,14 +89,14 @@ describe("csv for spreadsheets", () => {
     const row = { position: -5, word_count: new ExactNumber("-9007199254740993"), extra: { "=1": "=1" } };
     expect(line(row, true)).toBe(line(row));
     const numbers = { error: -5 };
-    expect(csvText(true).rows("documents", [numbers])).toBe(csvText(false).rows("documents", [numbers]));
+    expect(text(true, "documents", [numbers])).toBe(text(false, "documents", [numbers]));
   });
 
   it("guards whatever column the text stands in", () => {
     const row = Object.fromEntries(
       columns.chunks.filter(({ type }) => type === "text").map(({ name }) => [name, "=1"]),
     );
-    const [cells = []] = readCsv(csvText(true).rows("chunks", [row]));
+    const [cells = []] = readCsv(text(true, "chunks", [row]));
     expect(cells.filter((cell) => cell !== null)).toEqual(Object.keys(row).map(() => "'=1"));
   });
 });

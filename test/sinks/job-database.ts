@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Row } from "../../src/normalise/row-from-record.js";
 import { duckDbSink } from "../../src/sinks/duckdb.js";
 import { replaceDatabase } from "../../src/sinks/duckdb-replace.js";
+import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import type { JsonlFile, RunRow } from "../../src/sinks/sink.js";
 import { plainFolder } from "./folder.js";
@@ -95,7 +96,7 @@ export class JobDatabase {
 /** Readings of the status in a file of their own, as `kbdump status` leaves them. */
 export async function waitingFile(rows: readonly Row[]): Promise<JsonlFile> {
   const path = join(await plainFolder(), "waiting.jsonl");
-  const text = jsonlText.rows("indexing_status", rows);
-  await writeFile(path, text);
-  return { path, longestLine: text.length * 3 };
+  const bytes = encodeLines(jsonlText.texts("indexing_status", rows));
+  await writeFile(path, bytes);
+  return { path, longestLine: bytes.length };
 }

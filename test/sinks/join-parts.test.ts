@@ -6,12 +6,15 @@ import { describe, expect, it } from "vitest";
 import { fingerprint, joinParts } from "../../src/sinks/join-parts.js";
 import { joinJsonl } from "../../src/sinks/jsonl.js";
 import { plainFolder } from "./folder.js";
+import { writtenPart } from "./stage.js";
 
 async function joined(folder: string, head: string, parts: readonly Uint8Array[]) {
-  const paths = parts.map((_part, at) => join(folder, `${at}.part`));
-  for (const [at, part] of parts.entries()) await writeFile(paths[at] ?? "", part);
+  const files = await Promise.all(
+    parts.map((part, at) => writtenPart(join(folder, `${at}.part`), "chunks", "jsonl", part)),
+  );
   const target = join(folder, "joined");
-  return { facts: await joinParts(target, head, paths), bytes: await readFile(target), target };
+  const facts = await joinParts(target, head, files);
+  return { facts, bytes: await readFile(target), target, files };
 }
 
 /** Bytes with many ends of lines, some of them next to each other and at the seams. */
@@ -46,17 +49,28 @@ describe("joinParts", () => {
     expect(facts).toMatchObject({ lines: 4, longestLine: 3_200_000 });
   });
 
+  it("gives a part that is the whole file a second name, and writes nothing twice", async () => {
+    const folder = await plainFolder();
+    const { files, target } = await joined(folder, "", [Buffer.from("one\n")]);
+    expect((await stat(target)).ino).toBe((await stat(files[0]?.path ?? "")).ino);
+    const headed = await joined(folder, "head\n", [Buffer.from("one\n")]);
+    expect((await stat(headed.target)).nlink).toBe(1);
+  });
+
   it("replaces what was there, for its owner alone", async () => {
     const folder = await plainFolder();
-    await joined(folder, "", [Buffer.from("a longer text\n")]);
-    const { bytes: written, target } = await joined(folder, "", [Buffer.from("b\n")]);
+    await joined(folder, "", [Buffer.from("a longer "), Buffer.from("text\n")]);
+    const { bytes: written, target } = await joined(folder, "", [Buffer.from("b"), Buffer.from("\n")]);
     expect(written.toString()).toBe("b\n");
     expect((await stat(target)).mode & 0o777).toBe(0o600);
   });
 
   it("fails when a part is not there", async () => {
     const folder = await plainFolder();
-    await expect(joinParts(join(folder, "joined"), "", [join(folder, "none")])).rejects.toThrow("ENOENT");
+    const { files } = await joined(folder, "", [Buffer.from("b\n")]);
+    const gone = files.map((file) => ({ ...file, path: join(folder, "none") }));
+    await expect(joinParts(join(folder, "joined"), "", gone)).rejects.toThrow("ENOENT");
+    await expect(joinParts(join(folder, "joined"), "x", gone)).rejects.toThrow("ENOENT");
   });
 });
 
@@ -73,8 +87,7 @@ it("fingerprint is that of the bytes", async () => {
 describe("joinJsonl", () => {
   it.each([0, 1, 3])("refuses a file of two lines when %d rows were written", async (rows) => {
     const folder = await plainFolder();
-    const part = join(folder, "part");
-    await writeFile(part, "{}\n{}\n");
+    const part = await writtenPart(join(folder, "part"), "chunks", "jsonl", Buffer.from("{}\n{}\n"));
     const stage = { parts: () => [part], rows: () => rows };
     await expect(joinJsonl(folder, "chunks", stage)).rejects.toThrow(`chunks.jsonl has 2 lines for ${rows} rows`);
     expect(await joinJsonl(folder, "chunks", { ...stage, rows: () => 2 })).toMatchObject({ lines: 2, longestLine: 2 });

@@ -1,8 +1,9 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { ByteFacts } from "../../src/sinks/byte-facts.js";
 import { duckDbSink } from "../../src/sinks/duckdb.js";
-import { joinParts } from "../../src/sinks/join-parts.js";
+import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import { parquetSink } from "../../src/sinks/parquet.js";
 import type { Stage } from "../../src/sinks/sink.js";
@@ -19,15 +20,17 @@ const count = 6000;
 async function largeChunks(base: string): Promise<Stage> {
   const stage = await stageOf(base, { documents: [read("a")] });
   const text = "the quick brown fox jumps over the lazy dog ".repeat(280);
-  const part = join(base, "parts", "large.chunks.jsonl");
-  const file = await open(part, "w");
+  const path = join(base, "scratch", "chunks.jsonl");
+  const file = await open(path, "w");
+  const counted = new ByteFacts();
   for (let at = 0; at < count; at++) {
     const row = chunk("a", `c${at}`, { position: at, content: `${at} ${text}`, sign_content: `${at} ${text}` });
-    await file.write(jsonlText.rows("chunks", [row]));
+    const bytes = encodeLines(jsonlText.texts("chunks", [row]));
+    counted.add(bytes);
+    await file.writeFile(bytes);
   }
   await file.close();
-  const path = join(base, "scratch", "chunks.jsonl");
-  const chunks = { path, ...(await joinParts(path, "", [part])) };
+  const chunks = { path, ...counted.facts };
   return {
     ...stage,
     rows: (kind) => (kind === "chunks" ? count : stage.rows(kind)),

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import type { Format } from "../../src/job/job.js";
 import { allKinds, type Kind, type kinds } from "../../src/normalise/columns.js";
 import type { Row } from "../../src/normalise/row-from-record.js";
+import { ByteFacts } from "../../src/sinks/byte-facts.js";
 import { csvText } from "../../src/sinks/csv.js";
+import { encodeLines } from "../../src/sinks/encode-lines.js";
+import type { PartFile } from "../../src/sinks/join-parts.js";
 import { joinJsonl, jsonlText } from "../../src/sinks/jsonl.js";
 import type { JoinedJsonl, RunRow, Stage } from "../../src/sinks/sink.js";
 
@@ -44,15 +47,15 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
   const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
 
-  const paths = new Map<string, string[]>();
+  const paths = new Map<string, PartFile[]>();
   for (const text of [jsonlText, csvText(csvSafe)]) {
     for (const kind of allKinds) {
-      const parts: string[] = [];
+      const parts: PartFile[] = [];
       const given = all[kind] ?? [];
       for (let from = 0; from < given.length; from += rowsPerPart) {
         const path = join(folders.parts, `${from}.${kind}.${text.format}`);
-        await writeFile(path, text.rows(kind, given.slice(from, from + rowsPerPart)));
-        parts.push(path);
+        const bytes = encodeLines(text.texts(kind, given.slice(from, from + rowsPerPart)));
+        parts.push(await writtenPart(path, kind, text.format, bytes));
       }
       paths.set(`${kind}.${text.format}`, parts);
     }
@@ -65,6 +68,14 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
     jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
   }
   return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
+}
+
+/** Writes a part, as the crawl leaves one. */
+export async function writtenPart(path: string, kind: Kind, format: Format, bytes: Uint8Array): Promise<PartFile> {
+  await writeFile(path, bytes);
+  const counted = new ByteFacts();
+  counted.add(bytes);
+  return { kind, format, path, ...counted.facts };
 }
 
 function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): Stage["jsonl"] {

@@ -1,0 +1,49 @@
+import { createHash, type Hash } from "node:crypto";
+import { LongNumbers } from "./long-numbers.js";
+
+/** What a file of text is, counted from its bytes. */
+export interface FileFacts {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Line feeds, which are rows in JSONL. */
+  readonly lines: number;
+  /** Bytes of the longest line, without the line feed. */
+  readonly longestLine: number;
+  /** Whether there may be numbers of more digits than a double holds. */
+  readonly longNumbers: boolean;
+}
+
+/** Counts and hashes a file piece by piece. */
+export class ByteFacts {
+  readonly #hash: Hash = createHash("sha256");
+  readonly #numbers = new LongNumbers();
+  #bytes = 0;
+  #lines = 0;
+  #longest = 0;
+  #open = 0;
+
+  add(piece: Uint8Array): void {
+    this.#hash.update(piece);
+    this.#numbers.add(piece);
+    this.#bytes += piece.length;
+    let start = 0;
+    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
+      this.#lines++;
+      this.#longest = Math.max(this.#longest, this.#open + end - start);
+      this.#open = 0;
+      start = end + 1;
+    }
+    this.#open += piece.length - start;
+  }
+
+  /** Of the pieces so far; more may follow. */
+  get facts(): FileFacts {
+    return {
+      bytes: this.#bytes,
+      sha256: this.#hash.copy().digest("hex"),
+      lines: this.#lines,
+      longestLine: this.#longest,
+      longNumbers: this.#numbers.found,
+    };
+  }
+}
