@@ -1,0 +1,124 @@
+import { childId, childrenPerList, chunkId, type Dataset, documentId } from "./dataset.js";
+
+/** Bytes with holes: what stands in them differs from answer to answer, and has always the same length. */
+class Template {
+  readonly #bytes: Buffer;
+  readonly #holes: readonly number[];
+
+  /** `text` has `mark`, which occurs nowhere else, wherever a hole is. */
+  constructor(text: string, mark: string) {
+    this.#bytes = Buffer.from(text);
+    const holes: number[] = [];
+    for (let at = this.#bytes.indexOf(mark); at >= 0; at = this.#bytes.indexOf(mark, at + 1)) holes.push(at);
+    this.#holes = holes;
+  }
+
+  fill(texts: (hole: number) => string): Buffer {
+    const bytes = Buffer.from(this.#bytes);
+    this.#holes.forEach((at, hole) => {
+      bytes.write(texts(hole), at, "latin1");
+    });
+    return bytes;
+  }
+}
+
+const mark = "????????-????-????-????-????????????";
+const words = "index page vector server batch query retrieve token document chunk archive nightly owner answer".split(
+  " ",
+);
+
+/** Text that does not repeat within a page. */
+function prose(seed: number, length: number): string {
+  let [text, state] = ["", seed + 1];
+  while (text.length < length) {
+    state = (state * 48_271) % 2_147_483_647;
+    text += `${words[state % words.length]}${state % 11 === 0 ? ", " : state % 17 === 0 ? ".\n" : " "}`;
+  }
+  return text.slice(0, length).trimEnd();
+}
+
+/** 27 fields and 1.6 KB, as real chunks have them. The first hole is its id, the second its document. */
+function chunkRecord(row: number): Record<string, unknown> {
+  const created = 1_741_267_200 + Math.floor(row / 10);
+  const content = prose(row, 760);
+  return {
+    id: mark,
+    position: row + 1,
+    document_id: mark,
+    content,
+    sign_content: row % 2 === 0 ? content.slice(0, 120) : "",
+    answer: "",
+    word_count: content.length,
+    tokens: 160 + (row % 50),
+    keywords: ["index", "vector", "batch", `k${row}`],
+    index_node_id: `a1b2c3d4-e5f6-4890-abcd-${String(row).padStart(12, "0")}`,
+    index_node_hash: "8d5e957f297893487bd98fa830fa6413a94a8fe5ccb19ba61c4c0873d391e987",
+    hit_count: row % 7,
+    enabled: true,
+    disabled_at: null,
+    disabled_by: null,
+    status: "completed",
+    created_by: "ad313dd6-ef04-4dd1-a5b0-c0f0b9e2e7e4",
+    created_at: created,
+    updated_at: created,
+    updated_by: null,
+    indexing_at: created + 1,
+    completed_at: created + 3,
+    error: null,
+    stopped_at: null,
+    child_chunks: [],
+    attachments: [],
+    summary: null,
+  };
+}
+
+function childRecord(row: number): Record<string, unknown> {
+  return {
+    id: mark,
+    segment_id: mark,
+    content: prose(row, 150),
+    position: row + 1,
+    word_count: 150,
+    type: "automatic",
+    created_at: 1_741_267_200,
+    updated_at: 1_741_267_200,
+  };
+}
+
+/** The answers of the service, ready but for the ids in them. */
+export class Answers {
+  readonly #dataset: Dataset;
+  readonly #pages = new Map<number, Template>();
+  readonly #children: Template;
+
+  constructor(dataset: Dataset) {
+    this.#dataset = dataset;
+    const data = Array.from({ length: childrenPerList }, (_, row) => childRecord(row));
+    const body = { data, total: childrenPerList, total_pages: 1, page: 1, limit: 100 };
+    this.#children = new Template(JSON.stringify(body), mark);
+  }
+
+  /** A page of chunks, from 1; undefined behind the last one. */
+  page(document: number, page: number): Buffer {
+    const first = (page - 1) * 100;
+    const template = this.#template(Math.max(0, Math.min(100, this.#dataset.chunks - first)));
+    const ownId = documentId(document);
+    return template.fill((hole) => (hole % 2 === 0 ? chunkId(document, first + hole / 2) : ownId));
+  }
+
+  children(document: number, chunk: number): Buffer {
+    const parent = chunkId(document, chunk);
+    return this.#children.fill((hole) => (hole % 2 === 0 ? childId(document, chunk, hole / 2) : parent));
+  }
+
+  #template(rows: number): Template {
+    const made = this.#pages.get(rows);
+    if (made) return made;
+    const data = Array.from({ length: rows }, (_, row) => chunkRecord(row));
+    const { chunks: total } = this.#dataset;
+    const body = { data, doc_form: "text_model", total, has_more: rows === 100, limit: 100, page: 1 };
+    const template = new Template(JSON.stringify(body), mark);
+    this.#pages.set(rows, template);
+    return template;
+  }
+}

@@ -1,0 +1,47 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** What a process took, from its start to its end. */
+export interface Measured {
+  /** Seconds. */
+  readonly wall: number;
+  /** Seconds of all threads, in user and system mode. */
+  readonly cpu: number;
+  /** Bytes resident at the most. */
+  readonly rss: number;
+  readonly stdout: string;
+}
+
+/** Runs Node with these arguments and measures it whole. Rejects with what it wrote on stderr when it fails. */
+export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Measured> {
+  const start = performance.now();
+  const child = spawn(process.execPath, ["--import", `${import.meta.dirname}/usage.mjs`, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  });
+  const collected = ["", "", ""];
+  [child.stdout, child.stderr, child.stdio[3]].forEach((stream, at) => {
+    stream?.on("data", (data) => {
+      collected[at] += data;
+    });
+  });
+  const exited = once(child, "exit").then(([code]) => ({ code, wall: (performance.now() - start) / 1000 }));
+  await once(child, "close");
+  const { code, wall } = await exited;
+  const [stdout = "", stderr = "", usage = ""] = collected;
+  if (code !== 0) throw new Error(`${args.join(" ").slice(0, 300)} ended with ${code}: ${stderr.slice(-2000)}`);
+  return { wall, ...(JSON.parse(usage) as { cpu: number; rss: number }), stdout };
+}
+
+/** Starts a service of the benchmark in a process of its own, for as long as `work` takes. */
+export async function withServer<T>(options: unknown, work: (baseUrl: string) => Promise<T>): Promise<T> {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/server.mjs`, JSON.stringify(options)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const [port] = await once(child.stdout, "data");
+    return await work(`http://127.0.0.1:${String(port).trim()}/v1`);
+  } finally {
+    child.kill();
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Case, Setting } from "./cases.js";
+import { childrenPerList, type Dataset, documentId, requestsOf } from "./dataset.js";
+import { type Measured, measure, withServer } from "./measure.js";
+
+/** One line of the result: medians of several runs. */
+export interface Line extends Case {
+  /** Seconds, the whole process. */
+  readonly wall: number;
+  readonly floor: number;
+  /** wall / floor */
+  readonly ratio: number;
+  /** Chunks and child chunks a second. */
+  readonly rowsPerSecond: number;
+  /** Seconds, all threads. */
+  readonly cpu: number;
+  /** Bytes resident at the most, of all runs. */
+  readonly rss: number;
+  readonly requests: number;
+}
+
+/** Measures cases of one setting, in turn with the floor, `rounds` times; `scratch` is a folder to write in. */
+export async function runCases(
+  setting: Setting,
+  cases: readonly Case[],
+  rounds: number,
+  scratch: string,
+): Promise<readonly Line[]> {
+  const { dataset, latency, inFlight } = setting;
+  return withServer({ dataset, latency }, async (baseUrl) => {
+    const floors: Measured[] = [];
+    const runs = cases.map((): Measured[] => []);
+    for (let round = 0; round < rounds; round++) {
+      floors.push(await measure([`${import.meta.dirname}/floor.mjs`, baseUrl, JSON.stringify(dataset), `${inFlight}`]));
+      for (const [at, each] of cases.entries()) runs[at]?.push(await dump(each, baseUrl, scratch));
+    }
+    return cases.map((each, at) => lineOf(each, floors, runs[at] ?? []));
+  });
+}
+
+async function dump({ dataset, formats, inFlight }: Case, baseUrl: string, scratch: string): Promise<Measured> {
+  const dir = await mkdtemp(join(scratch, "run-"));
+  const job = join(dir, "bench.json");
+  const documents = Array.from({ length: dataset.documents }, (_, document) => documentId(document));
+  await writeFile(
+    job,
+    JSON.stringify({
+      service: { base_url: baseUrl, concurrency: inFlight },
+      datasets: [{ id: dataset.id, documents }],
+      child_chunks: dataset.childLists ? "all" : "none",
+      output: { dir, formats },
+    }),
+  );
+  try {
+    return await measure(["dist/main.js", "run", job, "--json", "--quiet"], { KNOWLEDGE_API_KEY: "bench" });
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+function lineOf(which: Case, floors: readonly Measured[], runs: readonly Measured[]): Line {
+  const wall = median(runs.map((run) => run.wall));
+  const floor = median(floors.map((run) => run.wall));
+  const requests = requestsIn(runs[0]?.stdout ?? "", which.dataset);
+  return {
+    ...which,
+    wall,
+    floor,
+    ratio: wall / floor,
+    rowsPerSecond: rowsOf(which.dataset) / wall,
+    cpu: median(runs.map(({ cpu }) => cpu)),
+    rss: Math.max(...runs.map(({ rss }) => rss)),
+    requests,
+  };
+}
+
+/** The requests that a run says it sent. Throws where it did not read what there was, or asked for more than it needed. */
+function requestsIn(stdout: string, dataset: Dataset): number {
+  const { status, counts, requests } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  const rows = counts.chunks + counts.child_chunks;
+  if (status !== "complete" || rows !== rowsOf(dataset))
+    throw new Error(`${status}, ${rows} of ${rowsOf(dataset)} rows`);
+  const needed = requestsOf(dataset) + 1; // and the metadata fields of the dataset
+  if (requests.sent !== needed) throw new Error(`${requests.sent} requests for ${needed}`);
+  return requests.sent;
+}
+
+function rowsOf({ documents, chunks, childLists }: Dataset): number {
+  return documents * chunks * (childLists ? 1 + childrenPerList : 1);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}
