@@ -19,7 +19,10 @@ const options = (yargs: Argv) =>
   withCommonOptions(withJobOptions(yargs))
     .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
-    .option("child-chunks", { type: "string", describe: "all or none: whether to read child chunks" })
+    .option("child-chunks", {
+      type: "string",
+      describe: "all, auto (in as few requests as the evidence allows) or none: whether to read child chunks",
+    })
     .option("consistency", {
       type: "string",
       describe: "counts: as many rows as the service says; sweeps: until two sweeps agree",

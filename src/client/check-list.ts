@@ -54,8 +54,9 @@ function checkListed(row: RawRecord, index: number, url: string): Listed {
   throw new RetryError(`GET ${url}: row ${index + 1} has no "id"`);
 }
 
-function isListed(row: RawRecord): row is Listed {
-  return typeof row.id === "string" && row.id !== "" && row.id.isWellFormed();
+/** Whether a value is an object with an id: a string that is not empty and well-formed. */
+export function isListed(row: unknown): row is Listed {
+  return isRecord(row) && typeof row.id === "string" && row.id !== "" && row.id.isWellFormed();
 }
 
 function isRecord(value: unknown): value is RawRecord {

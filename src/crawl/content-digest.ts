@@ -24,6 +24,12 @@ export class ContentDigest {
     this.#rows++;
   }
 
+  /** Adds all rows of another digest. */
+  merge(other: ContentDigest): void {
+    this.#sum = (this.#sum + other.#sum) & mask;
+    this.#rows += other.#rows;
+  }
+
   get rows(): number {
     return this.#rows;
   }

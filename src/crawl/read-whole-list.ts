@@ -44,7 +44,7 @@ export async function readWholeList(
       const readPage = halvingPages(read, { name, problem });
       const { rows, answers } = await readOnce(name, readPage, lookAhead, problem);
       if (consistency === "sweeps" && answers > 1) {
-        await sweepList({ name, readPage, stored: digestOf(rows), fingerprint: identity }, lookAhead, problem);
+        await sweepList({ name, readPage, stored: digestOf(rows), fingerprints }, lookAhead, problem);
       }
       return { rows, problems };
     } catch (error) {
@@ -72,10 +72,10 @@ async function readOnce(
 }
 
 /** Counts and times of a listed row move all the time: only that it is there is compared. */
-const identity = ({ id }: Listed) => ({ id, content: null });
+const fingerprints = ({ id }: Listed) => [{ id, content: null }];
 
 function digestOf(rows: readonly Listed[]): ContentDigest {
   const digest = new ContentDigest();
-  for (const row of rows) digest.add(identity(row));
+  for (const row of rows.flatMap(fingerprints)) digest.add(row);
   return digest;
 }

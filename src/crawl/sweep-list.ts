@@ -12,7 +12,7 @@ export interface SweptList {
   /** Of the rows as they are stored. */
   readonly stored: ContentDigest;
   /** What of a record would be stored. */
-  readonly fingerprint: (record: Listed) => Fingerprinted;
+  readonly fingerprints: (record: Listed) => readonly Fingerprinted[];
 }
 
 /** Reads a list once more and tells `problem` if it does not hold the ids and contents that are stored. */
@@ -21,7 +21,7 @@ export async function sweepList(list: SweptList, lookAhead: LookAhead, problem: 
   const now = new ContentDigest();
   try {
     for await (const page of readList(list.readPage, lookAhead)) {
-      for (const record of proof.add(page)) now.add(list.fingerprint(record));
+      for (const row of proof.add(page).flatMap(list.fingerprints)) now.add(row);
       if (proof.isStuck) break;
     }
   } catch (error) {

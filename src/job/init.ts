@@ -34,7 +34,7 @@ datasets:
     # status: [completed]               # only chunks of these statuses
     # keyword: text                     # only chunks that hold this text
 
-child_chunks: all                       # all; none: read no child chunks; auto: fewest requests (not available yet)
+child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
 consistency: counts                     # counts: as many rows as the service says; sweeps: until two agree
 resume_within: 24                       # hours within which a run that broke off is continued
 

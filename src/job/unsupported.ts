@@ -13,7 +13,6 @@ interface Option {
 const notYet: readonly Option[] = [
   { path: ["datasets"], value: "all", instead: "list the datasets by id" },
   { path: ["datasets", "*", "documents"], value: "all", instead: "list the documents by id" },
-  { path: ["child_chunks"], value: "auto", instead: "use all" },
 ];
 
 /** Finds what a document asks for and this version cannot do yet. The document need not be right otherwise. */

@@ -1,13 +1,20 @@
+import type { Listed } from "../client/check-list.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
-import { type Batch, type Checkpoint, type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
+import type { Batch, Checkpoint } from "../crawl/batch.js";
+import { type ChildSource, supposedChildren } from "../crawl/child-evidence.js";
+import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
 import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import { DriftCount } from "../normalise/drift.js";
-import { rowFromRecord } from "../normalise/row-from-record.js";
+import { jsonText } from "../normalise/json-text.js";
+import { type Row, type RowOptions, rowFromRecord } from "../normalise/row-from-record.js";
 import type { TextFormat } from "../sinks/sink.js";
+import { AttemptTally } from "./attempt-tally.js";
+import { childListsOf } from "./child-lists-read.js";
 import type { DocumentProgress, DocumentResult } from "./document-result.js";
 import type { DocumentStore } from "./document-store.js";
+import { embeddedLines, readEmbedded } from "./embedded-part.js";
 import type { RunTally } from "./run-tally.js";
 
 export interface DumpOptions {
@@ -36,13 +43,12 @@ export class DocumentAttempt {
   readonly #attempt: number;
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
-  readonly #counts: { chunks: number; child_chunks: number };
-  readonly #pages = { expected: 0, done: 0 };
+  readonly #tally: AttemptTally;
   readonly #drift: DriftCount;
   #docForm: string | null;
-  #total: number | null;
   #childPage: number;
-  #childPiece = Number.POSITIVE_INFINITY;
+  #childPiece: number;
+  #checkpoint: Checkpoint | undefined;
 
   constructor(ref: DocumentRef, store: Store, attempt: number, options: DumpOptions, earlier: Earlier | undefined) {
     this.#ref = ref;
@@ -50,27 +56,21 @@ export class DocumentAttempt {
     this.#attempt = attempt;
     this.#options = options;
     this.#earlier = earlier;
-    this.#counts = { chunks: 0, child_chunks: 0, ...earlier?.progress.counts };
+    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.progress);
     this.#drift = new DriftCount(earlier?.progress.drift);
     this.#docForm = earlier?.progress.docForm ?? null;
     this.#childPage = earlier?.progress.childPage ?? 0;
-    this.#total = earlier?.progress.checkpoint.total ?? null;
-    this.#childPiece = earlier?.progress.checkpoint.childPiece ?? this.#childPiece;
-    options.tally.chunks += this.#counts.chunks;
-    options.tally.child_chunks += this.#counts.child_chunks;
-    if (earlier) this.#expect(earlier.progress.checkpoint);
+    this.#childPiece = earlier?.progress.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
+    this.#checkpoint = earlier?.progress.checkpoint;
   }
 
   async read(api: KnowledgeApi, problem: (text: string) => void): Promise<void> {
-    const { job, lookAhead } = this.#options;
-    const rowOptions = { keepSignatures: job.output.keepSignatures, drift: this.#drift.add };
-    const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
-    const childChunks = job.childChunks === "none" ? "none" : "all";
-    const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
-    for await (const batch of crawlDocument(api, this.#ref, { childChunks, lookAhead, problem, from })) {
-      const parent = batch.kind === "chunks" ? known : { ...known, segment_id: batch.chunkId };
+    for await (const batch of crawlDocument(api, this.#ref, this.#crawlOptions(problem))) {
       try {
-        const rows = batch.records.map((record) => rowFromRecord(batch.kind, record, parent, rowOptions));
+        const rows = batch.records.map(this.#toRow(batch, this.#drift.add));
+        if (this.#keepsEmbedded(batch)) {
+          this.#store.keepAside(embeddedLines(batch.records, this.#tally.counts.chunks));
+        }
         this.#count(batch);
         await this.#store.add(batch.kind, rows, this.#progress(batch.checkpoint));
       } catch (error) {
@@ -81,80 +81,88 @@ export class DocumentAttempt {
 
   /** Rows read of each kind. */
   get counts(): { readonly chunks: number; readonly child_chunks: number } {
-    return this.#counts;
+    return this.#tally.counts;
   }
 
-  /** Rows that came with one answer, in the largest page of child chunks: a list of more may have taken several. */
+  /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
   get childPage(): number {
     return Math.min(this.#childPage, this.#childPiece);
   }
 
+  /** Where the children came from. */
+  get source(): ChildSource {
+    return this.#checkpoint?.children.plan?.source ?? "lists";
+  }
+
   /** Takes back what was counted. */
   takeBack(): void {
-    const { tally } = this.#options;
-    tally.chunks -= this.#counts.chunks;
-    tally.child_chunks -= this.#counts.child_chunks;
-    tally.pagesExpected -= this.#pages.expected;
-    tally.pagesDone -= this.#pages.done;
-    if (this.#pages.expected > 0) tally.documentsBegun--;
-    Object.assign(this.#counts, { chunks: 0, child_chunks: 0 });
+    this.#tally.takeBack();
   }
 
   result(status: DocumentRow["status"], sweeps: number, error: string | null): DocumentResult {
+    const { chunks, child_chunks } = this.#tally.counts;
     const row: DocumentRow = {
       dataset_id: this.#ref.datasetId,
       document_id: this.#ref.documentId,
       doc_form: this.#docForm,
       status,
-      total: this.#total,
-      chunk_count: this.#counts.chunks,
-      child_chunk_count: this.#counts.child_chunks,
+      total: this.#checkpoint?.total ?? null,
+      chunk_count: chunks,
+      child_chunk_count: child_chunks,
       sweeps,
       error,
     };
-    return { row, drift: status === "failed" ? {} : this.#drift.drift };
+    if (status === "failed") return { row, drift: {}, childLists: null };
+    const childLists = childListsOf(this.#options.job.childChunks, row, this.#checkpoint?.children);
+    return { row, drift: this.#drift.drift, childLists };
+  }
+
+  #crawlOptions(problem: (text: string) => void): CrawlOptions {
+    const { job, lookAhead } = this.#options;
+    const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
+    const textOf: CrawlOptions["textOf"] = (child, chunkId) => {
+      return jsonText(this.#toRow({ kind: "child_chunks", chunkId }, () => {})(child));
+    };
+    return { childChunks: job.childChunks, embedded: () => this.#embedded(), textOf, lookAhead, problem, from };
+  }
+
+  #toRow({ kind, chunkId }: Pick<Batch, "kind" | "chunkId">, drift: RowOptions["drift"]): (record: Listed) => Row {
+    const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
+    const parent = kind === "chunks" ? known : { ...known, segment_id: chunkId };
+    const options = { keepSignatures: this.#options.job.output.keepSignatures, drift };
+    return (record) => rowFromRecord(kind, record, parent, options);
+  }
+
+  /** Whether the children that these chunks embed may be wanted later. */
+  #keepsEmbedded({ kind, checkpoint }: Batch): boolean {
+    if (kind !== "chunks" || !checkpoint || this.#options.job.childChunks !== "auto") return false;
+    return supposedChildren(checkpoint.children.evidence).source === "embedded";
+  }
+
+  async *#embedded(): ReturnType<typeof readEmbedded> {
+    await this.#store.flush();
+    yield* readEmbedded(this.#store.asidePath);
   }
 
   #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
     if (!checkpoint) return undefined;
-    const { chunks, child_chunks } = this.#counts;
-    const counts = { chunks, child_chunks };
     return {
       attempt: this.#attempt,
       checkpoint,
       docForm: this.#docForm,
       childPage: this.#childPage,
-      counts,
+      counts: { ...this.#tally.counts },
       drift: this.#drift.drift,
     };
   }
 
-  #count({ kind, records, docForm, piece, checkpoint }: Batch): void {
-    const { tally } = this.#options;
-    if (kind === "chunks") {
-      this.#docForm = docForm ?? this.#docForm;
-      this.#total = checkpoint?.total ?? this.#total;
-    }
-    if (kind === "child_chunks") {
-      if (piece === undefined) this.#childPage = Math.max(this.#childPage, records.length);
-      else this.#childPiece = Math.min(this.#childPiece, piece);
-    }
-    if (checkpoint && this.#pages.expected === 0) this.#expect(checkpoint);
-    this.#pages.done++;
-    tally.pagesDone++;
-    this.#counts[kind] += records.length;
-    tally[kind] += records.length;
-  }
-
-  /** Tells the tally how many pages and child lists there are, as soon as that is known. */
-  #expect({ total, pageSize, chunkPages, childLists }: Checkpoint): void {
-    const { job, tally } = this.#options;
-    const childPages = job.childChunks === "none" ? 0 : total;
-    this.#pages.expected = Math.max(1, Math.ceil(total / Math.max(pageSize, 1))) + childPages;
-    this.#pages.done = this.#earlier ? chunkPages + childLists : 0;
-    tally.pagesExpected += this.#pages.expected;
-    tally.pagesDone += this.#pages.done;
-    tally.documentsBegun++;
+  #count(batch: Batch): void {
+    const { kind, records, docForm, isPage, piece, checkpoint } = batch;
+    this.#checkpoint = checkpoint ?? this.#checkpoint;
+    if (kind === "chunks") this.#docForm = docForm ?? this.#docForm;
+    else if (piece !== undefined) this.#childPiece = Math.min(this.#childPiece, piece);
+    else if (isPage) this.#childPage = Math.max(this.#childPage, records.length);
+    this.#tally.count(batch);
   }
 }
 

@@ -44,12 +44,14 @@ export class DocumentParts {
   /** Keeps rows to be written; `flush` writes them. */
   add(kind: Kind, rows: readonly Row[]): void {
     if (rows.length === 0) return;
-    for (const text of this.#formats) {
-      const file = partName(this.#name, kind, text.format);
-      const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
-      this.#parts.set(file, part);
-      part.add(text.texts(kind, rows));
-    }
+    for (const text of this.#formats) this.addTexts(partName(this.#name, kind, text.format), text.texts(kind, rows));
+  }
+
+  /** Keeps texts to be written to the part of this name. */
+  addTexts(file: string, texts: readonly string[]): void {
+    const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
+    this.#parts.set(file, part);
+    part.add(texts);
   }
 
   /** Characters that wait to be written. */
@@ -78,6 +80,15 @@ export class DocumentParts {
 
   async close(): Promise<void> {
     for (const part of this.#parts.values()) await part.close();
+  }
+
+  /** Removes one file, if there is one of this name. */
+  async remove(file: string): Promise<void> {
+    const part = this.#parts.get(file);
+    if (!part) return;
+    await part.close();
+    this.#parts.delete(file);
+    await rm(join(this.#folder, file), { force: true });
   }
 
   /** Removes what was written. */

@@ -1,12 +1,15 @@
-import type { Checkpoint } from "../crawl/crawl-document.js";
+import type { Checkpoint } from "../crawl/batch.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { Drift } from "../normalise/drift.js";
 import type { PartFile } from "../sinks/join-parts.js";
+import type { ChildLists } from "./child-lists-read.js";
 
 /** What one document came to. Its rows lie in its parts. */
 export interface DocumentResult {
   readonly row: DocumentRow;
   readonly drift: Drift;
+  /** Null where the document could not be read, and where no child chunks were to be. */
+  readonly childLists: ChildLists | null;
 }
 
 /** A document that was read, and where its rows lie. */
@@ -29,7 +32,7 @@ export interface DocumentProgress {
 
 /** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
 export function checkResult(value: unknown): DocumentResult | undefined {
-  return isObject(value) && isObject(value.row) && isObject(value.drift)
+  return isObject(value) && isObject(value.row) && isObject(value.drift) && typeof value.childLists === "object"
     ? (value as unknown as DocumentResult)
     : undefined;
 }

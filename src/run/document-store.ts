@@ -23,6 +23,9 @@ export class DocumentStore<State, Result> {
   readonly #parts: DocumentParts;
   readonly #journalPath: string;
   readonly #resultPath: string;
+  readonly #asideName: string;
+  /** The file of what is kept aside; there is none where nothing was. */
+  readonly asidePath: string;
   #journal: FileHandle | undefined;
   #state: State | undefined;
   #commits = 0;
@@ -34,6 +37,8 @@ export class DocumentStore<State, Result> {
     this.#parts = new DocumentParts(folder, name, formats);
     this.#journalPath = join(folder, `${name}.journal`);
     this.#resultPath = join(folder, `${name}.result.json`);
+    this.#asideName = `${name}.aside`;
+    this.asidePath = join(folder, this.#asideName);
   }
 
   /** What an earlier process came to, if it finished and its parts are all there. */
@@ -68,6 +73,11 @@ export class DocumentStore<State, Result> {
     if (this.#parts.waiting > backpressure) await this.#writing;
   }
 
+  /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
+  keepAside(lines: readonly string[]): void {
+    if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);
+  }
+
   /** Writes everything that was added. */
   async flush(): Promise<readonly PartFacts[]> {
     await this.#writing;
@@ -77,11 +87,13 @@ export class DocumentStore<State, Result> {
 
   /** Writes what is left and then the result, which takes the place of the journal. */
   async finish(result: Result): Promise<void> {
-    const stored: Stored<Result> = { state: result, parts: await this.flush() };
+    const parts = await this.flush();
+    const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
     await this.#close();
     await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
     await rename(`${this.#resultPath}.part`, this.#resultPath);
     await rm(this.#journalPath, { force: true });
+    await this.#parts.remove(this.#asideName);
   }
 
   /** The files of the parts, as far as they are written. */

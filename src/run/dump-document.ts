@@ -41,7 +41,11 @@ export async function dumpDocument(
   }
   if (finished) await store.discard();
 
-  const paths = { chunks: part(options, name, "chunks"), childChunks: part(options, name, "child_chunks") };
+  const paths = {
+    chunks: part(options, name, "chunks"),
+    childChunks: part(options, name, "child_chunks"),
+    aside: store.asidePath,
+  };
   const twice = options.job.consistency === "sweeps";
   let earlier = await resumed(store, paths.chunks);
   let sweeps = ((earlier?.progress.attempt ?? 1) - 1) * (twice ? 2 : 1);

@@ -3,6 +3,7 @@ import type { Job } from "../job/job.js";
 import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
+import type { ChildLists } from "./child-lists-read.js";
 
 /** What a run was and what it left; the last file of a run folder. */
 export interface Manifest {
@@ -27,6 +28,8 @@ export interface Manifest {
   /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
   readonly retries: Readonly<Record<string, number>>;
   readonly documents: readonly DocumentRow[];
+  /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
+  readonly child_lists: readonly ChildLists[];
   readonly files: readonly StagedFile[];
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   readonly drift: Readonly<Record<string, number>>;

@@ -113,6 +113,7 @@ function manifestOf(reading: Reading, files: readonly StagedFile[], options: Sta
     requests: requestCounts(tally.requests),
     retries: { ...tally.requests.retriedBy },
     documents: reading.documents.map(({ row }) => row),
+    child_lists: reading.documents.flatMap(({ childLists }) => childLists ?? []),
     files,
     drift: driftOf(reading),
     warnings: warningsOf(reading, job),

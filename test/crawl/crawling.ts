@@ -1,7 +1,10 @@
 import { onTestFinished } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { type Client, openClient } from "../../src/client/open-client.js";
-import { type Batch, type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
+import type { Batch } from "../../src/crawl/batch.js";
+import { type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
+import { embeddedChildren } from "../../src/crawl/embedded-children.js";
+import type { KeptChildren } from "../../src/crawl/embedded-source.js";
 import { LookAhead } from "../../src/crawl/look-ahead.js";
 import { type Setting, startSetting } from "../servers/ask.js";
 import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
@@ -34,16 +37,28 @@ export interface Crawled {
   readonly problems: readonly string[];
 }
 
-/** Crawls the whole document; problems are collected and do not end it. */
-export async function crawl({ client, ref }: Crawling, options: Partial<CrawlOptions> = {}): Promise<Crawled> {
+/** Crawls the whole document, or goes on behind the `read` batches; problems are collected and do not end it. */
+export async function crawl(
+  { client, ref }: Crawling,
+  { read = [], ...options }: Partial<CrawlOptions> & { read?: readonly Batch[] } = {},
+): Promise<Crawled> {
   const batches: Batch[] = [];
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
   const lookAhead = new LookAhead(32);
-  for await (const batch of crawlDocument(client, ref, { childChunks: "all", lookAhead, problem, ...options })) {
-    batches.push(batch);
-  }
+  const embedded = () => keptOf(recordsOf([...read, ...batches]).chunks);
+  const textOf = (child: object, chunkId: string) => JSON.stringify({ ...child, chunkId });
+  const all = { childChunks: "all", embedded, textOf, lookAhead, problem } as const;
+  for await (const batch of crawlDocument(client, ref, { ...all, ...options })) batches.push(batch);
   return { batches, problems };
+}
+
+/** What chunks embed, one after the other. */
+export async function* keptOf(chunks: Batch["records"]): AsyncGenerator<KeptChildren> {
+  for (const [index, chunk] of chunks.entries()) {
+    const children = embeddedChildren(chunk) ?? [];
+    if (children.length > 0) yield { index, children };
+  }
 }
 
 /** Every record, chunks first, in order. */

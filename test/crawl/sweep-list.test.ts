@@ -12,8 +12,8 @@ async function sweep(now: readonly number[], readPage?: (page: number) => Promis
   for (const id of idsFrom(0, 5)) stored.add({ id: String(id), content: null });
   const problems: string[] = [];
   const pages = async (page: number) => pageOf(now.slice(page * 2 - 2, page * 2), now.length);
-  const fingerprint = ({ id, content }: { id: string; content?: unknown }) => ({ id, content });
-  const list = { name: "chunks", readPage: readPage ?? pages, stored, fingerprint };
+  const fingerprints = ({ id, content }: { id: string; content?: unknown }) => [{ id, content }];
+  const list = { name: "chunks", readPage: readPage ?? pages, stored, fingerprints };
   await sweepList(list, new LookAhead(2), (text) => void problems.push(text));
   return problems;
 }

@@ -243,10 +243,10 @@ describe("flags", () => {
   });
 
   test("that are wrong are named in their problems", async () => {
-    const flags = { concurrency: 100, maxRps: 5, format: ["xml"], out: "", childChunks: "auto", consistency: "often" };
+    const flags = { concurrency: 100, maxRps: 5, format: ["xml"], out: "", childChunks: "some", consistency: "often" };
     expect(await problems(smallJob, { flags })).toEqual([
-      "--child-chunks: auto is not available in this version; use all",
       "--concurrency: got 100, expected a whole number from 1 to 64",
+      '--child-chunks: got "some", expected all, auto or none',
       '--consistency: got "often", expected counts or sweeps',
       '--out: got "", expected the path of a folder, without a question mark in it',
       '--format: got "xml", expected jsonl, csv, parquet or duckdb',

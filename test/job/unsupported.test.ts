@@ -8,7 +8,6 @@ test.each([
     ["datasets", 1, "documents"],
     "all is not available in this version; list the documents by id",
   ],
-  [{ child_chunks: "auto" }, ["child_chunks"], "auto is not available in this version; use all"],
 ])("%j is refused", (document, path, message) => {
   expect(findUnsupported(document)).toEqual([{ path, message }]);
 });
@@ -17,7 +16,7 @@ test.each([
   [{}],
   [null],
   ["all"],
-  [{ service: { max_rps: 5 }, datasets: [{}, 1, null], child_chunks: "all", consistency: 1, output: [] }],
+  [{ service: { max_rps: 5 }, datasets: [{}, 1, null], child_chunks: "auto", consistency: 1, output: [] }],
 ])("%j is not", (document) => {
   expect(findUnsupported(document)).toEqual([]);
 });

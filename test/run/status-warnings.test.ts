@@ -27,12 +27,16 @@ test.each([
   [null, null, 3, ["document x: it is being indexed (unknown), so its chunks are not final"]],
   ["indexing", "completed", 3, ["document x: its indexing status went from indexing to completed during the run"]],
 ])("from %s to %s with %i chunks", (before, after, total, warnings) => {
-  const facts = { before: reading(before), after: reading(after), documents: [{ row: row(total), drift: {} }] };
+  const facts = {
+    before: reading(before),
+    after: reading(after),
+    documents: [{ row: row(total), drift: {}, childLists: null }],
+  };
   expect(statusWarnings(facts, () => false)).toEqual(warnings);
 });
 
 test("nothing is said of documents in no batch, nor of an empty one of which only some chunks were asked for", () => {
-  const documents = [{ row: row(0), drift: {} }];
+  const documents = [{ row: row(0), drift: {}, childLists: null }];
   expect(statusWarnings({ before: none, after: none, documents }, () => false)).toEqual([]);
   expect(statusWarnings({ before: reading("completed"), after: none, documents }, () => true)).toEqual([]);
 });

@@ -1,0 +1,139 @@
+/** What `child_chunks: auto` knows, supposes and decides, as pure functions: the crawl, the forecast and the summary share them. */
+
+/** Child lists that are asked for as a sample of a document, at the most. */
+export const sampleSize = 5;
+
+/** What the pages of chunks show of the children of one document. */
+export interface ChildEvidence {
+  /** As every page said it; null where there was none, or no page yet. */
+  readonly docForm: string | null;
+  /** Chunks that were looked at. */
+  readonly chunks: number;
+  /** Those of them that embed at least one child. */
+  readonly embedding: number;
+  /** Why what the pages show cannot be relied on, for readers of the manifest; null where it can. */
+  readonly doubt: string | null;
+  /** Some of the chunks that embed children, in order: the first in each stretch of the document. */
+  readonly spread: readonly SampledChunk[];
+  /** The first of those that embed most: what is cut short is cut there. */
+  readonly largest: SampledChunk | null;
+}
+
+/** A chunk whose child list is to hold what the page of chunks shows of it. */
+export interface SampledChunk {
+  /** Place in the document, from 0. */
+  readonly index: number;
+  /** Children that it embeds. */
+  readonly rows: number;
+  /** Of their rows, as `ChildDigest` has it; "" without any. */
+  readonly digest: string;
+}
+
+/** Nothing was looked at. */
+export const noEvidence: ChildEvidence = {
+  docForm: null,
+  chunks: 0,
+  embedding: 0,
+  doubt: null,
+  spread: [],
+  largest: null,
+};
+
+/**
+ * Where the children of a document come from. lists: the child list of every chunk. embedded: from the chunks that embed
+ * any, and from the child lists of the others. none: nowhere, there are none.
+ */
+export type ChildSource = "lists" | "embedded" | "none";
+
+/** A source, and why it is this one. */
+export interface ChildPlan {
+  readonly source: ChildSource;
+  readonly reason: string;
+}
+
+/** How the chunks of a document come to their children; the three add up to its chunks. */
+export interface ListCounts {
+  /** Chunks whose child list is asked for, those of a sample included. */
+  readonly asked: number;
+  /** Chunks whose embedded children are taken instead. */
+  readonly embedded: number;
+  /** Chunks that are taken to have none. */
+  readonly skipped: number;
+}
+
+const lists = (reason: string): ChildPlan => ({ source: "lists", reason });
+
+/** What the evidence suggests, before any child list was asked. Only a sample of lists makes a plan of it. */
+export function supposedChildren({ docForm, chunks, embedding, doubt }: ChildEvidence): ChildPlan {
+  if (doubt !== null) return lists(doubt);
+  if (chunks === 0) return lists("there are no chunks");
+  if (docForm === null) return lists("the service names no doc_form");
+  if (docForm === "text_model" || docForm === "qa_model") {
+    if (embedding > 0) return lists(`some chunks embed children, which is not usual in ${docForm}`);
+    return { source: "none", reason: `no chunk of this ${docForm} document embeds children` };
+  }
+  if (docForm !== "hierarchical_model")
+    return lists(`nothing is known of doc_form ${JSON.stringify(docForm.slice(0, 60))}`);
+  if (embedding === 0) return lists("no chunk embeds its children");
+  return { source: "embedded", reason: `${embedding} of ${chunks} chunks embed children` };
+}
+
+/**
+ * The chunks whose child lists have to bear out what the evidence suggests, in order, `sampleSize` at the most; none where
+ * every list is asked anyway.
+ */
+export function sampleOf(evidence: ChildEvidence): readonly SampledChunk[] {
+  const { source } = supposedChildren(evidence);
+  if (source === "none") return spreadOver(evidence.chunks).map((index) => ({ index, rows: 0, digest: "" }));
+  if (source === "lists") return [];
+  const { spread, largest } = evidence;
+  const isThere = largest === null || spread.some(({ index }) => index === largest.index);
+  return isThere ? spread : [...spread, largest].sort((a, b) => a.index - b.index);
+}
+
+/** Up to `sampleSize` places, the first and the last of them and others evenly between. */
+function spreadOver(chunks: number): readonly number[] {
+  if (chunks <= sampleSize) return Array.from({ length: chunks }, (_, index) => index);
+  return Array.from({ length: sampleSize }, (_, nth) => Math.round((nth * (chunks - 1)) / (sampleSize - 1)));
+}
+
+/**
+ * The plan for a document whose pages of chunks were all read. `differing` is the place, from 0, of the first sampled chunk
+ * whose child list is not what its page showed; undefined where all of them are.
+ */
+export function planChildren(evidence: ChildEvidence, differing: number | undefined): ChildPlan {
+  const { source, reason } = supposedChildren(evidence);
+  if (source === "lists") return { source, reason };
+  if (differing !== undefined) return lists(`the child list of chunk ${differing + 1} is not what the chunk embeds`);
+  const sampled = sampleOf(evidence).length;
+  const said = source === "none" ? "empty" : "the same";
+  return {
+    source,
+    reason: `${reason}, and ${sampled === 1 ? "1 list" : `${sampled} lists`} asked for as a sample: ${said}`,
+  };
+}
+
+/** How many lists a plan asks for, when all pages of chunks were read. */
+export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): ListCounts {
+  const { chunks, embedding } = evidence;
+  const sampled = sampleOf(evidence).length;
+  if (source === "lists") return { asked: chunks, embedded: 0, skipped: 0 };
+  if (source === "none") return { asked: sampled, embedded: 0, skipped: chunks - sampled };
+  return { asked: chunks - embedding + sampled, embedded: embedding - sampled, skipped: 0 };
+}
+
+/**
+ * What `auto` will ask for in a document of `total` chunks, if the rest of it is like the pages that the evidence is of, and
+ * if the sample agrees; it is as much as `total` where not. Exact, to the same condition, with evidence of all of it.
+ */
+export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {
+  const supposed = supposedChildren(evidence);
+  const { source } = supposed;
+  if (evidence.chunks >= total) return listCounts(evidence, supposed);
+  const sampled = Math.min(total, sampleSize);
+  if (source === "none") return { asked: sampled, embedded: 0, skipped: total - sampled };
+  if (source === "lists") return { asked: total, embedded: 0, skipped: 0 };
+  const embedding = Math.round((total * evidence.embedding) / evidence.chunks);
+  const embedded = Math.max(0, embedding - sampled);
+  return { asked: total - embedded, embedded, skipped: 0 };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it, test } from "vitest";
+import type { Batch } from "../../src/crawl/batch.js";
+import { closeAfterEach } from "../servers/ask.js";
+import type { ChunkRecord } from "../servers/json.js";
+import { askedOf, type Crawling, crawl, recordsOf, startCrawling } from "./crawling.js";
+
+closeAfterEach();
+
+/** The chunks whose child lists were asked for, by their places, each page once. */
+function listsAsked(crawling: Crawling): number[] {
+  const asked = askedOf(crawling).flatMap((url) => /^\/([^/]+)\/child_chunks/.exec(url)?.[1] ?? []);
+  return asked.map((id) => crawling.document.chunks.findIndex((chunk) => chunk.id === id)).sort((a, b) => a - b);
+}
+
+const planOf = (batches: readonly Batch[]) => batches.at(-1)?.checkpoint?.children.plan;
+const childrenOf = (batches: readonly Batch[]) => JSON.stringify(recordsOf(batches).children);
+
+/** Crawls with `all` and with `auto`. */
+async function crawlTwice(crawling: Crawling) {
+  const all = await crawl(crawling);
+  const pages = askedOf(crawling).length;
+  crawling.server.reset();
+  const auto = await crawl(crawling, { childChunks: "auto" });
+  return { all, auto, pages, same: childrenOf(auto.batches) === childrenOf(all.batches) };
+}
+
+test("text without children: five lists, from the first chunk to the last", async () => {
+  for (const docForm of ["text_model", "qa_model"]) {
+    const crawling = await startCrawling({ chunks: 201, docForm });
+    const { batches, problems } = await crawl(crawling, { childChunks: "auto" });
+    expect(listsAsked(crawling)).toEqual([0, 50, 100, 150, 200]);
+    expect(problems).toEqual([]);
+    expect(recordsOf(batches).chunks).toHaveLength(201);
+    expect(batches.at(-1)?.checkpoint).toMatchObject({ childLists: 201, children: { empty: 5 } });
+  }
+});
+
+test("text of an old server, which knows of no embedded children: likewise", async () => {
+  const crawling = await startCrawling({ chunks: 12, variant: "old" }, { paging: "ignored" });
+  await crawl(crawling, { childChunks: "auto" });
+  expect(listsAsked(crawling)).toHaveLength(5);
+});
+
+test("text with one child in the sample: every list, each of them once", async () => {
+  const crawling = await startCrawling({ chunks: 201, childrenPerChunk: (at) => (at === 150 || at === 7 ? 130 : 0) });
+  const { auto, same, pages } = await crawlTwice(crawling);
+  expect(same).toBe(true);
+  expect(askedOf(crawling)).toHaveLength(pages);
+  expect(new Set(askedOf(crawling)).size).toBe(pages);
+  expect(planOf(auto.batches)).toEqual({
+    source: "lists",
+    reason: "the child list of chunk 151 is not what the chunk embeds",
+  });
+});
+
+test("text with a child that neither the pages nor the sample show is taken for text without", async () => {
+  const crawling = await startCrawling({ chunks: 201, childrenPerChunk: (at) => (at === 7 ? 3 : 0) });
+  const { same } = await crawlTwice(crawling);
+  expect(same).toBe(false);
+  expect(listsAsked(crawling)).toHaveLength(5);
+});
+
+describe("parents that embed their children", () => {
+  const childrenPerChunk = (at: number) => (at === 33 ? 250 : at % 3);
+
+  it("are taken as they are where the sample agrees, and asked where they embed none", async () => {
+    const crawling = await startCrawling({ chunks: 150, docForm: "hierarchical_model", childrenPerChunk });
+    const { auto, same } = await crawlTwice(crawling);
+    expect(same).toBe(true);
+    const empty = crawling.document.chunks.flatMap((_, at) => (childrenPerChunk(at) === 0 ? [at] : []));
+    const sample = [1, 33, 33, 33, 38, 76, 113]; // the largest has three pages
+    expect(listsAsked(crawling)).toEqual([...sample, ...empty].sort((a, b) => a - b));
+    expect(planOf(auto.batches)).toEqual({
+      source: "embedded",
+      reason: "101 of 150 chunks embed children, and 5 lists asked for as a sample: the same",
+    });
+  });
+
+  const rows = (chunk: ChunkRecord) => (Array.isArray(chunk.child_chunks) ? chunk.child_chunks : []);
+
+  it.each<[string, (chunk: ChunkRecord, at: number) => unknown]>([
+    ["cut short to twenty", (chunk) => rows(chunk).slice(0, 20)],
+    ["turned round", (chunk) => rows(chunk).toReversed()],
+    ["without a field", (chunk) => rows(chunk).map((row) => ({ ...Object(row), word_count: undefined }))],
+    ["with a field more", (chunk) => rows(chunk).map((row) => ({ ...Object(row), score: 0 }))],
+    ["with an id twice", (chunk, at) => (at === 40 ? [...rows(chunk), ...rows(chunk)] : rows(chunk))],
+    ["of another kind", (chunk, at) => (at === 140 ? { first: rows(chunk)[0] } : rows(chunk))],
+    ["as strings", () => ["one", "two"]],
+  ])("%s: every list is asked, once", async (_, change) => {
+    const crawling = await startCrawling({ chunks: 150, docForm: "hierarchical_model", childrenPerChunk });
+    for (const [at, chunk] of crawling.document.chunks.entries()) {
+      Object.assign(chunk, JSON.parse(JSON.stringify({ child_chunks: change(chunk, at) })));
+    }
+    const { auto, same, pages } = await crawlTwice(crawling);
+    expect(same).toBe(true);
+    expect(planOf(auto.batches)?.source).toBe("lists");
+    expect(askedOf(crawling)).toHaveLength(pages);
+    expect(new Set(askedOf(crawling)).size).toBe(pages);
+  });
+
+  it("none of which do: every list is asked", async () => {
+    const options = { chunks: 30, docForm: "hierarchical_model", childrenPerChunk: 2 };
+    for (const more of [{ embedChildren: false }, { variant: "old" as const }]) {
+      const crawling = await startCrawling({ ...options, ...more });
+      expect((await crawlTwice(crawling)).same).toBe(true);
+      expect(listsAsked(crawling)).toHaveLength(30);
+    }
+  });
+});
+
+test("a document of an unknown form: every list is asked", async () => {
+  const crawling = await startCrawling({ chunks: 30, docForm: "graph_model" });
+  await crawl(crawling, { childChunks: "auto" });
+  expect(listsAsked(crawling)).toHaveLength(30);
+});
+
+test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing of the others", async () => {
+  const crawling = await startCrawling({ chunks: 20, childrenPerChunk: (at) => (at === 12 ? 1 : 0) });
+  const [, , , , , gone] = crawling.document.chunks;
+  crawling.server.behaviour.onRequest = ({ path }) => {
+    const at = gone ? crawling.document.chunks.indexOf(gone) : -1;
+    if (path.includes(`/${gone?.id}/`) && at >= 0) crawling.document.chunks.splice(at, 1);
+  };
+  const { batches, problems } = await crawl(crawling, { childChunks: "auto" });
+  expect(problems).toEqual([`chunk ${gone?.id} was deleted while the document was read`]);
+  expect(recordsOf(batches).children).toHaveLength(1);
+  expect(planOf(batches)?.source).toBe("lists");
+});
+
+test.each([
+  ["embedded", { docForm: "hierarchical_model" }],
+  ["lists", { docForm: "hierarchical_model", embedChildren: false }],
+  ["none", { childrenPerChunk: 0 }],
+])("a crawl that goes on comes to the same from every checkpoint: %s", async (source, options) => {
+  const crawling = await startCrawling({ chunks: 120, childrenPerChunk: (at) => at % 4, ...options }, { pageCap: 50 });
+  const { batches } = await crawl(crawling, { childChunks: "auto" });
+  expect(planOf(batches)?.source).toBe(source);
+  for (const [index, { checkpoint }] of batches.entries()) {
+    if (!checkpoint || (index > 12 && index % 10 > 0)) continue;
+    const read = batches.slice(0, index + 1);
+    const chunks = recordsOf(read).chunks;
+    const from = { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids: chunks.map(({ id }) => id) };
+    crawling.server.reset();
+    const rest = await crawl(crawling, { childChunks: "auto", from, read });
+    expect(rest.batches).toEqual(batches.slice(index + 1));
+    if (checkpoint.children.plan) {
+      expect(listsAsked(crawling).every((at) => at >= checkpoint.childLists)).toBe(true);
+    }
+  }
+});
+
+test("whatever the concurrency and the look-ahead, the rows come in the same order", async () => {
+  const options = { chunks: 90, docForm: "hierarchical_model", childrenPerChunk: (at: number) => at % 3 };
+  const latency = { latency: ({ nth, at }: { nth: number; at: number }) => ((at * 7 + nth) % 5) + 1 };
+  const results: string[] = [];
+  for (const concurrency of [1, 16]) {
+    const crawling = await startCrawling(options, latency, concurrency);
+    const { batches } = await crawl(crawling, { childChunks: "auto" });
+    results.push(JSON.stringify(batches.map(({ chunkId, records }) => [chunkId, records.map(({ id }) => id)])));
+  }
+  expect(results[0]).toBe(results[1]);
+});
