@@ -23,9 +23,12 @@ export {
 } from "./errors.js";
 export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
-export { type Column, type ColumnType, columns, type Kind, kinds } from "./normalise/columns.js";
+export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./normalise/columns.js";
 export type { DocumentRow } from "./normalise/document-row.js";
 export { type Row, type RowOptions, rowFromRecord } from "./normalise/row-from-record.js";
+export { type DiscoveryJob, discoverDocuments } from "./run/discover-documents.js";
+export type { ComparedListing, DiscoveredIds } from "./run/discovered.js";
+export type { Discovery, Found, ListedDataset, Listing } from "./run/discovery.js";
 export type { Manifest } from "./run/manifest.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./run/prune-job.js";
 export { type RunResult, runJob } from "./run/run-job.js";

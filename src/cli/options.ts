@@ -29,12 +29,12 @@ export function withJobOptions<T>(yargs: Argv<T>) {
       type: "string",
       describe: "without a job file: the service, such as https://kb.example.com/v1",
     })
-    .option("dataset", { type: "string", describe: "without a job file: the dataset's UUID" })
+    .option("dataset", { type: "string", describe: "without a job file: the dataset's UUID, or all" })
     .option("document", {
       type: "string",
       array: true,
       nargs: 1,
-      describe: "without a job file: a document's UUID; repeatable",
+      describe: "without a job file: a document's UUID; repeatable; or all",
     })
     .option("batch", {
       type: "string",

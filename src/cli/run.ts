@@ -10,6 +10,7 @@ const epilog = `Examples:
   kbdump run nightly.yaml
   kbdump run nightly.yaml --format jsonl --format parquet --out /backup
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
+  kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
 
 Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file ·
 3 published, but partial: some documents failed or moved while they were read ·

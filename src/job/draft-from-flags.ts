@@ -1,5 +1,6 @@
+import type { Problem } from "../errors.js";
 import type { Draft, Label } from "./draft.js";
-import { type JobFlags, mergeFlags, overridingFlags } from "./merge-flags.js";
+import { type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 
 /** Where a job of flags is wrong, the flag that is to be given there. */
 const sourceLabels: readonly Label[] = [
@@ -9,14 +10,10 @@ const sourceLabels: readonly Label[] = [
   { path: ["datasets", 0, "batches"], text: "--batch" },
 ];
 
-/** A job made of flags alone, not checked: one dataset of one service. */
+/** A job made of flags alone, not checked: one dataset of one service, or all of them. */
 export function draftFromFlags(flags: JobFlags): Draft {
   const given = overridingFlags(flags);
-  const all = flags.document?.length === 1 && flags.document[0] === "all";
-  const source = {
-    service: { base_url: flags.baseUrl },
-    datasets: [{ id: flags.dataset, documents: all ? "all" : flags.document, batches: flags.batch }],
-  };
+  const source = { service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
   const document = mergeFlags(source, given);
   return {
     what: "the flags of a run without a job file",
@@ -24,6 +21,23 @@ export function draftFromFlags(flags: JobFlags): Draft {
     written: document,
     labels: [...sourceLabels, ...given.map(({ flag, path }) => ({ text: flag, path }))],
     unset: [],
-    problems: [],
+    problems: flags.dataset === "all" ? sourceFlags(flags).filter(isOfOneDataset).map(refuse) : [],
   };
+}
+
+function datasetsFrom({ dataset, document, batch }: JobFlags): unknown {
+  if (dataset === "all") return "all";
+  return [{ id: dataset, documents: saysAll(document) ? "all" : document, batches: batch }];
+}
+
+function isOfOneDataset({ flag, value }: GivenFlag): boolean {
+  return flag === "--batch" || (flag === "--document" && !saysAll(value));
+}
+
+function saysAll(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1 && value[0] === "all";
+}
+
+function refuse({ flag }: GivenFlag): Problem {
+  return { path: flag, message: "not together with --dataset all, which reads every document of every dataset" };
 }

@@ -5,7 +5,6 @@ export function initialJobFile(): string {
 #   export KNOWLEDGE_API_KEY=…          # the key; it is never in this file
 #   export KNOWLEDGE_BASE_URL=…         # such as https://kb.example.com/v1
 #   export KNOWLEDGE_DATASET_ID=…       # a UUID, as it stands in the address of the dataset's page
-#   export KNOWLEDGE_DOCUMENT_ID=…      # a UUID, as it stands in the address of the document's page
 #   kbdump run this-file.yaml
 #
 # \${NAME} is filled in from the environment; inside [ ] it stands in quotes. Write values in place of it where you like.
@@ -26,10 +25,10 @@ service:
   # ca_file: ./ca.pem                   # the authority behind the certificate of the service
   # allow_http: true                    # plain http to another host: shows the key to the network
 
+# datasets: all                         # in place of the list: every document of every dataset
 datasets:
   - id: \${KNOWLEDGE_DATASET_ID}
-    documents:
-      - \${KNOWLEDGE_DOCUMENT_ID}
+    documents: all                      # or a list of UUIDs, as they stand in the addresses of the documents' pages
     # batches: ["20250306120000123456"] # in quotes: takes their indexing status, too
     # status: [completed]               # only chunks of these statuses
     # keyword: text                     # only chunks that hold this text

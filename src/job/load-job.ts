@@ -9,7 +9,6 @@ import { jobFromFile } from "./job-from-file.js";
 import type { JobFlags } from "./merge-flags.js";
 import { pathText } from "./path-text.js";
 import { readText } from "./read-text.js";
-import { findUnsupported } from "./unsupported.js";
 
 /** Where a job comes from: a file, or the flags alone. */
 export type JobSource = { readonly file: string } | { readonly none: true };
@@ -23,7 +22,7 @@ export async function loadJob(source: JobSource, flags: JobFlags, env: NodeJS.Pr
 
 function jobFromDraft(draft: Draft): Job {
   const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
-  const findings = joinFindings(unknownKeys, findUnsupported(draft.document), draft.unset, wrongValues);
+  const findings = joinFindings(unknownKeys, draft.unset, wrongValues);
   const problems = [...draft.problems, ...findings.map((finding) => problemFrom(finding, draft.labels))];
   if (problems.length === 0 && file) return jobFromFile(file);
   throw new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);

@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import type { Manifest } from "../run/manifest.js";
 import type { RunResult } from "../run/run-job.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
@@ -16,6 +17,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
   return [
     `${paint.strong(verdict)}: ${read.join(", ")}`,
     paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
+    ...renderDiscovered(manifest),
     ...manifest.warnings.slice(0, 10).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
     ...(manifest.warnings.length > 10 ? [`… and ${manifest.warnings.length - 10} more warnings in manifest.json`] : []),
     "",
@@ -27,6 +29,14 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     "Next:",
     ...nextCommands(result).map((command) => `  ${command}`),
   ].join("\n");
+}
+
+/** What came and went since the run before, where it was asked and there is something to say. */
+function renderDiscovered({ discovered }: Manifest): readonly string[] {
+  if (!discovered || discovered.new.length + discovered.vanished.length === 0) return [];
+  const came = discovered.new.length > 0 ? [countText(discovered.new.length, "new document")] : [];
+  const went = discovered.vanished.length > 0 ? [`${countText(discovered.vanished.length, "document")} gone`] : [];
+  return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
 }
 
 function renderPlaces({ manifest, folder, database }: RunResult): readonly string[] {
@@ -67,7 +77,7 @@ function quoted(argument: string): string {
 
 /** The same for programs. */
 export function summaryJson({ manifest, folder, database, pruned }: RunResult, elapsed: number): object {
-  const { status, job, run_id, counts, requests, drift, warnings } = manifest;
+  const { status, job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
     status,
@@ -82,5 +92,6 @@ export function summaryJson({ manifest, folder, database, pruned }: RunResult, e
     drift,
     warnings,
     removed_runs: pruned,
+    ...(discovered ? { discovered } : {}),
   };
 }

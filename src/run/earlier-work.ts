@@ -23,7 +23,10 @@ export interface EarlierWork {
   readonly startedAt: Date;
 }
 
-const runFolder = /^\d{8}T\d{9}Z$/;
+/** Whether a name is the id of a run. */
+export function isRunId(name: string): boolean {
+  return /^\d{8}T\d{9}Z$/.test(name);
+}
 
 /** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
 export function runIdFrom(time: Date): string {
@@ -42,7 +45,7 @@ export async function earlierWork(
   options: EarlierOptions,
 ): Promise<EarlierWork | undefined> {
   let found: EarlierWork | undefined;
-  for (const name of (await readdir(folders.private)).filter((name) => runFolder.test(name)).sort()) {
+  for (const name of (await readdir(folders.private)).filter(isRunId).sort()) {
     const runId = await settlePublished(folders, name, job, options);
     if (runId === undefined) continue;
     const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));

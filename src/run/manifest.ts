@@ -4,6 +4,7 @@ import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import type { ChildLists } from "./child-lists-read.js";
+import type { DiscoveredIds } from "./discovered.js";
 
 /** What a run was and what it left; the last file of a run folder. */
 export interface Manifest {
@@ -34,6 +35,8 @@ export interface Manifest {
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   readonly drift: Readonly<Record<string, number>>;
   readonly warnings: readonly string[];
+  /** Documents that came and went; only where the service was asked which there are. */
+  readonly discovered?: DiscoveredIds;
 }
 
 /** The options of a job as the manifest shows them, named as in the job file. */

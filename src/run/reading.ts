@@ -48,7 +48,7 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
     ...failuresOf(reading),
     ...(found?.notes ?? []),
     ...reading.fields.absent,
-    ...statusWarnings(reading, (datasetId) => filtered.has(datasetId)),
+    ...statusWarnings({ ...reading, listed: found?.rows ?? [] }, (datasetId) => filtered.has(datasetId)),
     ...(unsafe
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
       : []),

@@ -7,7 +7,9 @@ import type { PartFile } from "../sinks/join-parts.js";
 import { joinJsonl } from "../sinks/jsonl.js";
 import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
 import { tool } from "../tool.js";
+import { compareDiscovery, type Discovered, discoveredIds } from "./discovered.js";
 import { DocumentParts } from "./document-parts.js";
+import { earlierListings } from "./earlier-listings.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
 import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./run-tally.js";
@@ -31,14 +33,15 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   const { workspace, sinks, tally, signal } = options;
   const parts = [...reading.documents.flatMap(({ files }) => files), ...(await writeRunParts(reading, options))];
   tally.step = "joining the parts";
-  const stage = await joinedStage(reading, parts, options);
+  const discovered = await compareDiscovery(reading.discovery, earlierListings(workspace.runs, workspace.runId));
+  const stage = { ...(await joinedStage(reading, parts, options)), documentChanges: discovered?.changes };
   const files: StagedFile[] = [];
   for (const sink of sinks) {
     signal.throwIfAborted();
     tally.step = `writing ${sink.format}`;
     files.push(...(await sink.finish(stage)));
   }
-  const manifest = manifestOf(reading, files, options);
+  const manifest = manifestOf(reading, files, discovered, options);
   const path = join(workspace.stage, "manifest.json");
   await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
   await flush(path);
@@ -97,7 +100,12 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOpt
   };
 }
 
-function manifestOf(reading: Reading, files: readonly StagedFile[], options: StageOptions): Manifest {
+function manifestOf(
+  reading: Reading,
+  files: readonly StagedFile[],
+  discovered: Discovered | undefined,
+  options: StageOptions,
+): Manifest {
   const { job, baseUrl, workspace, tally } = options;
   return {
     format: 1,
@@ -117,6 +125,7 @@ function manifestOf(reading: Reading, files: readonly StagedFile[], options: Sta
     files,
     drift: driftOf(reading),
     warnings: warningsOf(reading, job),
+    ...(discovered ? { discovered: discoveredIds(discovered) } : {}),
   };
 }
 

@@ -6,19 +6,22 @@ export interface StatusFacts {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
   readonly documents: readonly DocumentResult[];
+  /** What the list of documents said, where it was read: older than every other reading. */
+  readonly listed?: readonly Row[];
 }
 
-const resting = new Set(["completed", "error", "paused"]);
+const resting = new Set(["completed", "error"]);
 
 /**
  * What the indexing status says against a dump: documents that were being indexed or whose status changed while they were
  * read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
  */
 export function statusWarnings(
-  { before, after, documents }: StatusFacts,
+  { before, after, documents, listed = [] }: StatusFacts,
   filtered: (datasetId: string) => boolean,
 ): readonly string[] {
-  const [first, last] = [statusOf(before.rows), statusOf(after.rows)];
+  const known = listed.filter(({ indexing_status: status }) => status !== null);
+  const [first, last] = [statusOf([...known, ...before.rows]), statusOf(after.rows)];
   return documents.flatMap(({ row }) => {
     const id = row.document_id;
     const [was, is] = [first.get(id), last.get(id)];
@@ -27,6 +30,7 @@ export function statusWarnings(
     }
     const status = is ?? was;
     if (status === undefined) return [];
+    if (status === "paused") return [`document ${id}: its indexing is paused, so its chunks are not final`];
     if (!resting.has(status)) return [`document ${id}: it is being indexed (${status}), so its chunks are not final`];
     const empty = status === "completed" && row.status === "complete" && row.total === 0;
     return empty && !filtered(row.dataset_id)

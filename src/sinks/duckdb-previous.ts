@@ -48,6 +48,7 @@ export async function keepPrevious(
     document_info: noneIn("listed_now"),
     runs: `run_id <> ${sqlText(runId)}`,
     chunk_changes: `run_id <> ${sqlText(runId)}`,
+    document_changes: `run_id <> ${sqlText(runId)}`,
   };
   await connection.run(`ATTACH ${sqlPath(copy)} AS previous (READ_ONLY)`);
   for (const name of await earlierTables(connection, path)) {

@@ -59,6 +59,16 @@ export const tables: Readonly<Record<string, Table>> = {
       ...columns.chunks.map(sqlColumn),
     ],
   },
+  document_changes: {
+    about: "a row per document that a run found to be new, or not listed any more, compared with the run before",
+    columns: [
+      column("run_id", "VARCHAR", "the run that saw the change"),
+      column("change", "VARCHAR", "new or vanished"),
+      column("dataset_id", "VARCHAR", "the dataset (knowledge base)"),
+      column("document_id", "VARCHAR", "the document; what was last read of a vanished one stays in the other tables"),
+      column("name", "VARCHAR", "the name of the document, as it was listed last"),
+    ],
+  },
 };
 
 /** Makes the tables and columns that are not there yet, each with a comment. */

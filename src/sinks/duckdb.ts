@@ -69,7 +69,19 @@ async function addRun(connection: DuckDBConnection, stage: Stage, waiting: reado
   await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
   await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
   for (const file of [...waiting, stage.jsonl.indexing_status]) await addStatus(connection, file);
+  await addDocumentChanges(connection, stage);
   await addRunRow(connection, stage.run);
+}
+
+/** The names of documents that are gone are those of their last rows. */
+async function addDocumentChanges(connection: DuckDBConnection, { run, documentChanges = [] }: Stage): Promise<void> {
+  if (documentChanges.length === 0) return;
+  const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
+  const statement = await connection.prepare(`INSERT INTO document_changes
+    SELECT ${sqlText(run.run_id)}, change, dataset_id, document_id, name
+    FROM (SELECT unnest(from_json($1::JSON, ${types}), recursive := true)) LEFT JOIN document_info USING (dataset_id, document_id)`);
+  statement.bindVarchar(1, jsonText(documentChanges));
+  await statement.run();
 }
 
 async function addRunRow(connection: DuckDBConnection, run: RunRow): Promise<void> {

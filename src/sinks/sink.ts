@@ -24,6 +24,15 @@ export interface Stage {
   /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
   readonly jsonl: Readonly<Record<(typeof kinds)[number], JoinedJsonl>> & { readonly document_info?: JoinedJsonl };
   readonly run: RunRow;
+  /** Documents that came and went; absent where the service was not asked which there are. */
+  readonly documentChanges?: readonly DocumentChange[] | undefined;
+}
+
+/** A document that the service lists and an earlier run did not have, or the other way round. */
+export interface DocumentChange {
+  readonly change: "new" | "vanished";
+  readonly dataset_id: string;
+  readonly document_id: string;
 }
 
 /** The kinds that a dump has, in their order, each with its joined JSONL. */

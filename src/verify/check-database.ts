@@ -69,7 +69,7 @@ export async function compareDatabase(store: RowStore, compared: ComparedDatabas
   for (const [kind, rows] of found) {
     const all = kind === "documents" ? documents : folder.get(kind);
     if (!all) continue;
-    const wanted = { ...all, table: tableOf(kind, all, documents, database) };
+    const wanted = { ...all, table: await tableOf(kind, all, documents, store, database, findings) };
     const unguarded = isGuarded(all, manifest);
     const exactly = kind !== "indexing_status"; // kbdump status may have added readings at the same time
     await compareRows(store, wanted, rows, findings, { unguarded, ordered: false, exactly });
@@ -83,9 +83,20 @@ export async function compareDatabase(store: RowStore, compared: ComparedDatabas
 }
 
 /** SQL: the rows that the database should have. */
-function tableOf(kind: Kind, { table }: Loaded, documents: Loaded, { laterFields }: RunDatabase): string {
+async function tableOf(
+  kind: Kind,
+  { table }: Loaded,
+  documents: Loaded,
+  store: RowStore,
+  { laterFields, listedLater }: RunDatabase,
+  findings: Findings,
+): Promise<string> {
   if (kind === "chunks" || kind === "child_chunks")
     return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
+  if (kind === "document_info") {
+    const later = await store.load(listedLater, findings);
+    return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (dataset_id, document_id))` : table;
+  }
   if (kind !== "metadata_fields" || laterFields.size === 0) return table;
   return `(FROM ${table} WHERE dataset_id NOT IN (${[...laterFields].map(sqlText).join(", ")}))`;
 }

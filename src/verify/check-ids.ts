@@ -3,13 +3,30 @@ import { type Findings, toldOfAKind } from "./findings.js";
 import { placeText } from "./place-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 
-/** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
+/**
+ * Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. Every
+ * document that was listed is one of the run, and every document of a dataset that was listed has its row.
+ */
 export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
   const chunks = rows.get("chunks");
   const children = rows.get("child_chunks");
   if (chunks) await checkUnique(store, chunks, findings);
   if (children) await checkUnique(store, children, findings);
   if (chunks && children) await checkParents(store, children, chunks, findings);
+  const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
+  if (listed) await checkUnique(store, listed, findings);
+  if (listed && documents) await checkListed(store, listed, documents, findings);
+}
+
+async function checkListed(store: RowStore, listed: Loaded, documents: Loaded, findings: Findings): Promise<void> {
+  const apart = (rows: Loaded, others: Loaded, where: string) =>
+    `(SELECT t.*, t.row AS first FROM ${rows.table} t ANTI JOIN ${others.table} o USING (dataset_id, document_id) ${where})`;
+  const unread = apart(listed, documents, "");
+  const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
+  await addRows(store, listed, unread, findings, "not read", text);
+  const unlisted = apart(documents, listed, `WHERE dataset_id IN (SELECT dataset_id FROM ${listed.table})`);
+  const missing = () => "is missing, although its dataset was listed";
+  await addRows(store, listed, unlisted, findings, "not listed", missing);
 }
 
 /** No two rows have the same ids. */

@@ -17,6 +17,8 @@ export interface RunDatabase {
   readonly laterFields: ReadonlySet<string>;
   /** Rows of documents that this run read, and that say they are of another run. */
   readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
+  /** What later runs were told of documents: the newer state, with which nothing is compared. */
+  readonly listedLater: RowSource;
   /** The rows of this run, and of the documents that it was the last to read. */
   readonly rows: (kind: Kind) => RowSource;
 }
@@ -59,6 +61,7 @@ export async function readDatabase(
       );
       return Number(row?.count);
     },
+    listedLater: tableRows(connection, name, "document_info", `dump.document_info WHERE run_id > ${run}`),
     rows: (kind) => tableRows(connection, name, kind, `dump.${kind} t WHERE ${conditionOf(kind, run, readings)}`),
   };
 }
@@ -81,7 +84,7 @@ function lastReadBy(run: string): string {
 
 /** Readings of the status do not say which run made them: they are known by their time. */
 function conditionOf(kind: Kind, run: string, readings: TimeSpan | undefined): string {
-  if (kind === "metadata_fields") return `run_id = ${run}`;
+  if (kind === "metadata_fields" || kind === "document_info") return `run_id = ${run}`;
   if (kind !== "indexing_status") return `run_id = ${run} OR ${lastReadBy(run)}`;
   return readings ? `captured_at BETWEEN ${sqlText(readings.first)} AND ${sqlText(readings.last)}` : "false";
 }

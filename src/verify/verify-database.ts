@@ -1,7 +1,7 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { UsageError } from "../errors.js";
-import { type Kind, kinds } from "../normalise/columns.js";
+import { allKinds, type Kind } from "../normalise/columns.js";
 import { checkRunRow, compareDatabase, type DatabaseShare, shareOf } from "./check-database.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import type { Findings } from "./findings.js";
@@ -46,7 +46,7 @@ export async function verifyDatabase(
     checkRunRow(manifest, name, database, findings);
     const share = shareOf(manifest, name, database, findings);
     const rows = new Map<Kind, Loaded>();
-    for (const kind of kinds) {
+    for (const kind of allKinds.filter((each) => manifest.counts[each] !== undefined)) {
       const loaded = await store.load(database.rows(kind), findings);
       if (loaded) rows.set(kind, loaded);
     }

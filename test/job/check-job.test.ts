@@ -101,8 +101,14 @@ describe("one wrong value, one problem", () => {
       { ...smallJob, datasets: [...smallJob.datasets, { id: dataset.toUpperCase(), batches: ["b"] }] },
       `datasets[1].id: got "${dataset.toUpperCase()}", expected each dataset once; datasets[0] is the same`,
     ],
-    [withDataset({ documents: [] }), "datasets[0].documents: got [], expected at least one document or batch"],
-    [withDataset({ documents: null }), "datasets[0].documents: got null, expected at least one document or batch"],
+    [
+      withDataset({ documents: [] }),
+      "datasets[0].documents: got [], expected at least one document or batch, or the word all for documents",
+    ],
+    [
+      withDataset({ documents: null }),
+      "datasets[0].documents: got null, expected at least one document or batch, or the word all for documents",
+    ],
     [
       withDataset({ documents: document }),
       `datasets[0].documents: got "${document}", expected a list of document UUIDs, or the word all`,

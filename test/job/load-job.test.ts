@@ -125,10 +125,10 @@ output:
     expect([service.baseUrl, output.dir]).toEqual(["https://kb.example.com/v1", "a${HOST}"]);
   });
 
-  test("that asks for what is not available yet is refused, everything at once", async () => {
-    expect(await problems(contractExample("all"))).toEqual([
-      "datasets[0].documents: all is not available in this version; list the documents by id",
-    ]);
+  test("may say all in place of the documents", async () => {
+    const [dataset] = contractJob.datasets;
+    const datasets = [{ ...Object(dataset), documents: "all" }];
+    expect(await load(contractExample("all"))).toEqual({ ...contractJob, datasets });
   });
 });
 
@@ -149,18 +149,17 @@ output: {formats: [xml], keep: {last: 0}}
 `;
     const error = await usageError(load(job, { env: { DATASET: "tell-nobody" }, flags: { dataset: dataset } }));
     expect(error.message.replace(folder, "")).toBe(
-      `13 problems with the job file "/nightly.yaml":
+      `12 problems with the job file "/nightly.yaml":
   --dataset: not together with a job file, which says itself what is read
   service.api_key: the key itself is never in the file: use api_key_env or api_key_file
   datasets[0].docments: unknown key; did you mean documents?
   servce: unknown key; did you mean service?
-  datasets[1].documents: all is not available in this version; list the documents by id
   datasets[1].id: UNSET is not set in the environment
   name: got "Nightly", expected a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters
   service.concurrency: got 100, expected a whole number from 1 to 64
   service.base_url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   datasets[0].id: got "\${DATASET}" (filled in from the environment), expected a UUID, 8-4-4-4-12 hexadecimal digits
-  datasets[0].documents: got nothing, expected at least one document or batch
+  datasets[0].documents: got nothing, expected at least one document or batch, or the word all for documents
   output.formats[0]: got "xml", expected jsonl, csv, parquet or duckdb
   output.keep.last: got 0, expected a whole number from 1 to 10000`,
     );
@@ -282,13 +281,26 @@ describe("a job without a file", () => {
     });
   });
 
+  test("reads all documents of a dataset, or all datasets", async () => {
+    const flags = { baseUrl: "https://kb.example.com/v1", dataset };
+    const ofOne = await loadJob({ none: true }, { ...flags, document: ["all"] }, {});
+    expect(ofOne).toMatchObject({ name: dataset, datasets: [{ id: dataset, documents: "all" }] });
+    for (const document of [undefined, ["all"]]) {
+      const ofAll = await loadJob({ none: true }, { ...flags, dataset: "all", document }, {});
+      expect(ofAll).toMatchObject({ name: "all", datasets: "all" });
+    }
+    const mixed = loadJob({ none: true }, { ...flags, dataset: "all", document: [document], batch: ["b"] }, {});
+    const message = "not together with --dataset all, which reads every document of every dataset";
+    expect(await problemTexts(mixed)).toEqual([`--document: ${message}`, `--batch: ${message}`]);
+  });
+
   test("says which flags are missing or wrong", async () => {
     expect(
       (await usageError(loadJob({ none: true }, {}, {}))).message,
     ).toBe(`3 problems with the flags of a run without a job file:
   --base-url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   --dataset: got nothing, expected a UUID, 8-4-4-4-12 hexadecimal digits
-  --document: got nothing, expected at least one document or batch`);
+  --document: got nothing, expected at least one document or batch, or the word all for documents`);
     const flags = {
       baseUrl: "http://kb.example.com/v1",
       dataset,
@@ -297,7 +309,6 @@ describe("a job without a file", () => {
       concurrency: 0,
     };
     expect(await problemTexts(loadJob({ none: true }, flags, {}))).toEqual([
-      "--document: all is not available in this version; list the documents by id",
       "--concurrency: got 0, expected a whole number from 1 to 64",
       '--base-url: got "http://kb.example.com/v1", expected https, as http shows the key to the network (allow_http: true permits it)',
       '--batch: got "", expected a batch id: text that is not empty, nor . or ..',
@@ -408,7 +419,7 @@ const anyJob = fc.record(
       fc.record(
         {
           id: fc.uuid(),
-          documents: fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 3 }),
+          documents: fc.oneof(fc.constant("all"), fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 3 })),
           batches: fc.uniqueArray(
             plainText.filter((text) => !/^\.{1,2}$/.test(text)),
             { maxLength: 3 },

@@ -1,14 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { loadJob } from "../../src/job/load-job.js";
-import { dataset, document, jobFolder } from "./job-folder.js";
+import { dataset, jobFolder } from "./job-folder.js";
 
 const { load } = await jobFolder();
 
 const env = {
   KNOWLEDGE_BASE_URL: "https://kb.example.com/v1",
   KNOWLEDGE_DATASET_ID: dataset,
-  KNOWLEDGE_DOCUMENT_ID: document,
 };
 
 test.each([
@@ -20,7 +19,7 @@ test.each([
   expect(await loadJob({ file }, {}, env)).toMatchObject({
     name,
     service: { baseUrl: env.KNOWLEDGE_BASE_URL, apiKeyEnv: "KNOWLEDGE_API_KEY" },
-    datasets: [{ id: dataset, documents: [document] }],
+    datasets: [{ id: dataset, documents: "all" }],
     output: { formats },
   });
   const text = await readFile(file, "utf8");

@@ -26,6 +26,10 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["requests_retried", "BIGINT"],
     ["warnings", "VARCHAR[]"],
   ],
+  document_changes: [
+    runId,
+    ...["change", "dataset_id", "document_id", "name"].map((name): [string, string] => [name, "VARCHAR"]),
+  ],
   document_info: [...ofKind("document_info"), runId],
   chunk_changes: [runId, ["change", "VARCHAR"], ...ofKind("chunks")],
 };

@@ -20,7 +20,7 @@ export const datasetSchema = v.pipe(
     id: v.pipe(uuid, v.description("The dataset's id, a UUID.")),
     documents: v.pipe(
       v.nullish(v.union([all, list("documents", "document", documentsText, uuid)], documentsText), []),
-      v.description("Ids of the documents to read, or the word all."),
+      v.description("Ids of the documents to read, or the word all: those that the service lists when the run begins."),
     ),
     batches: v.pipe(
       v.nullish(list("batches", "batch", "a list of batch ids", batch), []),
@@ -44,7 +44,7 @@ export const datasetSchema = v.pipe(
     if (!isMapping(dataset.value) || !isEmpty(dataset.value.documents) || !isEmpty(dataset.value.batches)) return;
     const input = { ...dataset.value };
     const place = { type: "object", origin: "value", input, key: "documents", value: input.documents } as const;
-    addIssue({ message: "at least one document or batch", path: [place] });
+    addIssue({ message: "at least one document or batch, or the word all for documents", path: [place] });
   }),
 );
 

@@ -31,7 +31,12 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     v.description("Name of the job and of its folder: a-z, 0-9, _ and -. Absent: the file's name."),
   ),
   service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
-  datasets: v.pipe(v.union([all, datasets], datasetsText), v.description("Datasets to read, or the word all.")),
+  datasets: v.pipe(
+    v.union([all, datasets], datasetsText),
+    v.description(
+      "Datasets to read, or the word all: every dataset that the service lists, with all of its documents.",
+    ),
+  ),
   child_chunks: v.pipe(
     v.nullish(v.picklist(["all", "auto", "none"], "all, auto or none"), "all"),
     v.description(
