@@ -1,6 +1,8 @@
 import { join, relative } from "node:path";
+import { sumOfChildLists } from "../run/child-lists-read.js";
 import type { Manifest } from "../run/manifest.js";
 import type { RunResult } from "../run/run-job.js";
+import { renderChildLists } from "./child-lists.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
 /** What a run came to, for people: what was read, where it lies, how long it took, what to type next. */
@@ -14,6 +16,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     countText(counts.child_chunks, "child chunk"),
   ];
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
+  const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
   return [
     `${paint.strong(verdict)}: ${read.join(", ")}`,
     paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
@@ -28,6 +31,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     "",
     "Next:",
     ...nextCommands(result).map((command) => `  ${command}`),
+    ...(childLists === undefined ? [] : ["", paint.faint(childLists)]),
   ].join("\n");
 }
 
@@ -88,6 +92,7 @@ export function summaryJson({ manifest, folder, database, pruned }: RunResult, e
     seconds: Math.round(elapsed) / 1000,
     counts,
     requests,
+    child_lists: sumOfChildLists(manifest.child_lists),
     incomplete_documents: incomplete,
     drift,
     warnings,

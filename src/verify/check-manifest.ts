@@ -1,7 +1,19 @@
 import { allKinds, type Counts, type Kind } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
-import { type Check, count, listOf, object, oneOf, orNull, pattern, recordOf, text, truth } from "./check-value.js";
+import {
+  type Check,
+  count,
+  listOf,
+  object,
+  oneOf,
+  orElse,
+  orNull,
+  pattern,
+  recordOf,
+  text,
+  truth,
+} from "./check-value.js";
 
 export const fileFormats = ["jsonl", "csv", "parquet"] as const;
 export type FileFormat = (typeof fileFormats)[number];
@@ -14,7 +26,19 @@ export interface CheckedManifest {
   readonly options: { readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean } };
   readonly counts: Counts;
   readonly documents: readonly DocumentRow[];
+  /** Empty in manifests of versions that did not write it. */
+  readonly child_lists: readonly CheckedChildLists[];
   readonly files: readonly StagedFile[];
+}
+
+/** How the chunks of a document came to their children. */
+export interface CheckedChildLists {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly asked: number;
+  readonly embedded: number;
+  readonly skipped: number;
+  readonly empty: number;
 }
 
 const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
@@ -47,6 +71,15 @@ const fixedCounts = object({
 const foundCounts = object({ document_info: count });
 
 /** document_info is counted only where the run asked which documents there are. */
+const childLists: Check<CheckedChildLists> = object({
+  dataset_id: text,
+  document_id: text,
+  asked: count,
+  embedded: count,
+  skipped: count,
+  empty: count,
+});
+
 const counts: Check<Counts> = (given, path) => {
   const fixed = fixedCounts(given, path);
   return isObject(given) && "document_info" in given ? { ...fixed, ...foundCounts(given, path) } : fixed;
@@ -69,6 +102,7 @@ const manifest = object({
   counts,
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   documents: listOf(document),
+  child_lists: orElse(listOf(childLists), []),
   files: listOf(object({ path: fileName, rows: count, bytes: count, sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/) })),
   drift: recordOf(count),
   warnings: listOf(text),

@@ -51,6 +51,11 @@ export function orNull<T>(check: Check<T>): Check<T | null> {
   return (given, path) => (given === null ? null : check(given, path));
 }
 
+/** What takes the place of a member that is not there. */
+export function orElse<T>(check: Check<T>, absent: T): Check<T> {
+  return (given, path) => (given === undefined ? absent : check(given, path));
+}
+
 export function listOf<T>(check: Check<T>): Check<readonly T[]> {
   const list = value("a list", (given): given is readonly unknown[] => Array.isArray(given));
   return (given, path) => allOf(list(given, path).map((item, at) => () => check(item, `${path}[${at}]`)));

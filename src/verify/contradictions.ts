@@ -1,10 +1,11 @@
 import { allKinds } from "../normalise/columns.js";
 import { type CheckedManifest, fileFormats, partsOf } from "./check-manifest.js";
+import { documentKey } from "./document-key.js";
 import { countOf } from "./place-text.js";
 
 /** What in a manifest contradicts itself: sentences, none when it holds together. */
 export function contradictionsIn(manifest: CheckedManifest): readonly string[] {
-  return [...inFormats(manifest), ...inFiles(manifest), ...inDocuments(manifest)];
+  return [...inFormats(manifest), ...inFiles(manifest), ...inDocuments(manifest), ...inChildLists(manifest)];
 }
 
 /** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
@@ -60,4 +61,19 @@ function inDocument({
   if (status === "failed" && chunks + children > 0)
     return [`document ${id} failed, but has ${countOf(chunks, "chunk")} and ${countOf(children, "child chunk")}`];
   return [];
+}
+
+/** Of every document that child lists are told of: as many chunks as it has, and no more empty lists than were asked for. */
+function inChildLists({ documents, child_lists: lists }: CheckedManifest): readonly string[] {
+  const chunks = new Map(documents.map((document) => [documentKey(document), document.chunk_count]));
+  return lists.flatMap((list) => {
+    const { document_id: id, asked, embedded, skipped, empty } = list;
+    const has = chunks.get(documentKey(list));
+    if (has === undefined) return [`child_lists: document ${id} is not among the documents`];
+    const told = asked + embedded + skipped;
+    return [
+      ...(told === has ? [] : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${told} are told of`]),
+      ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
+    ];
+  });
 }

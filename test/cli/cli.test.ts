@@ -36,7 +36,10 @@ test("run: 0, the summary on stdout, commands that work as they stand", async ()
     /^complete: 1 document, 250 chunks, 250 child chunks\nin \d+\.\d s with 256 requests, [\d.]+ kB received\n/,
   );
   expect(stdout).toContain("duckdb -readonly out/test/test.duckdb ");
-  expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n$/);
+  expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n/);
+  expect(stdout.trimEnd().split("\n").at(-1)).toBe(
+    "0 of 250 child lists were empty; child_chunks: auto would have asked for all of them, too",
+  );
   expect(stdout).not.toContain("\u001b");
 });
 
@@ -50,6 +53,7 @@ test("run --json: one JSON object as the last line, and nothing else on stdout",
     job: "test",
     counts: { chunks: 250, child_chunks: 250 },
     requests: { sent: 256, retried: 0 },
+    child_lists: { asked: 250, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 },
     incomplete_documents: [],
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
+import { sumOfChildLists } from "../../src/run/child-lists-read.js";
 import { runJob } from "../../src/run/run-job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import type { Behaviour } from "../servers/behaviour.js";
@@ -67,6 +68,14 @@ test("the sample data comes out the same with a quarter of the requests, and the
     reason: "the child list of chunk 700 is not what the chunk embeds",
   });
   expect(all.manifest.child_lists.map(({ auto_asks }) => auto_asks)).toEqual(lists.map(({ asked }) => asked));
+  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
+    asked: 5_027,
+    embedded: 0,
+    skipped: 0,
+    empty: 3_921,
+    auto_saves: 3_847,
+    auto_misses: 0,
+  });
 });
 
 test("what a document embeds is written as its lists would have it, exact numbers and unknown fields included", async () => {

@@ -113,6 +113,30 @@ describe("a manifest that cannot be relied on", () => {
     expect(await findingsOf(run)).toEqual([]);
   });
 
+  test("child lists that are not those of its documents; a manifest that tells of none is let pass", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      const [{ dataset_id, document_id, chunk_count }] = manifest.documents as [Record<string, unknown>];
+      const lists = { dataset_id, document_id, asked: Number(chunk_count) + 1, embedded: 0, skipped: 0, empty: 99 };
+      manifest.child_lists = [lists, { ...lists, document_id: "another" }];
+    });
+    expect(await findingsOf(run)).toEqual([
+      expect.stringMatching(/^manifest.json: child_lists: document \S+ has \d+ chunks?, \d+ are told of$/),
+      expect.stringMatching(/^manifest.json: child_lists: of document \S+, 99 lists of \d+ are empty$/),
+      "manifest.json: child_lists: document another is not among the documents",
+    ]);
+    await editManifest(run, (manifest) => {
+      manifest.child_lists = [{ asked: -1 }];
+    });
+    expect(await findingsOf(run)).toContain(
+      "manifest.json: child_lists[0].asked: got -1, expected a whole number from 0",
+    );
+    await editManifest(run, (manifest) => {
+      delete manifest.child_lists;
+    });
+    expect(await findingsOf(run)).toEqual([]);
+  });
+
   test("a file is listed twice", async () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {

@@ -1,0 +1,26 @@
+import type { ChildListSums } from "../run/child-lists-read.js";
+import { countText } from "./text.js";
+
+/** What a run asked of the child lists, on one line; undefined where there was nothing to ask. */
+export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {
+  const { asked, embedded, skipped } = sums;
+  if (asked + embedded + skipped === 0) return undefined;
+  return childChunks === "auto" ? renderAuto(sums) : renderAll(sums);
+}
+
+function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
+  const parts = [
+    `${countText(asked, "child list")} asked for`,
+    embedded > 0 && `the children of ${countText(embedded, "chunk")} taken from the chunks`,
+    skipped > 0 && `${countText(skipped, "list")} skipped`,
+  ];
+  return `${parts.filter(Boolean).join(", ")}; manifest.json says why`;
+}
+
+/** Every list takes a request at the least, so that as many requests are saved as lists, or more. */
+function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
+  const were = `${empty.toLocaleString("en-US")} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
+  if (saves === 0) return `${were}; child_chunks: auto would have asked for all of them, too`;
+  const missed = misses > 0 ? `, and missed ${countText(misses, "child chunk")}` : "";
+  return `${were}; child_chunks: auto would have saved at least ${countText(saves, "request")}${missed}`;
+}
