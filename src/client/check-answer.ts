@@ -66,7 +66,7 @@ function redirectHint(location: string | string[] | undefined, url: string, key:
   if (typeof location !== "string") return "; it redirects, which is not followed";
   const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
   const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
-  const base = target && /^(.*?)\/datasets\//.exec(target.href)?.[1];
+  const base = target && /^(.*?)\/datasets[/?]/.exec(target.href)?.[1];
   if (!base || (url.startsWith("https:") && target.protocol !== "https:")) return hint;
   return `${hint}; service.base_url should probably be ${plainText(base, key, 200)}`;
 }

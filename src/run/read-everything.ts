@@ -53,12 +53,14 @@ export async function readEverything(api: Client, options: ReadOptions): Promise
 }
 
 /** The documents of the job by id. What the service was asked is kept: a run that is continued reads the same documents. */
-async function readDiscovery(api: Client, { job, workspace }: ReadOptions): Promise<Discovery> {
+async function readDiscovery(api: Client, { job, workspace, log }: ReadOptions): Promise<Discovery> {
   const path = join(workspace.work, discoveryFile);
   const earlier = discoveryFrom(await readJsonFile(path));
   if (earlier) return earlier;
   const discovery = await discoverDocuments(api, job, new LookAhead(job.service.concurrency * aheadPerSlot));
   if (discovery.found) await writeJsonFile(path, discovery);
+  for (const sentence of [...(discovery.found?.failures ?? []), ...(discovery.found?.notes ?? [])])
+    log("warn", sentence);
   return discovery;
 }
 

@@ -3,22 +3,20 @@ import { type Findings, toldOfAKind } from "./findings.js";
 import { placeText } from "./place-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 
-/**
- * Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. Every
- * document that was listed is one of the run, and every document of a dataset that was listed has its row.
- */
+/** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
 export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
   const chunks = rows.get("chunks");
   const children = rows.get("child_chunks");
   if (chunks) await checkUnique(store, chunks, findings);
   if (children) await checkUnique(store, children, findings);
   if (chunks && children) await checkParents(store, children, chunks, findings);
-  const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
-  if (listed) await checkUnique(store, listed, findings);
-  if (listed && documents) await checkListed(store, listed, documents, findings);
 }
 
-async function checkListed(store: RowStore, listed: Loaded, documents: Loaded, findings: Findings): Promise<void> {
+/** Every document that was listed is one of the run, once, and every document of a dataset that was listed has its row. */
+export async function checkListed(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
+  const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
+  if (listed) await checkUnique(store, listed, findings);
+  if (!listed || !documents) return;
   const apart = (rows: Loaded, others: Loaded, where: string) =>
     `(SELECT t.*, t.row AS first FROM ${rows.table} t ANTI JOIN ${others.table} o USING (dataset_id, document_id) ${where})`;
   const unread = apart(listed, documents, "");

@@ -1,7 +1,7 @@
 import type { StagedFile } from "../sinks/sink.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
-import { checkIds } from "./check-ids.js";
+import { checkIds, checkListed } from "./check-ids.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import { compareFormats } from "./compare-formats.js";
 import { contradictionsIn } from "./contradictions.js";
@@ -82,6 +82,7 @@ async function checkRows(subject: Subject, files: readonly StagedFile[], setting
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
     await checkIds(store, rows, findings);
+    await checkListed(store, firsts, findings); // in the database, later runs have had their say
     await checkCounts(store, rows, documents, findings);
     return {
       folder,

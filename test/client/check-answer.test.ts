@@ -116,6 +116,12 @@ describe("what the message says", () => {
   it("403 asks for API access and the key's rights", () => {
     expect(errorFor(403, { code: "forbidden", message: "No." }).message).toMatch(/is API access on for this dataset/);
   });
+
+  it("403 of the list of datasets says to name them", () => {
+    const asked = "https://kb.example.com/v1/datasets?page=1&limit=100&include_all=true";
+    const error = errorFromAnswer({ ...answer(403, '{"code":"forbidden","message":"No."}'), url: asked }, key);
+    expect(error.message).toMatch(/; a key of one dataset may not list them: name the datasets by id in the job file$/);
+  });
 });
 
 describe("redirects", () => {
@@ -138,6 +144,12 @@ describe("redirects", () => {
       expect(error).toBeInstanceOf(SkipError);
       expect(error.message.slice(-end.length)).toBe(end);
     }
+  });
+
+  it("of the list of datasets are told likewise", () => {
+    const redirect = { ...answer(301, ""), url: "https://kb.example.com/datasets?page=1" };
+    const error = errorFromAnswer({ ...redirect, headers: { location: "/v1/datasets?page=1" } }, key);
+    expect(error.message).toMatch(/service.base_url should probably be https:\/\/kb.example.com\/v1$/);
   });
 
   it("show neither key nor control characters of the location, and not all of a long one", () => {

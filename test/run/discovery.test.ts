@@ -7,6 +7,7 @@ import { type RunResult, runJob } from "../../src/run/run-job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import type { RealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry } from "../servers/store.js";
+import { change } from "../verify/forge.js";
 import { askedOf, idsOf, refusing, smallDocument, startPlace, upload } from "./discovering.js";
 import { jobFor, testFolder } from "./job-for.js";
 import { query, readJsonl } from "./read-dump.js";
@@ -99,6 +100,30 @@ test("new and vanished documents are told from run to run, and what was read of 
     expect(await runOf(table, kept), table).toEqual([{ run_id: manifest.run_id }]);
   }
   for (const { folder } of [first, { folder: join(first.folder, "..", manifest.run_id) }]) {
+    expect(await verifyRun(folder, { duckdb: true })).toMatchObject({ findings: [] });
+  }
+  await change(database, `UPDATE document_info SET name = 'other' WHERE document_id = '${gone}'`);
+  const { findings } = await verifyRun(first.folder, { duckdb: true });
+  expect(findings.map(({ message }) => message)).toEqual([
+    expect.stringMatching(`^document ${gone} of dataset .* differs in name from row . of document_info.jsonl$`),
+  ]);
+});
+
+test("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
+  const { server, datasets } = await startPlace([3]);
+  const [first = "", second = "", third = ""] = idsOf(datasets[0]);
+  const job = await jobOf(await testFolder(), server, "test", "duckdb");
+  const error = { status: 400, body: { code: "provider_not_initialize", message: "No model." } };
+  server.behaviour.documentError = new Map([[first, error]]);
+  const runs = [await run(job, server)];
+  server.behaviour.documentError = new Map([[second, error]]);
+  datasets[0]?.documents.delete(third);
+  runs.push(await run(job, server));
+  expect(runs.map(({ manifest }) => [manifest.status, manifest.discovered?.vanished])).toEqual([
+    ["partial", []],
+    ["partial", [third]],
+  ]);
+  for (const { folder } of runs) {
     expect(await verifyRun(folder, { duckdb: true })).toMatchObject({ findings: [] });
   }
 });

@@ -3,7 +3,7 @@ import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../sinks/folder.js";
 import type { Tables } from "../sinks/stage.js";
 import { editManifest } from "./forge.js";
-import { child, chunk, document, soundTables } from "./sound-tables.js";
+import { child, chunk, document, info, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
 const findingsOf = async (run: string) =>
@@ -24,6 +24,22 @@ describe.each(formats)("a dump in %s alone", (format) => {
       },
     });
   });
+});
+
+test("what the service listed is sound in every format, and one that lacks is seen", async () => {
+  const run = await writeDump(
+    await plainFolder(),
+    { ...soundTables, document_info: [info("a"), info("b")] },
+    { formats },
+  );
+  expect(await verifyRun(run)).toMatchObject({ findings: [], checked: { files: 18 } });
+  await editManifest(run, (manifest) => {
+    const counts = Object(manifest.counts);
+    delete counts.document_info;
+  });
+  expect(await findingsOf(run)).toContainEqual(
+    "manifest.json: files: document_info.csv is listed, although its format was not asked for",
+  );
 });
 
 /** Dumps whose files agree with each other and with the manifest, and that are wrong all the same. */
@@ -47,6 +63,21 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
     "a child chunk has its parent in another document",
     { child_chunks: [child("a", "a1", "k1"), child("a", "b1", "k2")] },
     "child_chunks: child chunk k2 of chunk b1 of document a in row 2 has no parent in chunks",
+  ],
+  [
+    "a document is listed twice",
+    { document_info: [info("a"), info("b"), info("a", { name: "again" })] },
+    "document_info: document a of dataset d stands 2 times, in row 1 and in row 3",
+  ],
+  [
+    "a document is listed that was not read",
+    { document_info: [info("a"), info("b"), info("c")] },
+    "document_info: document c of dataset d in row 3 is not in documents",
+  ],
+  [
+    "a document was read that is not listed",
+    { document_info: [info("a")] },
+    "document_info: document b of dataset d is missing, although its dataset was listed",
   ],
   [
     "a document has fewer chunks than it says, and another more",
@@ -98,8 +129,8 @@ test.each(wrong.map((each, at) => [...each, formats[at % 3] ?? "jsonl"] as const
   async (_what, tables, finding, format) => {
     const run = await writeDump(await plainFolder(), { ...soundTables, ...tables }, { formats: [format] });
     const named = finding
-      .replace(/^(chunks|child_chunks):/, `$1.${format}:`)
-      .replace(/in chunks$/, `in chunks.${format}`);
+      .replace(/^(chunks|child_chunks|document_info):/, `$1.${format}:`)
+      .replace(/in (chunks|documents)$/, `in $1.${format}`);
     expect(await findingsOf(run)).toContain(named);
   },
 );

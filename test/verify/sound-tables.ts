@@ -26,6 +26,9 @@ export const document = (document_id: string, chunks: number, children: number, 
     ...more,
   });
 
+export const info = (document_id: string, more: Row = {}) =>
+  rowOf("document_info", { dataset_id: "d", document_id, name: `${document_id}.md`, archived: false, ...more });
+
 /** Two documents: `a` of two chunks, the first of which has two children, and `b` of one. */
 export const soundTables: Tables = {
   chunks: [chunk("a", "a1"), chunk("a", "a2"), chunk("b", "b1")],

@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { readWholeList } from "../../src/crawl/read-whole-list.js";
+import { RetryError, SkipError } from "../../src/errors.js";
+import { idsFrom, pageOf } from "./pages.js";
+
+/** What happens just before a request is answered: an upload, or the deletion of the row at a place. */
+type Edit = "upload" | number;
+
+/** A list, newest first, that changes while it is read; `answer` gives a page of it as the service would. */
+class Uploads {
+  readonly #edits: readonly (readonly Edit[])[];
+  #ids: number[];
+  requests = 0;
+
+  constructor(count: number, edits: readonly (readonly Edit[])[] = []) {
+    this.#ids = idsFrom(0, count).reverse();
+    this.#edits = edits;
+  }
+
+  get ids(): readonly string[] {
+    return this.#ids.map(String);
+  }
+
+  readonly page = (page: number, limit: number) =>
+    pageOf(this.#ids.slice((page - 1) * limit, page * limit), this.#ids.length);
+
+  readonly answer = async (page: number, limit: number) => {
+    for (const edit of this.#edits[this.requests] ?? []) {
+      if (edit === "upload") this.#ids.unshift(this.#ids.length + 1_000 + this.requests);
+      else this.#ids = this.#ids.filter((_id, at) => at !== edit % this.#ids.length);
+    }
+    this.requests++;
+    return this.page(page, limit);
+  };
+}
+
+const options = (consistency: "counts" | "sweeps" = "counts") => ({ consistency, lookAhead: new LookAhead(0) });
+
+test("whatever is uploaded or deleted meanwhile, a list without problems is the list as it is", async () => {
+  const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });
+  const deletions = fc.array(fc.nat({ max: 400 }), { maxLength: 2 });
+  const quiet = fc.constant<Edit[]>([]);
+  const script = fc.array(fc.oneof({ weight: 3, arbitrary: quiet }, uploads, deletions), { maxLength: 12 });
+  let [whole, moved] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 350 }), script, async (count, edits) => {
+      const list = new Uploads(count, edits);
+      const { rows, problems } = await readWholeList("documents", list.answer, options("sweeps"));
+      const ids = rows.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      if (problems.length === 0) expect(ids).toEqual(list.ids);
+      problems.length === 0 ? whole++ : moved++;
+    }),
+    { numRuns: 500 },
+  );
+  expect(whole).toBeGreaterThan(20);
+  expect(moved).toBeGreaterThan(0);
+});
+
+test.each([
+  ["counts", 0, 1],
+  ["counts", 100, 1],
+  ["counts", 101, 2],
+  ["counts", 300, 3],
+  ["sweeps", 100, 1],
+  ["sweeps", 300, 6],
+] as const)("%s: a list of %i rows at rest takes %i requests", async (consistency, count, requests) => {
+  const list = new Uploads(count);
+  expect(await readWholeList("documents", list.answer, options(consistency))).toMatchObject({ problems: [] });
+  expect(list.requests).toBe(requests);
+});
+
+test("a page that cannot be had is read in halves", async () => {
+  const list = new Uploads(250);
+  const heavy = async (page: number, limit: number) => {
+    if (limit > 50 && page === 2) {
+      throw new SkipError("given up", { cause: new RetryError("timeout") });
+    }
+    return list.answer(page, limit);
+  };
+  const { rows, problems } = await readWholeList("documents", heavy, options());
+  expect(problems).toEqual([]);
+  expect(rows.map(({ id }) => id)).toEqual(list.ids);
+});
+
+test("a page that cannot be had at all is an error", async () => {
+  const refused = async () => {
+    throw new SkipError("404");
+  };
+  await expect(readWholeList("documents", refused, options())).rejects.toThrow("404");
+});
+
+test("a service that gives page 1 again and again comes to an end, and is not taken for whole", async () => {
+  const list = new Uploads(1_000);
+  let requests = 0;
+  const same = async (_page: number, limit: number) => {
+    requests++;
+    return list.page(1, limit);
+  };
+  const { rows, problems } = await readWholeList("documents", same, options());
+  expect(rows).toHaveLength(100);
+  expect(problems.at(-1)).toBe("documents: the service counts 1000 and lists 100");
+  expect(requests).toBeLessThan(10);
+});
