@@ -68,8 +68,32 @@ test("every option of the job file is explained", async () => {
     "max_rps",
     "consistency",
     "keep",
+    "daily",
+    "weekly",
+    "monthly",
+    "notify",
+    "success",
+    "failure",
   ]) {
     expect(text, key).toContain(`"${key}"`);
     expect(readme, key).toContain(key);
   }
+});
+
+test("every piece of a job file that is shown is one that works", async () => {
+  const file = join(await testFolder(), "job.yaml");
+  const [job = "", ...pieces] = blocks("yaml").filter((yaml) => !yaml.includes("apiVersion"));
+  expect(pieces.length).toBeGreaterThan(1);
+  for (const piece of pieces) {
+    const [key = ""] = piece.split("\n");
+    await writeFile(file, job.replace(new RegExp(`^${key}.*\n`, "m"), "") + piece);
+    await loadJob({ file }, {}, { NOTIFY_URL: "https://hc-ping.com/uuid" });
+  }
+});
+
+test("every metric is named, with its type", async () => {
+  const { metricsAfter } = await import("../src/notify/run-metrics.js");
+  const { outcomeOf } = await import("./notify/outcome-of.js");
+  for (const { name, type } of metricsAfter(outcomeOf(), "", undefined))
+    expect(readme).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\| ${type}`, "m"));
 });

@@ -9,7 +9,7 @@ const besideKeys: ReadonlySet<unknown> = new Set(["api_key_env", "api_key_file"]
 
 /**
  * Renders what stands in the file at `path`, for an error message. The value is the one before variables are filled in,
- * and no secret gets out: not of the environment, nor a key or a password that was put into the wrong place.
+ * and no secret gets out: not of the environment, nor a key or a password that was put into the wrong place, nor whom to tell.
  */
 export function gotText(value: unknown, path: Path): string {
   if (value === undefined) return "nothing";
@@ -26,6 +26,7 @@ function isSecret(value: unknown, path: Path): boolean {
   const name = path.at(-1);
   if (typeof value !== "string") return typeof value === "number" && besideKeys.has(name);
   if (looksLikeKey(value)) return true;
+  if (path[0] === "notify") return !/^(\$\{\w+\})?$/.test(value);
   if (name === "base_url") return /[@?#]/.test(value);
   return besideKeys.has(name) && !/^(\$\{\w+\})?$/.test(value);
 }

@@ -44,5 +44,12 @@ output:
   keep_signatures: false                # true: leave the signatures in links to files
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
   # memory: 800MB                       # what DuckDB may use
+
+# notify:                               # who is told of a run, by a POST; the URLs are secrets
+  # url: \${NOTIFY_URL}                 # https://hc-ping.com/your-uuid: stands for those below, with /start and /fail
+  # start: https://example.com/started  # in place of url when a run starts
+  # success: https://example.com/done   # when it is complete
+  # partial: https://example.com/bad    # when it is partial; default: where failures are told
+  # failure: https://example.com/bad    # when it failed
 `;
 }

@@ -17,6 +17,7 @@ export function jobFromFile(file: JobFile): Job {
     consistency: file.consistency,
     resumeWithin: file.resume_within,
     output: outputFromFile(file.output),
+    notify: file.notify,
   };
 }
 

@@ -53,6 +53,16 @@ export interface OutputOptions {
   readonly memory: string;
 }
 
+/** Whom to tell of a run. Every URL is a secret, to be shown nowhere; at least one is there. */
+export type NotifyUrls = {
+  /** Stands for all that are not there, by the convention of healthchecks.io. */
+  readonly url?: string;
+  readonly start?: string;
+  readonly success?: string;
+  readonly partial?: string;
+  readonly failure?: string;
+};
+
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;
@@ -63,4 +73,6 @@ export interface Job {
   /** Hours within which a run that broke off is continued. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;
+  /** undefined: nobody is told. */
+  readonly notify: NotifyUrls | undefined;
 }

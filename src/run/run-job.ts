@@ -9,6 +9,7 @@ import { readEverything } from "./read-everything.js";
 import type { Reading } from "./reading.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { stageRun } from "./stage-run.js";
+import { tellOutcome } from "./tell-outcome.js";
 import { waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
 import { withWorkspace } from "./workspace.js";
@@ -22,12 +23,22 @@ export interface RunResult extends Published {
 
 /**
  * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
- * StopError (nothing is published), UsageError (no key), BusyError, or the reason of `options.signal`.
+ * StopError (nothing is published), UsageError (no key), BusyError, or the reason of `options.signal`. Tells of it as the
+ * job's `notify` says, and keeps its metrics.
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const setting = withDefaults(options);
+  return tellOutcome(job, setting, (began) => readAndPublish(job, setting, began));
+}
+
+async function readAndPublish(
+  job: Job,
+  setting: Required<RunOptions>,
+  began: (runId: string) => void,
+): Promise<RunResult> {
   return withClient(job, setting, (client, baseUrl) =>
     withWorkspace(job, setting, isPartial, async (workspace) => {
+      began(workspace.runId);
       const signal = AbortSignal.any([setting.signal, workspace.lost]);
       signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
       const waiting = await waitingFiles(workspace);

@@ -298,6 +298,6 @@ test("the key is in no file, no output and not in the arguments", async () => {
   expect(stdout + stderr).not.toContain(env.KNOWLEDGE_API_KEY);
   const files = await readdir(join(folder, "out"), { recursive: true, withFileTypes: true });
   const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
-  expect(paths.length).toBe(17);
+  expect(paths.length).toBe(18);
   for (const path of paths) expect((await readFile(path)).includes(env.KNOWLEDGE_API_KEY)).toBe(false);
 });

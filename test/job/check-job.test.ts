@@ -18,6 +18,7 @@ const withDataset = (changed: object) => ({
   ...smallJob,
   datasets: [{ id: dataset, documents: [document], ...changed }],
 });
+const withNotify = (notify: unknown) => ({ ...smallJob, notify });
 const withOutput = (output: unknown) => ({ ...smallJob, output });
 const demo = { ...smallJob, service: { demo: true } };
 
@@ -169,9 +170,23 @@ describe("one wrong value, one problem", () => {
     [withOutput({ csv_safe: "yes" }), 'output.csv_safe: got "yes", expected true or false'],
     [withOutput({ memory: "80%" }), 'output.memory: got "80%", expected a size such as 800MB or 2GB'],
     [withOutput({ memory: 800 }), "output.memory: got 800, expected a size such as 800MB or 2GB"],
+    [withNotify({}), "notify: got {}, expected at least one of url, start, success, partial and failure"],
+    [withNotify([]), "notify: got [], expected a mapping such as {url: https://hc-ping.com/your-uuid}"],
   ])("%j", (job, problem) => {
     expect(problemsOf(job)).toEqual([problem]);
   });
+});
+
+test.each([
+  secret,
+  `http://kb.example.com/${secret}`,
+  `https://user:${secret}@kb.example.com`,
+  `https://kb.example.com/${secret}#x`,
+  `https://kb.example.com/${secret}\n`,
+  `https:///${secret}`,
+])("whom to tell, %s, is refused and not shown", (url) => {
+  const expected = "an https URL without user and password (http for this machine only)";
+  expect(problemsOf(withNotify({ url }))).toEqual([`notify.url: got a value that is not shown, expected ${expected}`]);
 });
 
 describe("an unknown key", () => {
@@ -234,6 +249,8 @@ describe("right", () => {
       { ...smallJob, datasets: [...smallJob.datasets, { id: otherDataset, documents: [document] }] },
     ],
     ["every way to keep runs", withOutput({ keep: { last: 1, daily: 7, weekly: 4, monthly: 12 } })],
+    ["whom to tell", withNotify({ url: "https://hc-ping.com/uuid", start: "http://127.0.0.1:8000/x?y=1" })],
+    ["whom to tell, by name", withNotify({ failure: "HTTPS://EXAMPLE.COM" })],
     ["the address of a JSON Schema", { ...smallJob, $schema: "./job.schema.json" }],
   ])("%s", (_, job) => {
     expect(problemsOf(job)).toEqual([]);

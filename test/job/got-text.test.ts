@@ -36,3 +36,13 @@ test.each([
 ])("%s: %s is shown as %s", (name, value, text) => {
   expect(gotText(value, ["service", name])).toBe(text);
 });
+
+test.each([
+  ["https://hc-ping.com/uuid", hidden],
+  ["ftp://x", hidden],
+  ["https://hc-ping.com/${A}", hidden],
+  ["${A}", '"${A}" (filled in from the environment)'],
+])("whom to tell, %s, is shown as %s", (value, text) => {
+  expect(gotText(value, ["notify", "url"])).toBe(text);
+  expect(gotText(value, ["notify"])).toBe(text);
+});

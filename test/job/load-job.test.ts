@@ -71,6 +71,7 @@ const contractJob: Job = {
     csvSafe: false,
     memory: "800MB",
   },
+  notify: undefined,
 };
 
 describe("a job file", () => {

@@ -19,7 +19,11 @@ test("names every key of the file, and no other is allowed", () => {
     additionalProperties,
   ]);
   expect(keys).toEqual([
-    ["", ["name", "service", "datasets", "child_chunks", "consistency", "resume_within", "output", "$schema"], false],
+    [
+      "",
+      ["name", "service", "datasets", "child_chunks", "consistency", "resume_within", "output", "notify", "$schema"],
+      false,
+    ],
     [
       "service",
       [
@@ -40,6 +44,7 @@ test("names every key of the file, and no other is allowed", () => {
     ["datasets[]", ["id", "documents", "batches", "status", "keyword"], false],
     ["output", ["dir", "formats", "keep", "keep_signatures", "csv_safe", "memory"], false],
     ["output.keep", ["last", "daily", "weekly", "monthly"], false],
+    ["notify", ["url", "start", "success", "partial", "failure"], false],
   ]);
 });
 

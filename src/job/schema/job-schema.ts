@@ -3,6 +3,7 @@ import { isMapping } from "../is-mapping.js";
 import { datasetSchema } from "./dataset-schema.js";
 import { all, positiveNumber } from "./leaf.js";
 import { mapping } from "./mapping.js";
+import { notifySchema } from "./notify-schema.js";
 import { outputSchema } from "./output-schema.js";
 import { repeats } from "./repeats.js";
 import { serviceSchema } from "./service-schema.js";
@@ -52,6 +53,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     v.description("Hours within which a run that broke off is continued. Default: 24."),
   ),
   output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
+  notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and when it is over.")),
   $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
 });
 

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { sendNotice } from "../../src/notify/send-notice.js";
+import { deadUrl } from "../client/serve.js";
+import { startReceiver } from "./start-receiver.js";
+
+const signal = new AbortController().signal;
+const waits = [0, 0];
+
+test("a notice is one POST of JSON, and no more of it when it is taken", async () => {
+  const receiver = await startReceiver();
+  expect(await sendNotice(`${receiver.url}/x?y=1`, '{"a":1}', { signal, waits })).toBeUndefined();
+  expect(receiver.received).toHaveLength(1);
+  expect(receiver.received[0]).toMatchObject({ method: "POST", target: "/x?y=1", body: '{"a":1}' });
+  expect(receiver.received[0]?.headers).toMatchObject({
+    "content-type": "application/json",
+    "user-agent": expect.stringMatching(/^kbdump\/\d/),
+  });
+  expect(receiver.received[0]?.headers.authorization).toBeUndefined();
+});
+
+test.each([
+  [404, 1, "it answered with status 404"],
+  [302, 1, "it answered with a redirect, which is not followed"],
+  [429, 3, "it answered with status 429"],
+  [503, 3, "it answered with status 503"],
+])("an answer of %i is told after %i tries", async (status, tries, reason) => {
+  const receiver = await startReceiver();
+  receiver.answer = () => status;
+  expect(await sendNotice(`${receiver.url}/secret`, "{}", { signal, waits })).toBe(reason);
+  expect(receiver.received).toHaveLength(tries);
+});
+
+test("what fails once is tried again", async () => {
+  const receiver = await startReceiver();
+  receiver.answer = () => (receiver.received.length === 1 ? 500 : 200);
+  expect(await sendNotice(receiver.url, "{}", { signal, waits })).toBeUndefined();
+  expect(receiver.received).toHaveLength(2);
+});
+
+test("one who never answers is not waited for, and no reason holds the URL", async () => {
+  const receiver = await startReceiver();
+  receiver.answer = () => "hang";
+  const late = await sendNotice(`${receiver.url}/secret`, "{}", { signal, waits: [0], timeout: 20 });
+  expect([late, receiver.received.length]).toEqual(["no answer within 0.02 s", 2]);
+  expect(await sendNotice(`${await deadUrl()}/secret`, "{}", { signal, waits })).toBe("connection refused");
+  expect(await sendNotice("https://user:secret@127.0.0.1:1/secret", "{}", { signal, waits: [] })).toBe(
+    "it could not be sent (unknown error)",
+  );
+});
+
+test("a signal ends it, the wait for another try included", async () => {
+  const receiver = await startReceiver();
+  const ended = new AbortController();
+  receiver.answer = () => {
+    setImmediate(() => ended.abort());
+    return "hang";
+  };
+  expect(await sendNotice(receiver.url, "{}", { signal: ended.signal, waits: [600_000] })).toBe(
+    "there was no time left for it",
+  );
+  const later = new AbortController();
+  receiver.answer = () => {
+    setImmediate(() => setImmediate(() => later.abort()));
+    return 503;
+  };
+  expect(await sendNotice(receiver.url, "{}", { signal: later.signal, waits: [600_000] })).toMatch(/503|no time left/);
+});
