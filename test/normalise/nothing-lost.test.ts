@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ExactNumber } from "../../src/client/parse-json.js";
-import { type Column, type ColumnType, columns, type Kind } from "../../src/normalise/columns.js";
+import { type ColumnType, columns, type Kind } from "../../src/normalise/columns.js";
 import { type Row, rowFromRecord } from "../../src/normalise/row-from-record.js";
-import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
-
-const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment", batch: "batch" };
+import { known, knownOf, recordsOf } from "./record-arbitrary.js";
 
 /** Whether a value is of a column's type, said again in other words than the program's. */
 const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
@@ -26,35 +24,6 @@ const fits: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   object: () => true,
   any: () => true,
 };
-
-const rightValues: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
-  text: texts,
-  integer: fc.oneof(fc.maxSafeInteger(), fc.constant(new ExactNumber("9223372036854775807"))),
-  boolean: fc.boolean(),
-  time: fc.oneof(
-    fc.integer({ min: -62135596800, max: 253402300799 }),
-    fc.double({ min: -1e9, max: 1e10, noNaN: true }),
-  ),
-  strings: fc.array(texts),
-  list: fc.array(jsonValues, { maxLength: 3 }),
-  object: jsonValues,
-  any: jsonValues,
-};
-
-/** A record of known fields, mostly right, and fields that no one named, in any order. */
-function recordsOf(kind: Kind): fc.Arbitrary<Record<string, unknown>> {
-  const field = ({ field = "", type }: Column) =>
-    fc.tuple(fc.constant(field), fc.oneof(rightValues[type], fc.constant(null), jsonValues, numbers, exactNumbers));
-  const named = columns[kind].filter((column) => column.field !== undefined).map(field);
-  const ours = fc.tuple(
-    fc.constantFrom(...Object.keys(known), "extra", "child_chunks"),
-    fc.oneof(jsonValues, ownValue, fc.array(jsonValues)),
-  );
-  const made = fc.tuple(names, jsonValues);
-  return fc.array(fc.oneof(...named, ours, made), { maxLength: 40 }).map((entries) => Object.fromEntries(entries));
-}
-
-const ownValue = fc.constantFrom(...Object.values(known));
 
 /** What a value looks like in a row: a time as the milliseconds of its text, all else as it came. */
 function cell(type: ColumnType, value: unknown): unknown {
@@ -99,11 +68,7 @@ function expectNothingLost(kind: Kind, record: Readonly<Record<string, unknown>>
 
 describe("every field that came in is found again in what goes out:", () => {
   it.each<Kind>(["chunks", "child_chunks", "indexing_status"])("%s", (kind) => {
-    const context = Object.fromEntries(
-      columns[kind]
-        .filter(({ name, field }) => name in known && !field)
-        .map(({ name }) => [name, known[name as keyof typeof known]]),
-    );
+    const context = knownOf(kind);
     fc.assert(
       fc.property(recordsOf(kind), (record) => {
         const counted: string[] = [];
