@@ -1,9 +1,15 @@
 import { once } from "node:events";
 import type { Argv } from "yargs";
-import { exitCodes, StopError, UsageError } from "../errors.js";
+import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
+import { countText } from "../report/text.js";
+import { watchVerify } from "../report/verify-progress.js";
 import type { Command } from "./command.js";
+import { viewFrom, withCommonOptions } from "./options.js";
+import type { World } from "./world.js";
 
-const epilog = `Example:
+const epilog = `Examples:
+  kbdump serve output/nightly/latest
+  kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
   kbdump serve --demo --port 8080 --key local-key
 
 A document of the demo can be indexed anew, as if somebody had changed its chunk settings: every chunk is replaced, and
@@ -11,41 +17,122 @@ what was made or edited by hand is lost. This is no part of the interface, and t
   curl -X POST -H "Authorization: Bearer local-key" "http://127.0.0.1:8080/demo/reindex/DOCUMENT_ID?seconds=20"
 The answer names the new batch, whose status can be watched; with -H "Accept: text/plain" it is nothing else.
 
-Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had · 2 wrong usage`;
+Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had, or the dump is not as a run left it ·
+2 wrong usage, no dump, or no key in the variable`;
 
 const options = (yargs: Argv) =>
-  yargs
+  withCommonOptions(yargs)
+    .positional("folder", { type: "string", describe: "folder of a run: the one with manifest.json" })
     .option("demo", { type: "boolean", default: false, describe: "serve the built-in sample data" })
     .option("port", { type: "number", default: 0, describe: "port on 127.0.0.1; 0 takes a free one" })
-    .option("key", { type: "string", describe: "the key that requests must carry; a random one by default" })
-    .option("json", { type: "boolean", default: false, describe: "print the address as one JSON object" })
+    .option("key-env", {
+      type: "string",
+      describe: "the variable that holds the key that requests must carry; without, a random one is printed",
+    })
+    .option("key", { type: "string", describe: "with --demo: the key itself" })
     .epilog(epilog);
 
-/** `kbdump serve --demo`: the embedded service with its sample data, on loopback, until a signal ends it. */
+interface ServeArguments {
+  readonly folder?: string | undefined;
+  readonly demo: boolean;
+  readonly port: number;
+  readonly key?: string | undefined;
+  readonly keyEnv?: string | undefined;
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly logFormat: "text" | "json";
+}
+
+/** A service that runs, and what it serves where that is a dump. */
+interface Serving {
+  readonly url: string;
+  readonly key: string;
+  readonly close: () => Promise<void>;
+  readonly of?: Readonly<Record<"job" | "run_id", string>> & { readonly counts: object };
+}
+
+/** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
 export const serveCommand: Command = {
-  name: "serve",
-  about: "answer the read operations from built-in sample data",
+  name: "serve [folder]",
+  about: "answer the read operations of the service from a dump, or from built-in sample data",
   register: (yargs, world, done) =>
-    yargs.command(serveCommand.name, serveCommand.about, options, async ({ demo, port, key, json }) => {
-      const problems = [
-        ...(demo ? [] : [{ path: "--demo", message: "expected; only the sample data can be served in this version" }]),
-        ...(isPort(port) ? [] : [{ path: "--port", message: `got ${port}, expected a whole number from 0 to 65535` }]),
-        ...(key === "" ? [{ path: "--key", message: "expected a text that is not empty" }] : []),
-      ];
+    yargs.command(serveCommand.name, serveCommand.about, options, async (argv) => {
+      const problems = problemsOf(argv);
       if (problems.length > 0) throw new UsageError("Nothing can be served:", problems);
-      const { startService } = await import("../service/start-service.js");
-      const service = await startService({ port, ...(key === undefined ? {} : { key }) }).catch((error: Error) => {
-        throw new StopError(error.message, { cause: error });
+      const serving = await start(argv, world).catch((error: unknown) => {
+        if (!world.signal.aborted) throw error;
       });
-      const address = { base_url: service.url, key: service.key };
-      world.stdout.write(
-        json ? `${JSON.stringify(address)}\n` : `base_url: ${service.url}\nkey:      ${service.key}\n`,
-      );
-      if (!world.signal.aborted) await once(world.signal, "abort");
-      await service.close();
+      if (serving) {
+        world.stdout.write(addressText(argv, serving));
+        if (!world.signal.aborted) await once(world.signal, "abort");
+        await serving.close();
+      }
       done(exitCodes.complete);
     }),
 };
+
+function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readonly Problem[] {
+  const problems = [
+    folder === undefined &&
+      !demo && { path: "--demo", message: "expected, or the folder of a run, such as output/nightly/latest" },
+    folder !== undefined && demo && { path: "--demo", message: "the sample data is no folder; give one of the two" },
+    !isPort(port) && { path: "--port", message: `got ${port}, expected a whole number from 0 to 65535` },
+    key === "" && { path: "--key", message: "expected a text that is not empty" },
+    keyEnv === "" && { path: "--key-env", message: "expected the name of a variable" },
+    key !== undefined &&
+      !demo && { path: "--key", message: "is for --demo: who lists processes would see it; use --key-env" },
+    key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "give it or --key" },
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+async function start(argv: ServeArguments, world: World): Promise<Serving> {
+  const { folder, port, keyEnv } = argv;
+  const key = keyEnv === undefined ? argv.key : await keyFrom(keyEnv, world);
+  const options = { port, ...(key === undefined ? {} : { key }) };
+  return folder === undefined ? startDemo(options) : startDump(folder, options, argv, world);
+}
+
+async function keyFrom(name: string, world: World): Promise<string> {
+  const { readKey } = await import("../job/read-key.js");
+  return readKey({ apiKeyEnv: name, apiKeyFile: undefined }, world.env);
+}
+
+interface Address {
+  readonly port: number;
+  readonly key?: string;
+}
+
+async function startDemo(address: Address): Promise<Serving> {
+  const { startService } = await import("../service/start-service.js");
+  return startService(address).catch((error: Error) => {
+    throw new StopError(error.message, { cause: error });
+  });
+}
+
+async function startDump(folder: string, address: Address, argv: ServeArguments, world: World): Promise<Serving> {
+  const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
+  const { emptyServeTally } = await import("../serve/serve-options.js");
+  const view = viewFrom(argv, world);
+  const tally = emptyServeTally();
+  const { quiet, logFormat: format } = argv;
+  const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
+  const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);
+  for (const notice of dump.notices) view.log("warn", notice);
+  const { documents, chunks, child_chunks: children } = dump.counts;
+  const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];
+  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${counted.join(", ")}`);
+  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
+}
+
+/** The key itself stands there only where nobody else knows it. */
+function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
+  if (json) {
+    const shown = keyEnv === undefined ? { key } : { key_env: keyEnv };
+    return `${JSON.stringify({ base_url: url, ...shown, ...of })}\n`;
+  }
+  return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
+}
 
 function isPort(port: number): boolean {
   return Number.isInteger(port) && port >= 0 && port <= 65_535;

@@ -7,6 +7,9 @@ const lineEvery = 10_000;
 const barEvery = 100;
 const clear = "\r\x1b[2K";
 
+/** What is being read, and how much of it. */
+type ReadTally = Pick<VerifyTally, "step" | "expected" | "done">;
+
 /** Where a verification stands after `elapsed` milliseconds. */
 export interface VerifyProgress {
   readonly step: string;
@@ -16,7 +19,7 @@ export interface VerifyProgress {
   readonly left: number | undefined;
 }
 
-export function verifyProgressOf({ step, expected, done }: VerifyTally, elapsed: number): VerifyProgress {
+export function verifyProgressOf({ step, expected, done }: ReadTally, elapsed: number): VerifyProgress {
   const share = expected > 0 ? Math.min(1, done / expected) : 0;
   return { step, share, left: share < 0.01 ? undefined : elapsed / share - elapsed };
 }
@@ -27,7 +30,7 @@ export function renderVerifyProgress({ step, left }: VerifyProgress): string {
 }
 
 /** Shows the tally until the function that it gives is called: a bar, a line every 10 s, JSON lines or nothing. */
-export function watchVerify(tally: VerifyTally, options: ViewOptions): () => void {
+export function watchVerify(tally: ReadTally, options: ViewOptions): () => void {
   const { output, format, quiet } = options;
   if (quiet) return () => {};
   const isBar = format === "text" && output.isTTY === true;

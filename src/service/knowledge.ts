@@ -93,9 +93,10 @@ export interface StatusEntry {
   readonly [field: string]: unknown;
 }
 
+/** `name` and `type` are texts; a service may send anything. */
 export interface MetadataField {
-  readonly name: string;
-  readonly type: string;
+  readonly name: unknown;
+  readonly type: unknown;
 }
 
 export interface Knowledge {

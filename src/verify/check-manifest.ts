@@ -2,6 +2,7 @@ import { allKinds, type Counts, type Kind } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import {
+  anything,
   type Check,
   count,
   listOf,
@@ -23,7 +24,12 @@ export interface CheckedManifest {
   readonly job: string;
   readonly run_id: string;
   readonly status: "complete" | "partial";
-  readonly options: { readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean } };
+  readonly options: {
+    readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean };
+    /** As the job has it; undefined where the manifest does not say. */
+    readonly child_chunks: unknown;
+    readonly datasets: unknown;
+  };
   readonly counts: Counts;
   readonly documents: readonly DocumentRow[];
   /** Empty in manifests of versions that did not write it. */
@@ -98,7 +104,11 @@ const manifest = object({
   started_at: time,
   finished_at: time,
   service: object({ base_url: text }),
-  options: object({ output: object({ formats: listOf(oneOf(...fileFormats, "duckdb")), csv_safe: truth }) }),
+  options: object({
+    output: object({ formats: listOf(oneOf(...fileFormats, "duckdb")), csv_safe: truth }),
+    child_chunks: anything,
+    datasets: anything,
+  }),
   counts,
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   documents: listOf(document),

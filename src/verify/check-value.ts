@@ -31,6 +31,8 @@ export const count = value(
   "a whole number from 0",
   (given): given is number => Number.isSafeInteger(given) && Number(given) >= 0,
 );
+/** Whatever is there, or nothing. */
+export const anything: Check<unknown> = (given) => given;
 const mapping = value(
   "an object",
   (given): given is Readonly<Record<string, unknown>> =>

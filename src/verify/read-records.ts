@@ -12,8 +12,13 @@ const quote = 34;
  * quotes ends no record, as in CSV. A symlink is not followed. Memory is that of one record.
  */
 export async function* readRecords(path: string, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
+  yield* recordsOf(readPieces(path), quoted);
+}
+
+/** The same for bytes from wherever they come. */
+export async function* recordsOf(pieces: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
   const split = new RecordSplit(quoted);
-  for await (const piece of readPieces(path)) yield split.add(piece);
+  for await (const piece of pieces) yield split.add(piece);
   const rest = split.rest();
   if (rest.length > 0) yield [rest];
 }

@@ -1,0 +1,46 @@
+import { documentKey } from "../verify/document-key.js";
+import { recordsOf } from "../verify/read-records.js";
+import type { RowFile } from "./row-file.js";
+import { rowOfLine } from "./row-of-line.js";
+
+/** What the service said of a document when it listed it: where that stands, and its name. */
+export interface InfoPlace {
+  readonly row: number;
+  readonly name: unknown;
+}
+
+/** What the service said of the documents, in the dump of a run that asked it which there are. */
+export class DocumentInfo {
+  readonly file: RowFile;
+  readonly #places = new Map<string, InfoPlace>();
+  readonly #datasetNames = new Map<string, string>();
+
+  private constructor(file: RowFile) {
+    this.file = file;
+  }
+
+  /** Reads `document_info` once. StopError, naming the row, where it is not as a run leaves it. */
+  static async make(file: RowFile, bytes: AsyncIterable<Buffer>): Promise<DocumentInfo> {
+    const info = new DocumentInfo(file);
+    for await (const lines of recordsOf(bytes, false)) for (const line of lines) info.#add(line);
+    return info;
+  }
+
+  /** Undefined for a document that the job named by its id. */
+  of(document: { readonly dataset_id: string; readonly document_id: string }): InfoPlace | undefined {
+    return this.#places.get(documentKey(document));
+  }
+
+  /** Null where nobody said it. */
+  datasetName(dataset: string): string | null {
+    return this.#datasetNames.get(dataset) ?? null;
+  }
+
+  #add(line: Buffer): void {
+    const row = this.file.rows;
+    this.file.add(line.length);
+    const { dataset_id, document_id, dataset_name, name } = rowOfLine(line, this.file.name, row + 1);
+    this.#places.set(documentKey({ dataset_id, document_id }), { row, name });
+    if (typeof dataset_name === "string") this.#datasetNames.set(String(dataset_id), dataset_name);
+  }
+}

@@ -1,0 +1,135 @@
+import type { DocumentRow } from "../normalise/document-row.js";
+import type { ChunkQuery, Knowledge, Listed, ListQuery } from "../service/knowledge.js";
+import { notFound, UnknownPath } from "../service/refusal.js";
+import { recordsAt, recordsOfRows } from "./dump-rows.js";
+import { FilterCache } from "./filter-cache.js";
+import { datasetsOf, listedDataset, listedDocument } from "./listed-rows.js";
+import type { OpenDump } from "./open-dump.js";
+import { pageOf, readPage } from "./read-page.js";
+import type { RowKey } from "./row-key.js";
+
+/** Bytes of the longest child list of a document whose chunks embed their children: 100 chunks make one page. */
+const longestEmbedded = 256_000;
+
+interface Dataset {
+  readonly id: string;
+  /** By lower-case id, in the order of the dump. */
+  readonly documents: Map<string, DocumentRow>;
+}
+
+/**
+ * A knowledge that answers from a dump, in its order. Chunks embed all their children. Where a child list of the document
+ * is long, or the dump has no children, its chunks say nothing of them, as those of older services; but in text_model and
+ * qa_model documents, of which clients take silence for none, they always embed them. A document that failed is listed, and
+ * its chunks are not found.
+ */
+export class DumpKnowledge implements Knowledge {
+  readonly #dump: OpenDump;
+  readonly #datasets: ReadonlyMap<string, Dataset>;
+  readonly #filters = new FilterCache();
+  readonly #hasChildren: boolean;
+
+  constructor(dump: OpenDump) {
+    this.#dump = dump;
+    this.#datasets = datasetMap(dump);
+    this.#hasChildren = dump.manifest.options.child_chunks !== "none";
+  }
+
+  metadataFields(datasetId: string) {
+    const fields = this.#dump.fields.of(this.#dataset(datasetId).id);
+    if (!fields) throw new UnknownPath("This dump has no metadata fields of the dataset");
+    return fields;
+  }
+
+  async chunks(datasetId: string, documentId: string, query: ChunkQuery) {
+    const document = this.#document(datasetId, documentId);
+    const { dataset_id, document_id, doc_form } = document;
+    const { file } = this.#dump.chunks;
+    const list = { file, kind: "chunks", ...this.#dump.chunks.document(dataset_id, document_id) } as const;
+    const { rows, total } = await readPage(list, query, this.#filters);
+    if (!this.#embedsChildren(document)) return { doc_form, rows, total };
+    return { doc_form, rows: await Promise.all(rows.map((row) => this.#withChildren(document, row))), total };
+  }
+
+  async childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery) {
+    const document = this.#document(datasetId, documentId);
+    const id = await this.#chunkId(document, chunkId);
+    if (!this.#hasChildren) throw new UnknownPath("This dump was made with child_chunks: none");
+    const { file } = this.#dump.children;
+    const range = (await this.#dump.children.rowsOf(keyOf(document, id))) ?? { first: 0, end: 0 };
+    return readPage({ file, kind: "child_chunks", ...range }, { ...query, statuses: [] }, this.#filters);
+  }
+
+  async indexingStatus(datasetId: string, batchId: string) {
+    const rows = this.#dump.readings.rowsOf(this.#dataset(datasetId).id, batchId);
+    if (!rows) throw notFound("Documents");
+    return recordsOfRows(this.#dump.readings.file, "indexing_status", rows);
+  }
+
+  datasets(query: ListQuery) {
+    const { info } = this.#dump;
+    const rows = [...this.#datasets.values()].map(({ id, documents }) =>
+      listedDataset(id, info?.datasetName(id) ?? null, documents.size),
+    );
+    return pageOf(rows, query, ({ name }) => name);
+  }
+
+  async documents(datasetId: string, query: ListQuery) {
+    const { info } = this.#dump;
+    const documents = [...this.#dataset(datasetId).documents.values()];
+    const { rows, total } = pageOf(documents, query, (document) => info?.of(document)?.name);
+    return { rows: await Promise.all(rows.map((document) => this.#listed(document))), total };
+  }
+
+  async #listed(document: DocumentRow): Promise<Listed> {
+    const { info } = this.#dump;
+    const place = info?.of(document);
+    const [row] = info && place ? await recordsOfRows(info.file, "document_info", [place.row]) : [];
+    return row ?? listedDocument(document);
+  }
+
+  #dataset(id: string): Dataset {
+    const dataset = this.#datasets.get(id.toLowerCase());
+    if (!dataset) throw notFound("Dataset");
+    return dataset;
+  }
+
+  #document(datasetId: string, id: string): DocumentRow {
+    const document = this.#dataset(datasetId).documents.get(id.toLowerCase());
+    if (!document) throw notFound("Document");
+    if (document.status === "failed")
+      throw notFound("Document", `It could not be read when this dump was made: ${document.error}`);
+    return document;
+  }
+
+  async #chunkId(document: DocumentRow, id: string): Promise<string> {
+    for (const each of new Set([id, id.toLowerCase()]))
+      if (await this.#dump.chunks.rowsOf(keyOf(document, each))) return each;
+    throw notFound("Segment");
+  }
+
+  #embedsChildren({ dataset_id, document_id, doc_form }: DocumentRow): boolean {
+    if (!this.#hasChildren) return false;
+    const { longestRun } = this.#dump.children.document(dataset_id, document_id);
+    return longestRun <= longestEmbedded || doc_form === "text_model" || doc_form === "qa_model";
+  }
+
+  async #withChildren(document: DocumentRow, chunk: Listed): Promise<Listed> {
+    if (Object.hasOwn(chunk, "child_chunks")) return chunk; // no list, as extra has it
+    const range = await this.#dump.children.rowsOf(keyOf(document, chunk.id));
+    const children = range ? await recordsAt(this.#dump.children.file, "child_chunks", range) : [];
+    return { ...chunk, child_chunks: children };
+  }
+}
+
+function keyOf({ dataset_id, document_id }: DocumentRow, id: string): RowKey {
+  return { dataset: dataset_id, document: document_id, id };
+}
+
+function datasetMap({ manifest }: OpenDump): ReadonlyMap<string, Dataset> {
+  const datasets = new Map<string, Dataset>();
+  for (const id of datasetsOf(manifest)) datasets.set(id.toLowerCase(), { id, documents: new Map() });
+  for (const document of manifest.documents)
+    datasets.get(document.dataset_id.toLowerCase())?.documents.set(document.document_id.toLowerCase(), document);
+  return datasets;
+}

@@ -1,0 +1,60 @@
+import type { RawRecord } from "../client/check-list.js";
+import type { Kind } from "../normalise/columns.js";
+import { recordFromRow } from "../normalise/record-from-row.js";
+import type { Listed } from "../service/knowledge.js";
+import { NumberList } from "./number-list.js";
+import type { RowFile } from "./row-file.js";
+import type { RowRange } from "./row-index.js";
+import { noRow, rowOfLine } from "./row-of-line.js";
+
+/** Bytes of rows that are looked through at a time. */
+const pieceSize = 4_000_000;
+
+/** The records of rows, as a service could have sent them. */
+export async function recordsAt(file: RowFile, kind: Kind, { first, end }: RowRange): Promise<readonly Listed[]> {
+  const lines = await file.lines(first, end);
+  return lines.map((line, at) => recordOf(file, kind, line, first + at));
+}
+
+/** The records of some rows, given by their numbers in order. */
+export async function recordsOfRows(file: RowFile, kind: Kind, rows: readonly number[]): Promise<readonly Listed[]> {
+  const ranges: { first: number; end: number }[] = [];
+  for (const row of rows) {
+    const last = ranges.at(-1);
+    if (last?.end === row) last.end++;
+    else ranges.push({ first: row, end: row + 1 });
+  }
+  return (await Promise.all(ranges.map((range) => recordsAt(file, kind, range)))).flat();
+}
+
+/** The rows of a range whose record matches, by their numbers; memory is that of a few megabytes of rows. */
+export async function matchingRows(
+  { file, kind, first, end }: RowRange & { readonly file: RowFile; readonly kind: Kind },
+  matches: (record: Listed) => boolean,
+): Promise<NumberList> {
+  const found = new NumberList(4);
+  for (let at = first; at < end; ) {
+    const pieceEnd = endOfPiece(file, { first: at, end });
+    for (const [place, record] of (await recordsAt(file, kind, { first: at, end: pieceEnd })).entries())
+      if (matches(record)) found.push(at + place);
+    at = pieceEnd;
+  }
+  return found;
+}
+
+/** Up to some megabytes of rows, and at least one. */
+function endOfPiece(file: RowFile, range: RowRange): number {
+  let end = range.first + 1;
+  while (end < range.end && file.bytes(range.first, end + 1) <= pieceSize) end++;
+  return end;
+}
+
+function recordOf(file: RowFile, kind: Kind, line: Buffer, row: number): Listed {
+  const record = recordFromRow(kind, rowOfLine(line, file.name, row + 1));
+  if (isListed(record)) return record;
+  throw noRow(file.name, row + 1, "has no id");
+}
+
+function isListed(record: RawRecord): record is Listed {
+  return typeof record.id === "string";
+}

@@ -1,0 +1,18 @@
+import type { CheckedManifest } from "../verify/check-manifest.js";
+
+/** What somebody who reads the served dump should know: what it lacks of the service, a sentence each. */
+export function noticesOf({ options, documents }: CheckedManifest): readonly string[] {
+  const failed = documents.filter(({ status }) => status === "failed").length;
+  const unstable = documents.filter(({ status }) => status === "unstable").length;
+  const notices = [
+    failed > 0 && `documents that could not be read when the dump was made, and are not found: ${failed}`,
+    unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
+    options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
+    isFiltered(options.datasets) && "the dump was made with a filter: it has only the chunks that matched",
+  ];
+  return notices.filter((notice) => notice !== false);
+}
+
+function isFiltered(datasets: unknown): boolean {
+  return Array.isArray(datasets) && datasets.some(({ status, keyword }) => Boolean(keyword) || status?.length > 0);
+}

@@ -1,0 +1,90 @@
+import type { FileHandle } from "node:fs/promises";
+import { StopError } from "../errors.js";
+import type { Kind } from "../normalise/columns.js";
+import type { CheckedManifest } from "../verify/check-manifest.js";
+import { documentKey } from "../verify/document-key.js";
+import { DocumentInfo } from "./document-info.js";
+import { MetadataFields } from "./metadata-fields.js";
+import { openRows } from "./open-rows.js";
+import { RowFile } from "./row-file.js";
+import { RowIndex } from "./row-index.js";
+import type { ServeTally } from "./serve-options.js";
+import type { SoundDump } from "./sound-dump.js";
+import { StatusReadings } from "./status-readings.js";
+
+/** A dump that is indexed. Its files are open: it may be moved or deleted while it is served. */
+export interface OpenDump {
+  readonly manifest: CheckedManifest;
+  readonly chunks: RowIndex;
+  /** By the chunk that they belong to. */
+  readonly children: RowIndex;
+  readonly readings: StatusReadings;
+  readonly fields: MetadataFields;
+  /** Only where the run asked which documents there are. */
+  readonly info: DocumentInfo | undefined;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly signal: AbortSignal;
+  readonly tally: ServeTally;
+}
+
+/** Reads a dump once and keeps where everything stands. StopError where it is not as a run leaves it. */
+export async function openDump(dump: SoundDump, options: OpenOptions): Promise<OpenDump> {
+  const handles: FileHandle[] = [];
+  const close = async () => {
+    for (const handle of handles) await handle.close();
+  };
+  const read = async <T>(kind: Kind, make: (file: RowFile, bytes: AsyncIterable<Buffer>) => Promise<T>): Promise<T> => {
+    const { handle, name } = await openRows(dump, kind);
+    handles.push(handle);
+    options.tally.step = `indexing ${name}`;
+    return make(new RowFile(name, handle), piecesOf(handle, options));
+  };
+  options.tally.expected = dump.manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  try {
+    const open = {
+      manifest: dump.manifest,
+      readings: await read("indexing_status", StatusReadings.make),
+      fields: await read("metadata_fields", MetadataFields.make),
+      info:
+        dump.manifest.counts.document_info === undefined ? undefined : await read("document_info", DocumentInfo.make),
+      chunks: await read("chunks", (file, bytes) => RowIndex.make(file, "id", bytes)),
+      children: await read("child_chunks", (file, bytes) => RowIndex.make(file, "segment_id", bytes)),
+      close,
+    };
+    checkCounts(open);
+    return open;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function* piecesOf(handle: FileHandle, { signal, tally }: OpenOptions): AsyncGenerator<Buffer> {
+  for await (const piece of handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 1 << 20 })) {
+    signal.throwIfAborted();
+    tally.done += piece.length;
+    yield piece;
+  }
+}
+
+/** Every document has as many rows as the manifest says, and there are no rows of others. */
+function checkCounts({ manifest, chunks, children }: Pick<OpenDump, "manifest" | "chunks" | "children">): void {
+  for (const [index, column] of [
+    [chunks, "chunk_count"],
+    [children, "child_chunk_count"],
+  ] as const) {
+    const said = new Map(manifest.documents.map((document) => [documentKey(document), document[column]]));
+    const found = new Map(index.documents());
+    for (const key of new Set([...said.keys(), ...found.keys()])) {
+      const [wanted, rows] = [said.get(key), found.get(key) ?? 0];
+      if (wanted === rows) continue;
+      const says = wanted === undefined ? "does not know that document" : `says ${wanted}`;
+      throw new StopError(
+        `${index.file.name} has ${rows} rows of document ${key}, the manifest ${says}; kbdump verify tells more`,
+      );
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { chmod, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { plainFolder } from "../sinks/folder.js";
+import { soundTables } from "../verify/sound-tables.js";
+import { writeDump } from "../verify/write-dump.js";
+
+/** Starts `kbdump serve`, and gives the address that it prints as JSON. */
+async function start(folder: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const child = startKbdump(["serve", folder, "--json", ...flags], env);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const end = finished(child);
+  const [text] = await Promise.race([
+    once(child.stdout ?? child, "data"),
+    end.then(({ stderr }) => expect.fail(stderr)),
+  ]);
+  return { child, end, address: JSON.parse(String(text)) };
+}
+
+const ask = (url: string, key: string) => fetch(`${url}/datasets`, { headers: { authorization: `Bearer ${key}` } });
+
+test("serve: prints the address and a key of its own, answers until a signal, and leaves the dump as it was", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  const { mtimeMs } = await stat(folder);
+  await chmod(folder, 0o500);
+  const [one, other] = await Promise.all([start(folder), start(folder)]);
+  expect(one.address).toEqual({
+    base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    key: expect.stringMatching(/^kbdump-[0-9a-f]{24}$/),
+    job: "test",
+    run_id: "20250306T132000000Z",
+    counts: { documents: 2, chunks: 3, child_chunks: 2 },
+  });
+  for (const { address } of [one, other]) {
+    const answer = await ask(address.base_url, address.key);
+    expect(await answer.json()).toMatchObject({ data: [{ id: "d", name: null, document_count: 2 }], total: 1 });
+  }
+  expect((await ask(one.address.base_url, other.address.key)).status).toBe(401);
+  one.child.kill("SIGTERM");
+  other.child.kill("SIGINT");
+  for (const { end } of [one, other]) {
+    const { code, stderr } = await end;
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "serving run 20250306T132000000Z of job test: 2 documents, 3 chunks, 2 child chunks\n",
+    });
+  }
+  await chmod(folder, 0o700);
+  expect((await stat(folder)).mtimeMs).toBe(mtimeMs);
+});
+
+test("the key of a variable is taken, and never shown", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  const { child, address, end } = await start(folder, ["--key-env", "BACKUP_KEY"], { BACKUP_KEY: " s3cret-key\n" });
+  expect(address).toMatchObject({ key_env: "BACKUP_KEY" });
+  expect((await ask(address.base_url, "s3cret-key")).status).toBe(200);
+  const refused = await ask(address.base_url, "s3cret");
+  expect([refused.status, await refused.text()]).toEqual([401, expect.not.stringContaining("s3cret")]);
+  child.kill();
+  const { stdout, stderr } = await end;
+  expect(stdout + stderr).not.toContain("s3cret");
+});
+
+test("a dump that is deleted while it is served goes on being served", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  const { address } = await start(folder);
+  await rm(folder, { recursive: true });
+  const url = `${address.base_url}/datasets/d/documents/a/segments`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${address.key}` } });
+  expect(await answer.json()).toMatchObject({ total: 2, data: [{ id: "a1" }, { id: "a2" }] });
+});
+
+test.each([
+  [["--key-env", "NO_SUCH_KEY"], /the variable NO_SUCH_KEY is not set/],
+  [["--key-env", "EMPTY_KEY"], /the variable EMPTY_KEY is empty/],
+  [["--key-env", ""], /--key-env: expected the name of a variable/],
+  [["--key", "x"], /--key: is for --demo.*use --key-env/],
+  [["--demo"], /--demo: the sample data is no folder/],
+  [["--port", "-1"], /--port: got -1/],
+])("wrong usage %j: exit 2", async (flags, message) => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  const { code, stdout, stderr } = await runKbdump(["serve", folder, ...flags], { EMPTY_KEY: "" });
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(message);
+});
+
+test("what is no dump: exit 2", async () => {
+  const folder = await plainFolder();
+  for (const path of [folder, join(folder, "absent"), import.meta.filename]) {
+    const { code, stderr } = await runKbdump(["serve", path]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("This is no dump")]);
+  }
+});
+
+test("a port that is taken: exit 1, and what to do", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  const { address } = await start(folder);
+  const { code, stderr } = await runKbdump(["serve", folder, "--port", new URL(address.base_url).port, "--quiet"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: the service cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
+});
+
+test("a dump that is not as a run left it: exit 1, with everything that is wrong", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables);
+  await rename(join(folder, "documents.jsonl"), join(folder, "moved"));
+  await writeFile(join(folder, "chunks.jsonl"), `${await readFile(join(folder, "chunks.jsonl"), "utf8")}\n`);
+  const { code, stdout, stderr } = await runKbdump(["serve", folder]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(
+    /cannot be served, because it is not as a run left it:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\n {2}documents\.jsonl: is not there\n$/,
+  );
+  expect((await readdir(folder)).length).toBe(6);
+});
