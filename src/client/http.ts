@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
 import { type Dispatcher, Pool } from "undici";
 import { RetryError } from "../errors.js";
+import { tool } from "../tool.js";
 import { failedRequest } from "./failed-request.js";
 import { secureContextFromFile } from "./secure-context.js";
 import { type Answer, type Request, type Send, targetOf } from "./send.js";
@@ -54,6 +55,7 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
+    "user-agent": `${tool.name}/${tool.version}`,
   };
 
   async function send(request: Request): Promise<Answer> {

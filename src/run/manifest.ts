@@ -1,10 +1,10 @@
-import type { RequestTally } from "../client/request-tally.js";
 import type { Job } from "../job/job.js";
 import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import type { ChildLists } from "./child-lists-read.js";
 import type { DiscoveredIds } from "./discovered.js";
+import type { RequestSum } from "./request-sum.js";
 
 /** What a run was and what it left; the last file of a run folder. */
 export interface Manifest {
@@ -20,6 +20,7 @@ export interface Manifest {
   readonly options: Readonly<Record<string, unknown>>;
   /** document_info is there only where the service was asked which documents there are. */
   readonly counts: Counts;
+  /** Over all the processes of a run that broke off and was continued. */
   readonly requests: {
     readonly sent: number;
     readonly retried: number;
@@ -71,7 +72,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
   };
 }
 
-/** The counts of requests without what is only of interest while they run. */
-export function requestCounts({ sent, retried, throttled, bytes }: RequestTally): Manifest["requests"] {
+/** The counts of requests as the manifest has them. */
+export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): Manifest["requests"] {
   return { sent, retried, throttled, bytes };
 }

@@ -7,6 +7,7 @@ import { pruneAfterRun } from "./prune-job.js";
 import { type Published, publishRun } from "./publish.js";
 import { readEverything } from "./read-everything.js";
 import type { Reading } from "./reading.js";
+import { withRequestSum } from "./request-sum.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { stageRun } from "./stage-run.js";
 import { tellOutcome } from "./tell-outcome.js";
@@ -44,9 +45,11 @@ async function readAndPublish(
       const waiting = await waitingFiles(workspace);
       const outputs = await outputsOf(job, workspace, waiting, signal);
 
-      const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
-      requireDocument(reading);
-      const manifest = await stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace, signal });
+      const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
+        const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
+        requireDocument(reading);
+        return stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace, signal, requests });
+      });
       signal.throwIfAborted();
       const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
       return { manifest, ...published, pruned: await pruneAfterRun(job, workspace, setting) };

@@ -12,6 +12,7 @@ import { DocumentParts } from "./document-parts.js";
 import { earlierListings } from "./earlier-listings.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
 import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
+import type { RequestSum } from "./request-sum.js";
 import type { RunTally } from "./run-tally.js";
 import type { Workspace } from "./workspace.js";
 
@@ -22,6 +23,8 @@ export interface StageOptions {
   readonly formats: readonly TextFormat[];
   readonly sinks: readonly Sink[];
   readonly tally: RunTally;
+  /** The requests of the run so far. */
+  readonly requests: () => RequestSum;
   readonly signal: AbortSignal;
 }
 
@@ -82,7 +85,7 @@ async function joinedStage(reading: Reading, files: readonly PartFile[], options
   return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options) };
 }
 
-function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOptions): RunRow {
+function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: StageOptions): RunRow {
   const { documents, chunks, child_chunks } = countsOf(reading);
   return {
     run_id: workspace.runId,
@@ -94,8 +97,8 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, tally }: StageOpt
     documents,
     chunks,
     child_chunks,
-    requests_sent: tally.requests.sent,
-    requests_retried: tally.requests.retried,
+    requests_sent: requests().sent,
+    requests_retried: requests().retried,
     warnings: warningsOf(reading, job),
   };
 }
@@ -106,7 +109,8 @@ function manifestOf(
   discovered: Discovered | undefined,
   options: StageOptions,
 ): Manifest {
-  const { job, baseUrl, workspace, tally } = options;
+  const { job, baseUrl, workspace } = options;
+  const requests = options.requests();
   return {
     format: 1,
     tool,
@@ -118,8 +122,8 @@ function manifestOf(
     service: { base_url: baseUrl },
     options: resolvedOptions(job),
     counts: countsOf(reading),
-    requests: requestCounts(tally.requests),
-    retries: { ...tally.requests.retriedBy },
+    requests: requestCounts(requests),
+    retries: requests.retriedBy,
     documents: reading.documents.map(({ row }) => row),
     child_lists: reading.documents.flatMap(({ childLists }) => childLists ?? []),
     files,

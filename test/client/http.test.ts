@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { RetryError, StopError } from "../../src/errors.js";
+import { tool } from "../../src/tool.js";
 import { everythingOf, openTestHttp, rejection, testKey } from "./open-test-http.js";
 import { deadUrl, json, serve } from "./serve.js";
 
@@ -18,6 +19,7 @@ describe("what is sent", () => {
       authorization: `Bearer ${testKey}`,
       connection: "keep-alive",
       host: new URL(url).host,
+      "user-agent": `kbdump/${tool.version}`,
     });
   });
 
