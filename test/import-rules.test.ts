@@ -27,7 +27,7 @@ const order = [
 /** Each library does its one job in one place. */
 const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(http|failed-request)\.ts$/,
-  "p-limit": /^client\/(paced|open-client)\.ts$/,
+  "p-limit": /^client\/paced\.ts$/,
   "lossless-json": /^client\/parse-json\.ts$/,
   yaml: /^job\//,
   valibot: /^job\//,

@@ -28,15 +28,15 @@ export interface KnowledgeApi {
 /** Runs one page's read, from sending to the checked answer, perhaps more than once. */
 export type Attempt = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** Runs the work on one body that is in; lets the event loop breathe between two. */
-export type Turn = <T>(work: () => T) => Promise<T>;
+/** Runs the work on one body of so many bytes that is in; lets the event loop breathe between two large ones. */
+export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /** The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. */
 export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
   const read = <T>(request: Request, check: (body: unknown, url: string) => T): Promise<T> =>
     attempt(async () => {
       const answer = await send(request);
-      return turn(() => check(checkAnswer(answer, key), answer.url));
+      return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
     });
   return {
     datasets: (page, limit = pageSize, includeAll = true) =>

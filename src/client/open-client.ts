@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import pLimit from "p-limit";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { type HttpOptions, openHttp } from "./http.js";
@@ -63,7 +62,7 @@ export interface Client extends KnowledgeApi {
 /** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry; a wait for a retry holds no slot. */
 export function openClient(options: ClientOptions): Client {
   const { tally = emptyRequestTally(), concurrency = 8, world = {} } = options;
-  const { openHttp: open = openHttp, turn = onePerTurn(), ...time } = world;
+  const { openHttp: open = openHttp, turn = takingTurns(), ...time } = world;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every request under way listens
@@ -162,12 +161,20 @@ function unreachable(error: unknown, tally: RequestTally, concurrency: number): 
   return new StopError(`the service cannot be reached: ${error.message}`, { cause: error });
 }
 
-/** Bodies are parsed one per turn of the event loop, so that the sockets are served between two large ones. */
-function onePerTurn(): Turn {
-  const one = pLimit(1);
-  return (work) =>
-    one(async () => {
-      await setImmediate();
-      return work();
-    });
+/** Bytes of bodies that are parsed in one turn of the event loop; one that is larger has a turn of its own. */
+const bytesPerTurn = 65_536;
+
+/** Bodies are parsed a few per turn of the event loop, so that the sockets are served between two large ones. */
+function takingTurns(): Turn {
+  let left = bytesPerTurn;
+  let next: Promise<unknown> = Promise.resolve();
+  return async (bytes, work) => {
+    left -= bytes;
+    if (left < 0) {
+      next = next.then(() => setImmediate());
+      await next;
+      left = bytesPerTurn - bytes;
+    }
+    return work();
+  };
 }

@@ -10,7 +10,7 @@ import type { PartFacts } from "./part.js";
 import { type Check, type Stored, storedFrom } from "./stored.js";
 
 /** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
-const commitsWaiting = 4;
+const commitsWaiting = 8;
 const charactersWaiting = 65_536;
 /** Characters of rows above which the crawl waits for the disk. */
 const backpressure = 1_048_576;

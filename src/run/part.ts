@@ -17,7 +17,8 @@ const syncEvery = 8_388_608;
 /** One file of rows that grows at its end and knows what is in it. */
 export class Part {
   readonly #path: string;
-  #counted = new ByteFacts();
+  readonly #counted = new ByteFacts();
+  #facts: FileFacts | undefined;
   #continued = false;
   #file: FileHandle | undefined;
   #unsynced = 0;
@@ -36,7 +37,8 @@ export class Part {
 
   /** What is written. */
   get facts(): FileFacts {
-    return this.#counted.facts;
+    this.#facts ??= this.#counted.facts;
+    return this.#facts;
   }
 
   add(texts: readonly string[]): void {
@@ -52,7 +54,7 @@ export class Part {
     const bytes = encodeLines(this.#texts);
     this.#texts = [];
     this.#waiting = 0;
-    this.#counted.add(bytes);
+    this.#count(bytes);
     const { facts } = this;
     this.#file ??= await this.#open();
     await this.#file.writeFile(bytes);
@@ -63,8 +65,7 @@ export class Part {
   /** Takes a file as it was left, cut to the bytes of `facts`; false when these are not there. */
   async reopen({ bytes, sha256 }: PartFacts): Promise<boolean> {
     try {
-      if (bytes > 0)
-        for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#counted.add(piece);
+      if (bytes > 0) for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#count(piece);
       if (this.facts.sha256 !== sha256) return false;
       if (bytes > 0) await truncate(this.#path, bytes);
       this.#continued = bytes > 0;
@@ -81,6 +82,11 @@ export class Part {
     this.#waiting = 0;
     await this.#syncing;
     await file?.close();
+  }
+
+  #count(bytes: Uint8Array): void {
+    this.#counted.add(bytes);
+    this.#facts = undefined;
   }
 
   /** A new file: what lies there may have a second name in a published run. */

@@ -33,7 +33,7 @@ export interface ReadOptions {
 }
 
 /** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */
-const aheadPerSlot = 4;
+const aheadPerSlot = 2;
 /** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
 const documentsPerSlot = 2;
 

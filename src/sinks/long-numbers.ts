@@ -1,17 +1,21 @@
 /** Digits and points in a row from which on a number may be more than a double holds. */
 const long = 16;
 
+const nothing = new Uint8Array();
+
 /** Looks for long numbers in the pieces of a JSON file. It looks at every 16th byte, as each such number holds one. */
 export class LongNumbers {
   found = false;
   /** The end of the pieces before, as long as a number may go on from it. */
-  #before: Uint8Array = new Uint8Array();
+  #before: Uint8Array = nothing;
 
   add(piece: Uint8Array): void {
     if (this.found) return;
-    const seam = Buffer.concat([this.#before, piece.subarray(0, long)]);
-    this.found = hasLongNumber(seam) || hasLongNumber(piece);
-    this.#before = Buffer.concat([this.#before, piece.subarray(-long - 1)]).subarray(-long - 1);
+    const seam = this.#before.length > 0 && Buffer.concat([this.#before, piece.subarray(0, long)]);
+    this.found = hasLongNumber(piece) || (seam !== false && hasLongNumber(seam));
+    const last = piece.at(-1);
+    const goesOn = last === undefined || isDigit(last) || startsNumber(last);
+    this.#before = goesOn ? Buffer.concat([this.#before, piece.subarray(-long - 1)]).subarray(-long - 1) : nothing;
   }
 }
 

@@ -96,7 +96,7 @@ function shortOf(target: string): string {
 
 /** A wait of the event loop between two bodies. */
 export function simulatedTurn(clock: SimulatedClock, life: Life, random: Random): World["turn"] {
-  return async (work) => {
+  return async (_bytes, work) => {
     await clock.sleep(integer(random, 0, 2), life);
     return work();
   };
