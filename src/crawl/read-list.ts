@@ -25,7 +25,8 @@ export interface ListSize {
 export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
   yield page;
-  yield* readRest(readPage, lookAhead, { total: page.total, pageSize: page.rows.length }, 1);
+  const size = { total: page.total, pageSize: page.rows.length };
+  if (pagesOf(size) > 1) yield* readRest(readPage, lookAhead, size, 1);
 }
 
 /** The pages behind the first `read` ones. Ends early at one that is empty although rows are missing: the proof says so. */
@@ -41,11 +42,16 @@ export async function* readRest(
   }
 }
 
+/** Pages of a list, as its first one tells. */
+function pagesOf({ total, pageSize }: ListSize): number {
+  return pageSize > 0 ? Math.ceil(total / pageSize) : 1;
+}
+
 /**
  * The numbers of the pages behind the first `read` ones. `total` decides: `has_more` lies and `limit` only echoes what was
  * asked. A service that ignores paging gives all rows on page 1.
  */
-export function* pagesBehind(read: number, { total, pageSize }: ListSize): Generator<number> {
-  const pages = pageSize > 0 ? Math.ceil(total / pageSize) : 1;
+export function* pagesBehind(read: number, size: ListSize): Generator<number> {
+  const pages = pagesOf(size);
   for (let page = read + 1; page <= pages; page++) yield page;
 }
