@@ -6,6 +6,7 @@ import type { JobFolders } from "./job-folders.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import { pointLatest } from "./latest.js";
 import { planHash } from "./plan-hash.js";
+import { forgetOnceRead } from "./read-once.js";
 import { requestFile } from "./request-sum.js";
 import type { Log } from "./run-options.js";
 
@@ -75,7 +76,8 @@ async function settlePublished(
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (manifest.status === "partial" && retryFailed && samePlan) {
     const newRunId = runIdFrom(now()); // its start stays that of the work, which may be too old by now
-    for (const file of ["opening.json", discoveryFile, requestFile]) await rm(join(work, file), { force: true });
+    await forgetOnceRead(work);
+    for (const file of [discoveryFile, requestFile]) await rm(join(work, file), { force: true });
     await rename(work, join(folders.private, newRunId));
     return newRunId;
   }

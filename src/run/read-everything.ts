@@ -5,18 +5,12 @@ import type { Job } from "../job/job.js";
 import type { TextFormat } from "../sinks/sink.js";
 import { captureStatus } from "./capture-status.js";
 import { discoverDocuments } from "./discover-documents.js";
-import {
-  type Discovery,
-  discoveryFile,
-  discoveryFrom,
-  documentsOf,
-  type ListedDataset,
-  type PlacedDocument,
-} from "./discovery.js";
+import { type Discovery, discoveryFile, discoveryFrom, documentsOf, type PlacedDocument } from "./discovery.js";
 import type { DumpedDocument } from "./document-result.js";
 import { dumpDocument } from "./dump-document.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import { readMetadataFields } from "./read-metadata-fields.js";
+import { readOnce } from "./read-once.js";
 import { type Reading, sentenceOf } from "./reading.js";
 import type { Log } from "./run-options.js";
 import { type RunTally, readingDocuments } from "./run-tally.js";
@@ -37,16 +31,20 @@ const aheadPerSlot = 2;
 /** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
 const documentsPerSlot = 2;
 
-/** Asks for everything that the job means, in this order: lists, status, metadata fields, documents, status again. */
+/** Asks for everything that the job means, in this order: lists, status, documents and metadata fields, status again. */
 export async function readEverything(api: Client, options: ReadOptions): Promise<Reading> {
   const { tally, now, workspace } = options;
+  const { work } = workspace;
   tally.step = "listing documents";
   const discovery = await readDiscovery(api, options);
   const { datasets } = discovery;
-  tally.step = "reading status and fields";
-  const { before, fields } = await readOpening(api, datasets, options);
+  tally.step = "reading status";
+  const before = await readOnce(work, "status", () => captureStatus(api, datasets, now));
   tally.step = readingDocuments;
+  const reading = readOnce(work, "fields", () => readMetadataFields(api, datasets));
+  reading.catch(() => {}); // seen below, unless the documents end the run before
   const documents = await readDocuments(api, documentsOf(discovery), options);
+  const fields = await reading;
   tally.step = "reading status";
   const after = await captureStatus(api, datasets, now);
   return { startedAt: workspace.startedAt, finishedAt: now(), discovery, documents, fields, before, after };
@@ -62,28 +60,6 @@ async function readDiscovery(api: Client, { job, workspace, log }: ReadOptions):
   for (const sentence of [...(discovery.found?.failures ?? []), ...(discovery.found?.notes ?? [])])
     log("warn", sentence);
   return discovery;
-}
-
-/** What is read before the documents; a run that is continued has it already, unless something of it failed. */
-async function readOpening(
-  api: Client,
-  datasets: readonly ListedDataset[],
-  { now, workspace }: ReadOptions,
-): Promise<Opening> {
-  const path = join(workspace.work, "opening.json");
-  const earlier = openingFrom(await readJsonFile(path));
-  if (earlier) return earlier;
-  const [before, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
-  if (before.failures.length + fields.failures.length === 0) await writeJsonFile(path, { before, fields });
-  return { before, fields };
-}
-
-type Opening = Pick<Reading, "before" | "fields">;
-
-/** An opening as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
-function openingFrom(value: unknown): Opening | undefined {
-  const whole = typeof value === "object" && value !== null && "before" in value && "fields" in value;
-  return whole ? (value as Opening) : undefined;
 }
 
 async function readDocuments(
