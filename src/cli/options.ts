@@ -40,7 +40,7 @@ export function withJobOptions<T>(yargs: Argv<T>) {
       type: "string",
       array: true,
       nargs: 1,
-      describe: "without a job file: a batch whose status to take; repeatable",
+      describe: "a batch whose status to take; repeatable; with a job file of one dataset, in place of its batches",
     })
     .option("out", { type: "string", describe: "output folder" })
     .option("concurrency", { type: "number", describe: "requests in flight at the most, 1 to 64" });

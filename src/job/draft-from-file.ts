@@ -4,7 +4,7 @@ import type { Draft, Label } from "./draft.js";
 import { isWithin } from "./finding.js";
 import { interpolate, type Variables } from "./interpolate.js";
 import { isMapping } from "./is-mapping.js";
-import { type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
+import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 import { parseJobText } from "./parse-job-text.js";
 import { fileText } from "./quoted-text.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
@@ -21,7 +21,8 @@ export function draftFromFile(file: string, text: string, flags: JobFlags, env: 
   // An empty file is a job with nothing in it: the check then says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
-  const given = overridingFlags(flags);
+  const hasOneDataset = isMapping(written) && Array.isArray(written.datasets) && written.datasets.length === 1;
+  const given = [...overridingFlags(flags), ...(hasOneDataset ? batchFlag(flags) : [])];
   const unnamed = isMapping(written) && (written.name === undefined || written.name === null);
   const complete = (document: unknown) => mergeFlags(document, unnamed ? [...given, nameOf(file)] : given);
   return {
@@ -30,7 +31,7 @@ export function draftFromFile(file: string, text: string, flags: JobFlags, env: 
     written: complete(written),
     labels: [...given.map(({ flag, path }) => ({ text: flag, path })), ...(unnamed ? [nameLabel] : [])],
     unset: filled.findings.filter(({ path }) => !given.some((flag) => isWithin(path, flag.path))),
-    problems: sourceFlags(flags).map(refuse),
+    problems: [...sourceFlags(flags).map(refuse), ...(hasOneDataset ? [] : batchFlag(flags).map(refuseBatch))],
   };
 }
 
@@ -49,4 +50,8 @@ function keyVariables(written: unknown): ReadonlySet<string> {
 
 function refuse({ flag }: GivenFlag): Problem {
   return { path: flag, message: "not together with a job file, which says itself what is read" };
+}
+
+function refuseBatch({ flag }: GivenFlag): Problem {
+  return { path: flag, message: "not together with a job file, unless it has one dataset; batches stand under theirs" };
 }

@@ -40,13 +40,17 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   ]);
 }
 
-/** The given ones of the flags that make a job where there is no job file. */
+/** The flag that wins over a job file of one dataset: the batches of a re-index are known to nobody before it. */
+export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
+  return given([["--batch", ["datasets", 0, "batches"], flags.batch]]);
+}
+
+/** The given ones of the flags that only make a job where there is no job file. */
 export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   return given([
     ["--base-url", ["service", "base_url"], flags.baseUrl],
     ["--dataset", ["datasets", 0, "id"], flags.dataset],
     ["--document", ["datasets", 0, "documents"], flags.document],
-    ["--batch", ["datasets", 0, "batches"], flags.batch],
   ]);
 }
 
@@ -57,6 +61,9 @@ export function mergeFlags(document: unknown, flags: readonly GivenFlag[]): unkn
 
 function withValue(document: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
+  if (Array.isArray(document) && typeof key === "number" && key < document.length) {
+    return document.with(key, withValue(document[key], rest, value));
+  }
   const parent = document ?? {};
   return isMapping(parent) ? { ...parent, [key]: withValue(parent[key], rest, value) } : document;
 }

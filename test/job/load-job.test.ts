@@ -257,11 +257,26 @@ describe("flags", () => {
   });
 
   test("that say what is read do not go with a file", async () => {
-    const flags = { baseUrl: "https://x/v1", dataset, document: [document], batch: ["b"] };
+    const flags = { baseUrl: "https://x/v1", dataset, document: [document] };
     const message = "not together with a job file, which says itself what is read";
     expect(await problems(smallJob, { flags })).toEqual(
-      ["--base-url", "--dataset", "--document", "--batch"].map((flag) => `${flag}: ${message}`),
+      ["--base-url", "--dataset", "--document"].map((flag) => `${flag}: ${message}`),
     );
+  });
+
+  test("--batch takes the place of the batches of the only dataset", async () => {
+    const [only] = smallJob.datasets;
+    const written = { ...smallJob, datasets: [{ ...only, batches: ["${UNSET}"] }] };
+    expect((await load(written, { flags: { batch: ["b", "c"] } })).datasets).toMatchObject([
+      { id: dataset, documents: [document], batches: ["b", "c"] },
+    ]);
+    const two = { ...smallJob, datasets: [only, { ...only, id: document }] };
+    expect(await problems(two, { flags: { batch: ["b"] } })).toEqual([
+      "--batch: not together with a job file, unless it has one dataset; batches stand under theirs",
+    ]);
+    expect(await problems(smallJob, { flags: { batch: [""] } })).toEqual([
+      '--batch: got "", expected a batch id: text that is not empty, nor . or ..',
+    ]);
   });
 });
 

@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { mergeFlags, overridingFlags, sourceFlags } from "../../src/job/merge-flags.js";
+import { batchFlag, mergeFlags, overridingFlags, sourceFlags } from "../../src/job/merge-flags.js";
 
 test("names the flags that are given, and only these; false and 0 are given", () => {
   expect(overridingFlags({ baseUrl: "u", csvSafe: false, concurrency: 0, out: undefined })).toEqual([
     { flag: "--csv-safe", path: ["output", "csv_safe"], value: false },
     { flag: "--concurrency", path: ["service", "concurrency"], value: 0 },
   ]);
-  expect(sourceFlags({ out: "x", batch: [] })).toEqual([
-    { flag: "--batch", path: ["datasets", 0, "batches"], value: [] },
+  expect(sourceFlags({ out: "x", document: [] })).toEqual([
+    { flag: "--document", path: ["datasets", 0, "documents"], value: [] },
   ]);
+  expect(batchFlag({ batch: [] })).toEqual([{ flag: "--batch", path: ["datasets", 0, "batches"], value: [] }]);
+  expect(batchFlag({ out: "x" })).toEqual([]);
 });
 
 test.each([
@@ -39,5 +41,16 @@ test.each([
 ])("--out put over %j is %j", (document, merged) => {
   const before = structuredClone(document);
   expect(mergeFlags(document, overridingFlags({ out: "x" }))).toEqual(merged);
+  expect(document).toEqual(before);
+});
+
+test.each([
+  [{ datasets: [{ id: "d" }] }, { datasets: [{ id: "d", batches: ["b"] }] }],
+  [{ datasets: [{ id: "d", batches: ["a", "c"] }] }, { datasets: [{ id: "d", batches: ["b"] }] }],
+  [{ datasets: ["wrong"] }, { datasets: ["wrong"] }],
+  [{ datasets: [] }, { datasets: [] }],
+])("--batch put over %j is %j", (document, merged) => {
+  const before = structuredClone(document);
+  expect(mergeFlags(document, batchFlag({ batch: ["b"] }))).toEqual(merged);
   expect(document).toEqual(before);
 });
