@@ -35,6 +35,8 @@ export { type RunResult, runJob } from "./run/run-job.js";
 export type { Log, RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";
 export { type TakenStatus, takeStatus } from "./run/take-status.js";
+export type { WatchOptions } from "./run/watch/watch-options.js";
+export { type WatchedStatus, watchStatus } from "./run/watch/watch-status.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export type { ServeOptions, ServeTally } from "./serve/serve-options.js";
 export type { StagedFile } from "./sinks/sink.js";

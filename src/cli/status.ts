@@ -6,28 +6,53 @@ import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import type { TakenStatus } from "../run/take-status.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { watchBatches, watchTimesFrom } from "./status-watch.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
   kbdump status nightly.yaml
   kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch 20250306120000123456
+  kbdump status backup.yaml --batch 20261120093000654321 --watch --timeout 2h
 
-Exit codes: 0 taken · 1 failed · 2 wrong usage or job file · 3 some batches could not be read`;
+With --watch the batches are polled until every document is completed or in error. A bar on a terminal shows each that is
+not; elsewhere there is a line where one comes to another stage. Readings that tell something new are kept. What has not
+moved for ten minutes is warned of. Polls that fail do not end the watch; a wrong key and an unknown batch do.
 
-const options = (yargs: Argv) => withCommonOptions(withJobOptions(yargs)).epilog(epilog);
+Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or not completed within --timeout ·
+2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error ·
+130, 143 interrupted; the readings so far are kept`;
 
-/** `kbdump status [job.yaml]`: a snapshot of the indexing status, nothing else. */
+const options = (yargs: Argv) =>
+  withCommonOptions(withJobOptions(yargs))
+    .option("watch", {
+      type: "boolean",
+      default: false,
+      describe: "poll until every document is completed or in error",
+    })
+    .option("interval", {
+      type: "string",
+      describe: "with --watch: time between two polls, such as 30s; 5 s by default",
+    })
+    .option("timeout", { type: "string", describe: "with --watch: time after which to give up, such as 90, 10m or 2h" })
+    .epilog(epilog);
+
+/** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
 export const statusCommand: Command = {
   name: "status [job]",
-  about: "take a snapshot of the indexing status of a job's batches",
+  about: "take a snapshot of the indexing status of a job's batches, or watch them",
   register: (yargs, world, done) =>
     yargs.command(statusCommand.name, statusCommand.about, options, async (argv) => {
+      const times = watchTimesFrom(argv);
       const job = await jobFrom(argv, {}, world);
       if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
         throw new UsageError("The job names no batch:", [
-          { path: "datasets[0].batches", message: "expected a batch: the string that creating the documents returned" },
+          {
+            path: "datasets[0].batches",
+            message: "expected a batch, or --batch: the string that creating the documents returned",
+          },
         ]);
       }
+      if (argv.watch) return done(await watchBatches(job, times, argv, world));
       const { takeStatus } = await import("../run/take-status.js"); // heavy; --help does without
       const view = viewFrom(argv, world);
       const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });

@@ -31,6 +31,8 @@ export interface ClientOptions {
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly tally?: RequestTally;
+  /** Whether a service that is gone may come back, so that it does not end everything; false by default. */
+  readonly patient?: boolean;
   /** Told of every retry: what failed, and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
@@ -88,7 +90,8 @@ export function openClient(options: ClientOptions): Client {
     try {
       return await retrying(countThrottled(read, tally), { ...time, retries: options.retries ?? 6, signal, onRetry });
     } catch (error) {
-      const reason = unreachable(error, tally, concurrency) ?? error;
+      const gone = options.patient ? undefined : unreachable(error, tally, concurrency);
+      const reason = gone ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
       signal.throwIfAborted(); // one reason for all
       throw reason;

@@ -1,6 +1,6 @@
 import type { Problem } from "../errors.js";
 import type { Draft, Label } from "./draft.js";
-import { type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
+import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 
 /** Where a job of flags is wrong, the flag that is to be given there. */
 const sourceLabels: readonly Label[] = [
@@ -21,7 +21,8 @@ export function draftFromFlags(flags: JobFlags): Draft {
     written: document,
     labels: [...sourceLabels, ...given.map(({ flag, path }) => ({ text: flag, path }))],
     unset: [],
-    problems: flags.dataset === "all" ? sourceFlags(flags).filter(isOfOneDataset).map(refuse) : [],
+    problems:
+      flags.dataset === "all" ? [...sourceFlags(flags), ...batchFlag(flags)].filter(isOfOneDataset).map(refuse) : [],
   };
 }
 

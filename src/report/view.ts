@@ -7,6 +7,7 @@ import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
+  readonly rows?: number;
   write(text: string): unknown;
 }
 
@@ -81,7 +82,7 @@ function barLine(tally: RunTally, elapsed: number, columns: number, paint: Paint
 }
 
 /** Calls `work` every so many milliseconds with the time since the start; never keeps the process alive. */
-function repeat(every: number, work: (elapsed: number) => void): () => void {
+export function repeat(every: number, work: (elapsed: number) => void): () => void {
   const start = performance.now();
   const timer = setInterval(() => work(performance.now() - start), every);
   timer.unref();

@@ -1,9 +1,8 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import { SkipError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
-import { isoTime } from "../normalise/convert.js";
 import { type Drift, DriftCount } from "../normalise/drift.js";
-import { type Row, rowFromRecord } from "../normalise/row-from-record.js";
+import type { Row } from "../normalise/row-from-record.js";
+import { batchesOf, failureText, readBatches } from "./read-batches.js";
 
 /** Rows of `indexing_status`, and a sentence for every batch that could not be read. */
 export interface StatusReading {
@@ -19,23 +18,10 @@ export async function captureStatus(
   now: () => Date,
 ): Promise<StatusReading> {
   const count = new DriftCount();
-  const options = { keepSignatures: true, drift: count.add };
-  const batches = datasets.flatMap(({ id, batches }) => batches.map((batch) => ({ datasetId: id, batch })));
-  const readings = await Promise.all(
-    batches.map(async ({ datasetId, batch }) => {
-      try {
-        const entries = await api.indexingStatus(datasetId, batch);
-        const known = { captured_at: isoTime(now().getTime() / 1000), dataset_id: datasetId, batch };
-        return { rows: entries.map((entry) => rowFromRecord("indexing_status", entry, known, options)), failures: [] };
-      } catch (error) {
-        if (!(error instanceof SkipError)) throw error;
-        return { rows: [], failures: [`indexing status of batch ${JSON.stringify(batch)}: ${error.message}`] };
-      }
-    }),
-  );
+  const readings = await readBatches(api, batchesOf(datasets), now, count.add);
   return {
     rows: readings.flatMap(({ rows }) => rows),
-    failures: readings.flatMap(({ failures }) => failures),
+    failures: readings.flatMap((reading) => (reading.error ? [failureText(reading, reading.error)] : [])),
     drift: count.drift,
   };
 }

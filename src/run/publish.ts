@@ -2,7 +2,6 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { flush } from "../sinks/flush.js";
-import type { JsonlFile } from "../sinks/sink.js";
 import { pointLatest } from "./latest.js";
 import type { Manifest } from "./manifest.js";
 import { removeWaiting } from "./waiting-status.js";
@@ -24,7 +23,7 @@ export async function publishRun(
   manifest: Manifest,
   workspace: Workspace,
   newDatabase: string | undefined,
-  waiting: readonly JsonlFile[],
+  waiting: readonly string[],
 ): Promise<Published> {
   if (newDatabase !== undefined) {
     await replaceDatabase(newDatabase, workspace.database);

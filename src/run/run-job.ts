@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { sayDiskFull } from "./disk-full.js";
@@ -11,7 +12,7 @@ import { withRequestSum } from "./request-sum.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { stageRun } from "./stage-run.js";
 import { tellOutcome } from "./tell-outcome.js";
-import { waitingFiles } from "./waiting-status.js";
+import { joinWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
 import { withWorkspace } from "./workspace.js";
 
@@ -43,7 +44,8 @@ async function readAndPublish(
       const signal = AbortSignal.any([setting.signal, workspace.lost]);
       signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
       const waiting = await waitingFiles(workspace);
-      const outputs = await outputsOf(job, workspace, waiting, signal);
+      const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
+      const outputs = await outputsOf(job, workspace, joined, signal);
 
       const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
         const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });

@@ -1,6 +1,7 @@
-import { readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "../normalise/row-from-record.js";
+import { ByteFacts } from "../sinks/byte-facts.js";
 import { encodeLines } from "../sinks/encode-lines.js";
 import { flush } from "../sinks/flush.js";
 import { jsonlText } from "../sinks/jsonl.js";
@@ -17,18 +18,30 @@ export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: 
   await rename(`${path}.part`, path);
 }
 
-/** The readings that wait, oldest first. */
-export async function waitingFiles({ waiting }: JobFolders): Promise<readonly JsonlFile[]> {
+/** The files of the readings that wait, oldest first. */
+export async function waitingFiles({ waiting }: JobFolders): Promise<readonly string[]> {
   const names = (await readdir(waiting)).filter((name) => name.endsWith(".jsonl")).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const path = join(waiting, name);
-      return { path, longestLine: (await stat(path)).size };
-    }),
-  );
+  return names.map((name) => join(waiting, name));
+}
+
+/** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
+export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly JsonlFile[]> {
+  if (paths.length === 0) return [];
+  const facts = new ByteFacts();
+  const file = await open(target, "w", 0o600);
+  try {
+    for (const path of paths) {
+      const bytes = await readFile(path); // what one poll told
+      facts.add(bytes);
+      await file.writeFile(bytes);
+    }
+  } finally {
+    await file.close();
+  }
+  return [{ path: target, ...facts.facts }];
 }
 
 /** To be called when the database that holds them is in place. */
-export async function removeWaiting(files: readonly JsonlFile[]): Promise<void> {
-  for (const { path } of files) await rm(path, { force: true });
+export async function removeWaiting(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path, { force: true });
 }

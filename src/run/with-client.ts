@@ -11,12 +11,16 @@ interface ReachedService {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer. UsageError when there is no key. */
+/**
+ * Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer, and who is `patient` outlasts a
+ * service that is gone for a while. UsageError when there is no key.
+ */
 export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string) => Promise<T>,
   onAnswer?: OnAnswer,
+  patient = false,
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, maxBody, caFile } = job.service;
   const service = await reachService(job, env);
@@ -33,6 +37,7 @@ export async function withClient<T>(
     caFile,
     signal,
     tally: tally.requests,
+    patient,
     onRetry,
     onAnswer,
   });
