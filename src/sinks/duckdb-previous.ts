@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./duckdb-copy.js";
 import { type DuckDbOptions, sqlPath, sqlText } from "./duckdb-open.js";
-import { tables } from "./duckdb-tables.js";
+import { createTables, tables } from "./duckdb-tables.js";
 
 /** The database of earlier runs. */
 export interface Previous {
@@ -32,46 +32,50 @@ const noneIn = (table: string) =>
   `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
 const notReadNow = noneIn("read_now");
 
+/** Attaches the database of earlier runs as `previous`; tables and columns that it lacks are made in the copy, which is ours. */
+export async function attachPrevious(connection: DuckDBConnection, { path, copy }: Previous): Promise<void> {
+  await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
+  if (await lacksColumns(connection, path)) await createTables(connection, "previous.main.");
+}
+
 /**
- * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their history. A run that
- * was killed when its database was in place is finished once more: what it says of that is left out.
+ * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
+ * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
  */
-export async function keepPrevious(
-  connection: DuckDBConnection,
-  { path, copy }: Previous,
-  runId: string,
-): Promise<void> {
+export async function keepPrevious(connection: DuckDBConnection, runId: string): Promise<void> {
+  const otherRun = `run_id <> ${sqlText(runId)}`;
   const kept: Readonly<Record<string, string>> = {
     chunks: notReadNow,
     child_chunks: notReadNow,
     documents: notReadNow,
     document_info: noneIn("listed_now"),
-    runs: `run_id <> ${sqlText(runId)}`,
-    chunk_changes: `run_id <> ${sqlText(runId)}`,
-    document_changes: `run_id <> ${sqlText(runId)}`,
+    runs: otherRun,
+    chunk_changes: `${otherRun} OR ${notReadNow}`,
+    child_chunk_changes: `${otherRun} OR ${notReadNow}`,
+    failed_reads: otherRun,
+    document_changes: otherRun,
   };
-  await connection.run(`ATTACH ${sqlPath(copy)} AS previous (READ_ONLY)`);
-  for (const name of await earlierTables(connection, path)) {
+  for (const name of Object.keys(tables)) {
     const where = kept[name] ?? "true";
-    await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.${name} p WHERE ${where}`);
+    await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
   }
-  await connection.run("DETACH previous");
 }
 
-/** Our tables among those of the database of earlier runs; it may lack some, but must have no column that we would lose. */
-async function earlierTables(connection: DuckDBConnection, path: string): Promise<readonly string[]> {
-  const found = await connection.runAndReadAll(
+/** The database of earlier runs may lack columns of ours, but must have none that we would lose. */
+async function lacksColumns(connection: DuckDBConnection, path: string): Promise<boolean> {
+  const result = await connection.runAndReadAll(
     "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'previous' AND schema_name = 'main'",
   );
-  const names = new Set<string>();
-  for (const [table, column] of found.getRowsJson()) {
-    const known = Object.entries(tables).find(([name]) => name === table);
-    if (!known) continue;
-    const [name, { columns }] = known;
-    if (!columns.some((each) => each.name === column)) {
-      throw new StopError(`${path} has a column that this kbdump does not know, ${table}.${column}: use a newer one`);
-    }
-    names.add(name);
+  const found = new Set(result.getRowsJson().map(([table, column]) => `${table}.${column}`));
+  const known = Object.entries(tables).map(([table, { columns }]) => ({
+    table,
+    names: columns.map(({ name }) => name),
+  }));
+  for (const { table, names } of known) {
+    const extra = [...found].find(
+      (each) => each.startsWith(`${table}.`) && !names.includes(each.slice(table.length + 1)),
+    );
+    if (extra) throw new StopError(`${path} has a column that this kbdump does not know, ${extra}: use a newer one`);
   }
-  return [...names];
+  return known.some(({ table, names }) => names.some((name) => !found.has(`${table}.${name}`)));
 }

@@ -5,6 +5,7 @@ import { copyDatabase } from "./duckdb-copy.js";
 import { type DuckDbOptions, withDuckDb } from "./duckdb-open.js";
 import { selectFromJsonl } from "./duckdb-read.js";
 import { createTables } from "./duckdb-tables.js";
+import { createViews } from "./duckdb-views.js";
 import { seal } from "./seal.js";
 import type { JsonlFile } from "./sink.js";
 
@@ -30,6 +31,7 @@ export async function copyWithStatus(
   if (previous !== undefined) await copyDatabase(previous, target, options);
   await withDuckDb(target, options, async (connection) => {
     await createTables(connection);
+    await createViews(connection);
     for (const file of files) await addStatus(connection, file);
     await connection.run("CHECKPOINT");
   });

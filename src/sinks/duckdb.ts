@@ -1,11 +1,15 @@
 import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { jsonText } from "../normalise/json-text.js";
+import { type HistoryKind, historyKinds } from "./duckdb-history.js";
 import { type DuckDbOptions, sqlText, withDuckDb } from "./duckdb-open.js";
-import { keepPrevious, withPrevious } from "./duckdb-previous.js";
+import { attachPrevious, keepPrevious, withPrevious } from "./duckdb-previous.js";
 import { selectFromJsonl } from "./duckdb-read.js";
+import { readDocuments } from "./duckdb-read-now.js";
+import { recordChanges } from "./duckdb-record-changes.js";
 import { addStatus } from "./duckdb-status.js";
 import { createTables, tables } from "./duckdb-tables.js";
+import { createViews } from "./duckdb-views.js";
 import { seal } from "./seal.js";
 import type { JsonlFile, RunRow, Sink, Stage } from "./sink.js";
 
@@ -31,9 +35,13 @@ export function duckDbSink(options: DuckDbSinkOptions): Sink {
       await withPrevious(options.previous, options, async (previous) =>
         withDuckDb(options.target, options, async (connection) => {
           await createTables(connection);
-          await readDocuments(connection, stage);
-          if (previous) await keepPrevious(connection, previous, stage.run.run_id);
+          if (previous) await attachPrevious(connection, previous);
+          await readDocuments(connection, stage, previous !== undefined);
+          if (previous) await keepPrevious(connection, stage.run.run_id);
           await addRun(connection, stage, options.waiting);
+          if (previous) await recordChanges(connection, stage.run.run_id);
+          if (previous) await connection.run("DETACH previous");
+          await createViews(connection);
           await connection.run("CHECKPOINT");
         }),
       );
@@ -43,28 +51,12 @@ export function duckDbSink(options: DuckDbSinkOptions): Sink {
   };
 }
 
-/**
- * read_now: the documents that this run read well, whose older rows make way; a failed document keeps its rows. listed_now:
- * what the service listed, if it was asked.
- */
-async function readDocuments(connection: DuckDBConnection, { jsonl }: Stage): Promise<void> {
-  const select = selectFromJsonl("documents", jsonl.documents);
-  await connection.run(
-    `CREATE TEMP TABLE read_now AS SELECT * FROM (${select}) WHERE status IS DISTINCT FROM 'failed'`,
-  );
-  const listed = jsonl.document_info ? `(${selectFromJsonl("document_info", jsonl.document_info)})` : "document_info";
-  await connection.run(`CREATE TEMP TABLE listed_now AS FROM ${listed}`);
-}
-
 async function addRun(connection: DuckDBConnection, stage: Stage, waiting: readonly JsonlFile[]): Promise<void> {
   const id = sqlText(stage.run.run_id);
-  for (const kind of ["chunks", "child_chunks"] as const) {
-    const select = selectFromJsonl(kind, stage.jsonl[kind]);
-    const { rowsChanged } = await connection.run(`INSERT INTO ${kind} SELECT *, ${id} FROM (${select})`);
-    if (rowsChanged !== stage.rows(kind)) throw new Error(`${kind} has ${rowsChanged} rows for ${stage.rows(kind)}`);
-  }
+  for (const kind of historyKinds) await addRows(connection, kind, stage);
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
   if (stage.jsonl.document_info) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
+  await connection.run(`INSERT INTO failed_reads SELECT ${id}, * FROM failed_now`);
   const fields = selectFromJsonl("metadata_fields", stage.jsonl.metadata_fields);
   await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
   await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
@@ -82,6 +74,17 @@ async function addDocumentChanges(connection: DuckDBConnection, { run, documentC
     FROM (SELECT unnest(from_json($1::JSON, ${types}), recursive := true)) LEFT JOIN document_info USING (dataset_id, document_id)`);
   statement.bindVarchar(1, jsonText(documentChanges));
   await statement.run();
+}
+
+/** The rows of a kind, all of them; those of documents that keep an earlier state are taken out again. */
+async function addRows(connection: DuckDBConnection, kind: HistoryKind, { jsonl, rows, run }: Stage): Promise<void> {
+  const id = sqlText(run.run_id);
+  const { rowsChanged } = await connection.run(
+    `INSERT INTO ${kind} SELECT *, ${id} FROM (${selectFromJsonl(kind, jsonl[kind])})`,
+  );
+  if (rowsChanged !== rows(kind)) throw new Error(`${kind} has ${rowsChanged} rows for ${rows(kind)}`);
+  await connection.run(`DELETE FROM ${kind} c USING passed_over p
+    WHERE c.run_id = ${id} AND c.dataset_id = p.dataset_id AND c.document_id = p.document_id`);
 }
 
 async function addRunRow(connection: DuckDBConnection, run: RunRow): Promise<void> {

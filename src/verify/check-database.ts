@@ -16,6 +16,8 @@ export interface DatabaseShare {
   readonly kept: CheckedManifest["documents"];
   /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
   readonly later: number;
+  /** Documents that were unstable in this run: the database keeps the complete state that an earlier run read. */
+  readonly passedOver: number;
 }
 
 /** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
@@ -26,17 +28,18 @@ export function shareOf(
   findings: Findings,
 ): DatabaseShare {
   const kept: CheckedManifest["documents"][number][] = [];
-  let later = 0;
+  let [later, passedOver] = [0, 0];
   for (const document of manifest.documents.filter(({ status }) => status !== "failed")) {
-    const run = readBy.get(documentKey(document));
+    const { run, status } = readBy.get(documentKey(document)) ?? {};
     if (run === manifest.run_id) kept.push(document);
     else if (run !== undefined && run > manifest.run_id) later++;
+    else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
     else {
       const what = run === undefined ? "not there" : `there as of the older run ${run}`;
       findings.add(name, "document", `document ${document.document_id} is ${what}`);
     }
   }
-  return { kept, later };
+  return { kept, later, passedOver };
 }
 
 /** The table `runs` has one row of this run, which says what the manifest says. */

@@ -30,5 +30,10 @@ export function notesOf(
   const later = database?.later ?? 0;
   if (later > 0)
     notes.push(`${countOf(later, "document")} of the database read by a later run: the newer rows were not compared`);
+  const passedOver = database?.passedOver ?? 0;
+  if (passedOver > 0)
+    notes.push(
+      `${countOf(passedOver, "document")} unstable in this run: the database keeps an earlier, complete state, which was not compared`,
+    );
   return notes;
 }

@@ -9,8 +9,8 @@ type Rows = readonly Readonly<Record<string, unknown>>[];
 
 /** The database of a job as far as it has to do with one run. It is opened to be read only. */
 export interface RunDatabase {
-  /** The run that read each document last, by `documentKey`. */
-  readonly readBy: ReadonlyMap<string, string>;
+  /** The run whose rows the database has of each document, and what it found them to be, by `documentKey`. */
+  readonly readBy: ReadonlyMap<string, { readonly run: string; readonly status: unknown }>;
   /** Rows of the table `runs`; there should be one. */
   readonly runs: Rows;
   /** Datasets whose metadata fields a later run has read. */
@@ -49,10 +49,10 @@ export async function readDatabase(
     return result.getRowObjectsJson();
   };
   const run = sqlText(runId);
-  const documents = await query("SELECT dataset_id, document_id, run_id FROM dump.documents");
+  const documents = await query("SELECT dataset_id, document_id, run_id, status FROM dump.documents");
   const later = await query(`SELECT DISTINCT dataset_id FROM dump.metadata_fields WHERE run_id > ${run}`);
   return {
-    readBy: new Map(documents.map((row) => [documentKey(row), String(row.run_id)])),
+    readBy: new Map(documents.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }])),
     runs: await query(`SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`),
     laterFields: new Set(later.map((row) => String(row.dataset_id))),
     ofOtherRuns: async (kind) => {

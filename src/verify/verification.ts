@@ -31,4 +31,6 @@ export interface CheckedDatabase {
   readonly documents: number;
   /** Documents that a later run has read since. */
   readonly read_later: number;
+  /** Documents that were unstable in this run, of which the database keeps an earlier, complete state. */
+  readonly passed_over: number;
 }

@@ -51,7 +51,8 @@ export async function verifyDatabase(
       if (loaded) rows.set(kind, loaded);
     }
     await compareDatabase(store, { manifest, share, database, folder, found: rows }, findings);
-    return { checked: { path, documents: share.kept.length, read_later: share.later }, share, rows };
+    const { kept, later, passedOver } = share;
+    return { checked: { path, documents: kept.length, read_later: later, passed_over: passedOver }, share, rows };
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     findings.add(name, "cannot be read", `cannot be read: ${error.message}`);

@@ -60,18 +60,41 @@ describe("a document", () => {
     expect(await documentsOf(database)).toEqual([]);
   });
 
-  it("that is unstable takes the place of what was there", async () => {
+  it("that is unstable keeps the complete state that was there, and the attempt is written down", async () => {
     const database = await twoDocuments();
-    await database.run("r2", { chunks: [chunk("a", "a9")], documents: [read("a", "unstable", { error: "moved" })] });
+    const moved = { chunks: [chunk("a", "a9")], child_chunks: [child("a", "a9", "ac9")] };
+    await database.run("r2", { ...moved, documents: [read("a", "unstable", { error: "moved" })] });
     expect(await chunksOf(database)).toEqual([
+      ["a", "a1", "r1"],
+      ["a", "a2", "r1"],
       ["b", "b1", "r1"],
       ["b", "b2", "r1"],
-      ["a", "a9", "r2"],
     ]);
-    expect(await childrenOf(database)).toEqual([["b", "bc1", "r1"]]);
+    expect(await childrenOf(database)).toEqual([
+      ["a", "ac1", "r1"],
+      ["b", "bc1", "r1"],
+    ]);
     expect(await documentsOf(database)).toEqual([
+      ["a", "complete", "r1"],
       ["b", "complete", "r1"],
-      ["a", "unstable", "r2"],
+    ]);
+    expect(await database.query("SELECT run_id, document_id, status, error FROM failed_reads")).toEqual([
+      ["r2", "a", "unstable", "moved"],
+    ]);
+  });
+
+  it("that is unstable is taken as long as no complete state is there, the newest of them", async () => {
+    const database = await JobDatabase.create();
+    const unstable = [read("a", "unstable", { error: "moved" })];
+    await database.run("r1", { chunks: [chunk("a", "a1")], documents: unstable });
+    await database.run("r2", { chunks: [chunk("a", "a2")], documents: unstable });
+    expect(await chunksOf(database)).toEqual([["a", "a2", "r2"]]);
+    expect(await documentsOf(database)).toEqual([["a", "unstable", "r2"]]);
+    await database.run("r3", { chunks: [chunk("a", "a3")], documents: [read("a")] });
+    expect(await documentsOf(database)).toEqual([["a", "complete", "r3"]]);
+    expect(await database.query("SELECT run_id, document_id FROM failed_reads ORDER BY ALL")).toEqual([
+      ["r1", "a"],
+      ["r2", "a"],
     ]);
   });
 

@@ -6,6 +6,8 @@ import { sqlTypes } from "./read-back.js";
 const ofKind = (kind: Kind) => columns[kind].map(({ name, type }) => [name, sqlTypes[type]]);
 const runId = ["run_id", "VARCHAR"];
 
+const change = [runId, ["change", "VARCHAR"], ["differs", "VARCHAR[]"], ["lineage", "BIGINT"]];
+
 const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
   chunks: [...ofKind("chunks"), runId],
   child_chunks: [...ofKind("child_chunks"), runId],
@@ -25,13 +27,16 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["requests_sent", "BIGINT"],
     ["requests_retried", "BIGINT"],
     ["warnings", "VARCHAR[]"],
+    ["changes", "BIGINT"],
   ],
   document_changes: [
     runId,
     ...["change", "dataset_id", "document_id", "name"].map((name): [string, string] => [name, "VARCHAR"]),
   ],
   document_info: [...ofKind("document_info"), runId],
-  chunk_changes: [runId, ["change", "VARCHAR"], ...ofKind("chunks")],
+  chunk_changes: [...change, ["new_id", "VARCHAR"], ...ofKind("chunks")],
+  child_chunk_changes: [...change, ["new_segment_id", "VARCHAR"], ["new_id", "VARCHAR"], ...ofKind("child_chunks")],
+  failed_reads: [runId, ...ofKind("documents")],
 };
 
 it("the database has the tables and columns of the contract, and nothing else of its own", async () => {
@@ -53,7 +58,7 @@ it("every table and column says what it is", async () => {
   await database.run("r2", {}); // comments are made anew with every run
   const comments = await database.query(`
     SELECT table_name, '', comment FROM duckdb_tables()
-    UNION ALL SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal`);
+    UNION ALL SELECT c.table_name, column_name, c.comment FROM duckdb_columns() c SEMI JOIN duckdb_tables() USING (table_name)`);
   expect(comments).toHaveLength(Object.values(expected).reduce((sum, columns) => sum + columns.length + 1, 0));
   for (const [table, column, comment] of comments) expect(comment, `${table}.${column}`).toMatch(/^\S.{2,}\S$/);
 });

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { StopError, UsageError } from "../../src/errors.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { testFolder } from "../run/job-for.js";
+import { addChunks } from "../servers/edits.js";
 import { type Dumped, dump, smallStore, useDump } from "./dumped.js";
 import { change, editManifest, flipBit } from "./forge.js";
 
@@ -165,6 +166,25 @@ describe("a database of several runs", () => {
     );
     expect((await verifyRun(second.folder, { duckdb: true })).findings).toEqual([]);
     expect((await verifyRun(first.folder, { duckdb: true })).finding_count).toBe(1);
+  });
+});
+
+test("an unstable document that did not replace a complete one is skipped, and counted", async () => {
+  const folder = await testFolder();
+  const { store, dataset, documents } = smallStore();
+  await dump(folder, { store, dataset, documents });
+  addChunks(documents[0], 120, { seed: 9 });
+  const behaviour = { paging: "same-page" } as const; // so that the second page of the first document is missing
+  const { folder: run, manifest } = await dump(folder, { store, dataset, documents }, { behaviour });
+  expect(manifest.documents.map(({ status }) => status)).toEqual(["unstable", "complete"]);
+  expect(await verifyRun(run, { duckdb: true })).toMatchObject({
+    status: "sound",
+    checked: {
+      database: { documents: 1, read_later: 0, passed_over: 1 },
+      notes: [
+        expect.stringContaining("1 document unstable in this run: the database keeps an earlier, complete state"),
+      ],
+    },
   });
 });
 

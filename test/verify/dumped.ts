@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { runJob } from "../../src/run/run-job.js";
 import { jobFor, testFolder } from "../run/job-for.js";
+import type { Behaviour } from "../servers/behaviour.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 
@@ -33,6 +34,7 @@ export interface DumpOptions {
   readonly documents?: readonly string[];
   readonly output?: object;
   readonly childChunks?: string;
+  readonly behaviour?: Behaviour;
 }
 
 /** Dumps the store below `<folder>/out` with a run; the job is called test. */
@@ -41,7 +43,7 @@ export async function dump(
   { store, dataset }: ReturnType<typeof smallStore>,
   options: DumpOptions = {},
 ) {
-  const server = await startRealisticServer(store);
+  const server = await startRealisticServer(store, options.behaviour);
   try {
     const documents = options.documents ?? [...dataset.documents.keys()];
     const job = await jobFor(folder, {

@@ -1,0 +1,30 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type HistoryKind, historyKinds } from "./duckdb-history.js";
+import { historyViews } from "./duckdb-history-views.js";
+import { sqlText } from "./duckdb-open.js";
+import { stateBefore } from "./duckdb-state-at.js";
+import { stateViews } from "./duckdb-state-views.js";
+
+/** Makes the views and macros anew, each with a comment. They need no extension and change nothing. */
+export async function createViews(connection: DuckDBConnection): Promise<void> {
+  const views = Object.entries({ ...stateViews, ...historyViews }).flatMap(([name, { about, sql }]) => [
+    `CREATE OR REPLACE VIEW ${name} AS ${sql}`,
+    `COMMENT ON VIEW ${name} IS ${sqlText(about)}`,
+  ]);
+  const statements = [...views, ...historyKinds.flatMap(stateMacro)];
+  await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
+}
+
+/** The rows of a kind as of a run; an error for a time of which nothing was written down, and no rows before the first run. */
+function stateMacro(kind: HistoryKind): readonly string[] {
+  const about = `${kind} as they were after the last run up to this one: FROM ${kind}_at('20261120T020000123Z')`;
+  const refused = "'no changes were written down at that time: the run after it was of kbdump 0.1'";
+  return [
+    `CREATE OR REPLACE MACRO ${kind}_at(run) AS TABLE
+      SELECT * FROM (${stateBefore(kind, { later: "run_id > run" })})
+      WHERE EXISTS (FROM runs WHERE run_id <= run) AND CASE
+        WHEN (SELECT bool_or(run_id > run AND changes IS NULL) AND bool_or(run_id <= run) FROM runs) THEN error(${refused})
+        ELSE true END`,
+    `COMMENT ON MACRO TABLE ${kind}_at IS ${sqlText(about)}`,
+  ];
+}
