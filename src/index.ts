@@ -26,6 +26,18 @@ export { type JobSource, loadJob } from "./job/load-job.js";
 export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./normalise/columns.js";
 export type { DocumentRow } from "./normalise/document-row.js";
 export { type Row, type RowOptions, rowFromRecord } from "./normalise/row-from-record.js";
+export type {
+  ByMode,
+  Certainty,
+  JobPlan,
+  PlanCounts,
+  PlanDisk,
+  PlannedDocument,
+  PlanReceived,
+  PlanTime,
+} from "./plan/job-plan.js";
+export { type PlanOptions, planJob } from "./plan/plan-job.js";
+export type { Quirk } from "./plan/quirk.js";
 export { type DiscoveryJob, discoverDocuments } from "./run/discover-documents.js";
 export type { ComparedListing, DiscoveredIds } from "./run/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discovery.js";

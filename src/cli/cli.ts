@@ -3,6 +3,7 @@ import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Command } from "./command.js";
 import { initCommand } from "./init.js";
+import { planCommand } from "./plan.js";
 import { pruneCommand } from "./prune.js";
 import { runCommand } from "./run.js";
 import { serveCommand } from "./serve.js";
@@ -12,6 +13,7 @@ import type { World } from "./world.js";
 
 const commands: readonly Command[] = [
   runCommand,
+  planCommand,
   statusCommand,
   verifyCommand,
   serveCommand,
@@ -21,6 +23,7 @@ const commands: readonly Command[] = [
 
 const epilog = `Start with:
   kbdump init job.yaml       write a job file
+  kbdump plan job.yaml       see what a run would take
   kbdump run job.yaml        run it
 
 Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify found differences · 5 another run is at work · 130, 143 interrupted`;

@@ -60,6 +60,25 @@ export async function earlierWork(
   return found;
 }
 
+/** Looks for work that the next run will continue, and changes nothing. */
+export async function findEarlierWork(
+  folders: JobFolders,
+  job: Job,
+  now: () => Date,
+): Promise<EarlierWork | undefined> {
+  const names = await readdir(folders.private).catch(() => []);
+  const runIds = names.filter(isRunId).sort();
+  let found: EarlierWork | undefined;
+  for (const runId of runIds) {
+    if (await readJsonFile(join(folders.runs, runId, "manifest.json"))) continue;
+    const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));
+    if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
+      found = { runId, startedAt: facts.startedAt };
+    }
+  }
+  return found;
+}
+
 /**
  * Ends the work of a run that was published: gives undefined, or, where its failed documents are to be read again, the id of
  * the new run that the work now is for. Work that was not published stays as it is.
@@ -86,7 +105,11 @@ async function settlePublished(
   return undefined;
 }
 
-function reasonAgainst(facts: Facts | undefined, job: Job, { now, fresh }: EarlierOptions): string | undefined {
+function reasonAgainst(
+  facts: Facts | undefined,
+  job: Job,
+  { now, fresh }: Pick<EarlierOptions, "now" | "fresh">,
+): string | undefined {
   if (fresh) return "a fresh start was asked for";
   if (facts?.plan !== planHash(job)) return "the job has changed since";
   const age = now().getTime() - facts.startedAt.getTime();

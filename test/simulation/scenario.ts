@@ -25,9 +25,6 @@ export interface DocumentShape {
   readonly ties: number;
   /** What its lists answer in place of rows, for good. */
   readonly refused: Refused | undefined;
-  readonly form: "text_model" | "hierarchical_model";
-  /** Whether its chunks carry their children, too: in hierarchical_model only. */
-  readonly embeds: boolean;
 }
 
 export interface Refused {
@@ -36,7 +33,7 @@ export interface Refused {
 }
 
 export interface JobShape {
-  readonly childChunks: "all" | "auto" | "none";
+  readonly childChunks: "all" | "none";
   readonly consistency: "counts" | "sweeps";
   readonly concurrency: number;
   readonly retries: number;

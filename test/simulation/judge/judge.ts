@@ -1,5 +1,4 @@
 import type { Outcome } from "../outcome.js";
-import { checkAuto } from "./auto.js";
 import { checkCost } from "./cost.js";
 import type { Coverage } from "./coverage.js";
 import { checkEnd } from "./end.js";
@@ -19,7 +18,6 @@ const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage
   checkReason,
   checkWhole,
   checkSwept,
-  checkAuto,
 ];
 
 /** Everything that is wrong with an outcome; nothing, if the promises are kept. */

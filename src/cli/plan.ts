@@ -1,0 +1,55 @@
+import type { Argv } from "yargs";
+import { exitCodes, UsageError } from "../errors.js";
+import { renderPlan } from "../report/plan-table.js";
+import { jsonLine, paintFor } from "../report/text.js";
+import { emptyRunTally } from "../run/run-tally.js";
+import type { Command } from "./command.js";
+import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+
+const epilog = `Examples:
+  kbdump plan nightly.yaml
+  kbdump plan nightly.yaml --exact --json
+  kbdump plan --base-url https://kb.example.com/v1 --dataset UUID --document UUID
+
+Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file ·
+3 some documents or lists cannot be read · 130, 143 interrupted`;
+
+const options = (yargs: Argv) =>
+  withCommonOptions(withJobOptions(yargs))
+    .option("max-rps", { type: "number", describe: "requests a second at the most" })
+    .option("child-chunks", { type: "string", describe: "all, auto or none: the mode of this job" })
+    .option("budget", {
+      type: "number",
+      describe: "requests to spend on exact numbers, beyond two for each document; 500 by default",
+    })
+    .option("exact", {
+      type: "boolean",
+      describe: "spend as many as it takes: where chunks do not carry their children, as many as the run itself",
+    })
+    .conflicts("exact", "budget")
+    .epilog(epilog);
+
+/** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing. */
+export const planCommand: Command = {
+  name: "plan [job]",
+  about: "ask what is there, forecast a run, and name the service's quirks; writes nothing",
+  register: (yargs, world, done) =>
+    yargs.command(planCommand.name, planCommand.about, options, async (argv) => {
+      const { maxRps, childChunks, exact } = argv;
+      const budget = exact ? Number.POSITIVE_INFINITY : checkBudget(argv.budget);
+      const job = await jobFrom(argv, { maxRps, childChunks }, world);
+      const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
+      const view = viewFrom(argv, world);
+      const tally = emptyRunTally();
+      const unwatch = view.watch(tally);
+      const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
+      const plan = await planJob(job, setting).finally(unwatch);
+      world.stdout.write(`${argv.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);
+      done(plan.status === "complete" ? exitCodes.complete : exitCodes.partial);
+    }),
+};
+
+function checkBudget(budget: number | undefined): number | undefined {
+  if (budget === undefined || (Number.isSafeInteger(budget) && budget >= 0)) return budget;
+  throw new UsageError("Nothing was asked:", [{ path: "--budget", message: "expected a whole number from 0 on" }]);
+}

@@ -1,0 +1,45 @@
+import type { Client } from "../client/open-client.js";
+import type { RequestTally } from "../client/request-tally.js";
+import type { LookAhead } from "../crawl/look-ahead.js";
+import type { Job } from "../job/job.js";
+import { captureStatus } from "../run/capture-status.js";
+import { discoverDocuments } from "../run/discover-documents.js";
+import type { Discovery } from "../run/discovery.js";
+import { readMetadataFields } from "../run/read-metadata-fields.js";
+
+/** What a run asks before it reads documents, and after. */
+export interface Opening {
+  readonly discovery: Discovery;
+  readonly batches: number;
+  /** Requests that a run sends for all this, retries aside. */
+  readonly requests: number;
+  /** Why `requests` is not certain; empty where it is. */
+  readonly doubts: readonly string[];
+  /** A sentence for every list that a run will not be able to read either. */
+  readonly failures: readonly string[];
+  /** Datasets without a list of metadata fields, as on older services. */
+  readonly withoutFields: number;
+}
+
+/** Asks the same as a run does: which documents there are, the status of every batch, the metadata fields. */
+export async function askOpening(
+  api: Client,
+  job: Job,
+  lookAhead: LookAhead,
+  { tally, now }: { readonly tally: RequestTally; readonly now: () => Date },
+): Promise<Opening> {
+  const discovery = await discoverDocuments(api, job, lookAhead);
+  const { datasets, found } = discovery;
+  const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
+  const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
+  const failures = [...(found?.failures ?? []), ...status.failures, ...fields.failures];
+  const shaky = tally.retried > 0 && failures.length > 0;
+  return {
+    discovery,
+    batches,
+    requests: tally.sent - tally.retried + batches, // the status is asked again at the end
+    doubts: shaky ? ["a list that comes first was given up after several tries"] : [],
+    failures,
+    withoutFields: fields.absent.length,
+  };
+}

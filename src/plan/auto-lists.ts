@@ -1,0 +1,27 @@
+import { type ChildEvidence, forecastLists, noEvidence, sampleOf } from "../crawl/child-evidence.js";
+import { pagesOf } from "./child-counts.js";
+import type { DocumentSurvey } from "./document-survey.js";
+import type { ListRequests } from "./request-counts.js";
+
+/** The requests for the child lists that `child_chunks: auto` asks, by its own rules and what is known of the document. */
+export function autoLists(survey: DocumentSurvey, all: ListRequests, pageSize: number): ListRequests {
+  const evidence = evidenceOf(survey);
+  const chunks = isBelied(survey) ? all.chunks : forecastLists(evidence, all.chunks).asked;
+  if (chunks === all.chunks) return all;
+  const sample = evidence.chunks < all.chunks ? [] : sampleOf(evidence);
+  const further = sample.reduce((sum, { rows }) => sum + pagesOf(rows, pageSize) - 1, 0);
+  const doubts = ["child_chunks: auto goes by a sample of its own, and asks every list where that disagrees"];
+  const requests = chunks + further;
+  return { chunks, requests, atLeast: chunks, again: 0, againAtLeast: 0, unasked: 0, doubts };
+}
+
+/** Of every page where they were read; else of the chunks that were looked at, as if all others were like them. */
+function evidenceOf({ evidence, docForm, embedded }: DocumentSurvey): ChildEvidence {
+  const { some, none } = embedded;
+  return evidence ?? { ...noEvidence, docForm, chunks: some + none, embedding: some };
+}
+
+/** Whether child lists were seen that the chunks do not show: then the sample of a run will hardly agree with these either. */
+function isBelied({ embedding }: DocumentSurvey): boolean {
+  return embedding === "differs" || embedding === "none";
+}

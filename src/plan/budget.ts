@@ -1,0 +1,19 @@
+/** Requests that may still be spent on knowing more. */
+export class Budget {
+  #left: number;
+
+  constructor(requests: number) {
+    this.#left = requests;
+  }
+
+  get isBounded(): boolean {
+    return this.#left !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes so many, or nothing and gives false. */
+  take(requests: number): boolean {
+    if (requests > this.#left) return false;
+    this.#left -= requests;
+    return true;
+  }
+}

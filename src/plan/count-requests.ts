@@ -1,0 +1,67 @@
+import type { Job } from "../job/job.js";
+import { autoLists } from "./auto-lists.js";
+import { pagesOf } from "./child-counts.js";
+import type { DocumentSurvey } from "./document-survey.js";
+import type { Evidence } from "./evidence.js";
+import { orderDoubts } from "./order-doubts.js";
+import type { ChildMode, DocumentRequests, ListRequests } from "./request-counts.js";
+
+/** Requests that `kbdump run` sends for a document, when nothing fails, moves or is continued. */
+export function countRequests(
+  survey: DocumentSurvey,
+  evidence: Evidence,
+  mode: ChildMode,
+  consistency: Job["consistency"],
+): DocumentRequests {
+  const { error, total, doubts } = survey;
+  if (total === null) return { pages: 1, lists: 0, atLeast: 1, unasked: 0, doubts: [...doubts] };
+  const { chunkPages } = evidence;
+  const twice = consistency === "sweeps";
+  const pages = pagesOf(total, chunkPages.rows) * (twice ? 2 : 1);
+  const sure = {
+    pages,
+    lists: 0,
+    atLeast: pages,
+    unasked: 0,
+    doubts: [
+      ...doubts,
+      ...(chunkPages.isCertainFor(total) ? [] : ["it is not known how many chunks stand on a page"]),
+      ...orderDoubts(survey, evidence),
+    ],
+  };
+  if (mode === "none" || total === 0) return sure;
+  if (error !== null) return { ...sure, lists: 1, atLeast: 2, doubts: [...sure.doubts, error] };
+  const all = allLists(survey, evidence);
+  const lists = mode === "auto" ? autoLists(survey, all, evidence.childPages.rows) : all;
+  return {
+    ...sure,
+    lists: lists.requests + (twice ? lists.again : 0),
+    atLeast: pages + lists.atLeast + (twice ? lists.againAtLeast : 0),
+    unasked: lists.unasked,
+    doubts: [...sure.doubts, ...lists.doubts],
+  };
+}
+
+/** Every chunk's list: those that are known as they are, the others as these are in the mean. */
+function allLists(survey: DocumentSurvey, { childPages }: Evidence): ListRequests {
+  const { total, children, unasked, unknown, longest } = survey;
+  const size = childPages.rows;
+  const known = children.requests(size);
+  const again = children.requestsOfLong(size);
+  const share = children.known === 0 ? 0 : unknown / children.known;
+  const isCertain = childPages.isCertainFor(longest?.children ?? 0);
+  return {
+    chunks: total ?? 0,
+    requests: known + unasked + Math.round((known - children.known) * share),
+    atLeast: known + unasked,
+    again: Math.round(again * (1 + share)),
+    againAtLeast: again,
+    unasked: unknown,
+    doubts: isCertain ? [] : ["it is not known how many child chunks stand on a page"],
+  };
+}
+
+/** Children of a document: counted where every list is known, otherwise an estimate from those that are. */
+export function childrenOf({ children, unknown, meanChildren }: DocumentSurvey): { count: number; exact: boolean } {
+  return { count: children.sum + Math.round(meanChildren * unknown), exact: unknown === 0 };
+}

@@ -1,0 +1,116 @@
+import type { Certainty, JobPlan, PlannedDocument } from "../plan/job-plan.js";
+import type { Quirk } from "../plan/quirk.js";
+import { alignedLines } from "./aligned-lines.js";
+import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+
+/** Documents and warnings that are shown; the others stand in --json. */
+const shown = 20;
+
+/** A plan for people: what is there, what a run takes in every mode, the documents, what is peculiar to the service. */
+export function renderPlan(plan: JobPlan, paint: Paint): string {
+  return [
+    paint.strong(headline(plan)),
+    "",
+    ...renderModes(plan, paint),
+    "",
+    ...renderBasis(plan),
+    "",
+    ...renderDocuments(plan, paint),
+    "",
+    ...renderQuirks(plan.quirks, paint),
+    ...renderWarnings(plan.warnings, paint),
+  ].join("\n");
+}
+
+function headline({ job, counts }: JobPlan): string {
+  const { documents, documents_failed: failed, chunks, child_chunks: children, child_chunks_exact: exact } = counts;
+  const childText = `${exact ? "" : "about "}${countText(children, "child chunk")}`;
+  const failedText = failed > 0 ? ` (${failed} cannot be read)` : "";
+  return `${job}: ${countText(documents, "document")}${failedText}, ${countText(chunks, "chunk")}, ${childText}`;
+}
+
+function renderModes(
+  { child_chunks: mine, requests, certainty, time, received }: JobPlan,
+  paint: Paint,
+): readonly string[] {
+  const rows = (["all", "auto", "none"] as const).map((mode) => [
+    `${mode}${mode === mine ? " (this job)" : ""}`,
+    requests[mode].toLocaleString("en-US"),
+    certaintyText(requests[mode], certainty[mode]),
+    durationText(time.seconds[mode] * 1000),
+    bytesText(received.bytes[mode]),
+  ]);
+  const [head = "", ...lines] = alignedLines([["child_chunks", "requests", "", "time", "received"], ...rows], [1]);
+  return [paint.faint(head), ...lines];
+}
+
+function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty): string {
+  if (exact) return "exactly";
+  return requests === atLeast ? "or more" : `about, at least ${atLeast.toLocaleString("en-US")}`;
+}
+
+/** What the figures rest on. */
+function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan): readonly string[] {
+  const { latency, bound_by: bound } = time;
+  const of = (milliseconds: number | null, number: number) =>
+    milliseconds === null ? "unknown" : `${milliseconds} ms (median of ${number})`;
+  const free =
+    disk.free === null ? "what is free is unknown" : `${bytesText(disk.free)} free in ${terminalText(disk.folder)}`;
+  return [
+    `requests: ${certainty.this_job.exact ? "exact, unless something fails or moves" : certainty.this_job.why[0]}`,
+    `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
+    `time: bound by ${bound}; a page of chunks ${of(latency.chunk_page, latency.chunk_pages)}, a child list ${of(latency.child_list, latency.child_lists)}`,
+    `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
+    `disk: ${bytesText(disk.needed)} while it works, ${bytesText(disk.run_folder + disk.database)} that stay; ${free}`,
+    `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
+  ].map((line) => `  ${line}`);
+}
+
+function renderDocuments({ documents }: JobPlan, paint: Paint): readonly string[] {
+  const [head = "", ...lines] = alignedLines(
+    [["document", "form", "chunks", "child chunks", "requests"], ...documents.slice(0, shown).map(documentCells)],
+    [2, 3, 4],
+  );
+  const more = documents.length - shown;
+  return [
+    paint.faint(head),
+    ...lines.map((line, at) => (documents[at]?.error ? paint.bad(line) : line)),
+    ...(more > 0 ? [`… and ${countText(more, "more document")}: see --json`] : []),
+  ];
+}
+
+function documentCells(document: PlannedDocument): readonly string[] {
+  const { document_id: id, doc_form: form, chunks, child_chunks: children, child_chunks_exact: exact } = document;
+  const number = (count: number | null) => (count === null ? "–" : count.toLocaleString("en-US"));
+  const about = exact || children === null ? "" : "~";
+  return [
+    terminalText(id),
+    terminalText(form ?? "–", 30),
+    number(chunks),
+    about + number(children),
+    `${document.exact ? "" : "~"}${number(document.requests)}`,
+  ];
+}
+
+function renderQuirks(quirks: readonly Quirk[], paint: Paint): readonly string[] {
+  const rows = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
+  const [head = "", ...lines] = alignedLines([["service", "finding", "seen"], ...rows], []);
+  return [
+    paint.faint(head),
+    ...lines.flatMap((line, at) => {
+      const { meaning = "", trouble = false } = quirks[at] ?? {};
+      const shown = trouble ? paint.bad(line) : line;
+      return meaning === "" ? [shown] : [shown, paint.faint(`    → ${terminalText(meaning, 300)}`)];
+    }),
+  ];
+}
+
+function renderWarnings(warnings: readonly string[], paint: Paint): readonly string[] {
+  if (warnings.length === 0) return [];
+  const more = warnings.length - shown;
+  return [
+    "",
+    ...warnings.slice(0, shown).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
+    ...(more > 0 ? [`… and ${countText(more, "more warning")}: see --json`] : []),
+  ];
+}

@@ -1,0 +1,116 @@
+import { readdir } from "node:fs/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+import type { Behaviour } from "../servers/behaviour.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, makeStatusEntry, Store, type TestDocument } from "../servers/store.js";
+
+async function startPlace(documents: TestDocument[], behaviour: Behaviour = {}) {
+  const store = new Store();
+  const dataset = store.addDataset(...documents);
+  dataset.batches.set(
+    "2025",
+    documents.map(({ id }) => makeStatusEntry(id)),
+  );
+  const server = await startRealisticServer(store, behaviour);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url, retries: 0 },
+    datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id), batches: ["2025"] }],
+    output: { dir: `${folder}/out`, formats: ["jsonl"] },
+  });
+  return { server, folder, job, env: { KNOWLEDGE_API_KEY: server.key } };
+}
+
+const shapes = () => [
+  makeDocument({ chunks: 0, seed: 1 }),
+  makeDocument({ chunks: 1, seed: 2, childrenPerChunk: 250 }),
+  makeDocument({ chunks: 100, seed: 3 }),
+  makeDocument({ chunks: 101, seed: 4, childrenPerChunk: (at) => [0, 1, 100, 101, 250][at % 5] ?? 0 }),
+  makeDocument({
+    chunks: 250,
+    seed: 5,
+    docForm: "hierarchical_model",
+    childrenPerChunk: (at) => (at % 40 === 7 ? 201 : 1),
+  }),
+];
+
+test("plan forecasts to the request what run then sends, and writes nothing", async () => {
+  const { job, env, folder, server } = await startPlace(shapes(), { hasMore: "rows-equal-limit" });
+  const planned = await runKbdump(["plan", job, "--json", "--quiet"], env, folder);
+  expect(planned).toMatchObject({ code: 0, stderr: "" });
+  const plan = JSON.parse(planned.stdout);
+  expect(plan.asked.sent).toBe(server.requests.length);
+  expect(server.requests.every(({ method }) => method === "GET")).toBe(true);
+
+  const { code, stdout, stderr } = await runKbdump(["plan", job], env, folder);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  for (const line of [
+    /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +time +received\n/,
+    /^all \(this job\) +539 {2}or more +[\d.]+ s +[\d.]+ [kM]B$/m,
+    /^none +11 {2}exactly /m,
+    /^ {2}time: bound by latency; a page of chunks [\d.]+ ms \(median of \d+\), a child list /m,
+    /^ {2}disk: [\d.]+ MB while it works, [\d.]+ MB that stay; [\d.]+ [MGT]B free in /m,
+    /^ {2}this plan: \d+ requests in [\d.]+ s, .* received; nothing written$/m,
+    /^[-0-9a-f]{36} {2}text_model +0 +0 +1$/m,
+    /^has_more +wrong +wrong on \d+ of \d+ pages\n {4}→ nothing for kbdump, which goes by total/m,
+  ])
+    expect(stdout).toMatch(line);
+  expect(stdout).not.toContain("\u001b");
+  expect(await readdir(folder)).toEqual(["job.yaml"]);
+
+  const run = JSON.parse((await runKbdump(["run", job, "--json", "--quiet"], env, folder)).stdout);
+  expect(plan.requests).toMatchObject({ all: run.requests.sent, this_job: run.requests.sent });
+  expect(plan.counts).toMatchObject({ batches: 1, documents: 5, documents_failed: 0, chunks: run.counts.chunks });
+});
+
+test("documents that cannot be asked are named, the others planned: exit 3", async () => {
+  const [good, bad] = [makeDocument({ chunks: 3 }), makeDocument({ chunks: 1, seed: 9 })];
+  const body = { code: "x", message: "\u001b[31mred\u0007", status: 400 };
+  const { job, env } = await startPlace([good, bad], { documentError: new Map([[bad.id, { status: 400, body }]]) });
+  const { code, stdout } = await runKbdump(["plan", job], env);
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^test: 2 documents \(1 cannot be read\), 3 chunks/);
+  expect(stdout).toMatch(new RegExp(`^warning: document ${bad.id} cannot be read: GET http.*: 400 x .*red`, "m"));
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).not.toContain("\u0007");
+});
+
+test("a wrong key: exit 1, and what to do", async () => {
+  const { job, folder } = await startPlace([makeDocument({ chunks: 2 })]);
+  const env = { KNOWLEDGE_API_KEY: "dataset-wrong" };
+  const { code, stdout, stderr } = await runKbdump(["plan", job, "--json"], env, folder);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: GET .*: 401 unauthorized .*; the service does not take this key\n$/);
+  expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 1 });
+  expect(stdout + stderr).not.toContain("dataset-wrong");
+  expect(await readdir(folder)).toEqual(["job.yaml"]);
+});
+
+test.each([
+  [["--budget", "-1"], /--budget: expected a whole number from 0 on/],
+  [["--exact", "--budget", "5"], /mutually exclusive/],
+])("plan %j: exit 2", async (flags, sentence) => {
+  const { code, stderr } = await runKbdump(["plan", "jobs/demo.yaml", ...flags]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(sentence);
+});
+
+test("SIGINT ends a plan at once, and leaves nothing", async () => {
+  const { job, env, folder, server } = await startPlace([makeDocument({ chunks: 50 })], { latency: 60_000 });
+  const plan = startKbdump(["plan", job], env);
+  const ended = finished(plan);
+  await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBeGreaterThan(0);
+  plan.kill("SIGINT");
+  expect(await ended).toMatchObject({ code: 130, stdout: "" });
+  expect(await readdir(folder)).toEqual(["job.yaml"]);
+});
+
+test("--help has an example and the exit codes", async () => {
+  const { code, stdout } = await runKbdump(["plan", "--help"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("kbdump plan nightly.yaml --exact --json");
+  expect(stdout).toMatch(/Exit codes: 0 .* 1 .* 2 .*3 /s);
+});

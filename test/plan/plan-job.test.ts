@@ -1,0 +1,172 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { InterruptedError, StopError } from "../../src/errors.js";
+import { planHash } from "../../src/run/plan-hash.js";
+import { jobFor } from "../run/job-for.js";
+import { makeDocument, makeStatusEntry } from "../servers/store.js";
+import { startPlace } from "./planning.js";
+
+const absent = "00000000-0000-4000-8000-00000000dead";
+
+test("a large document costs a plan a few requests; without a bound, as many as it takes", async () => {
+  const { plan, server } = await startPlace([makeDocument({ chunks: 310, childrenPerChunk: 2 })]);
+  const quick = await plan();
+  expect(quick.asked.sent).toBe(server.requests.length);
+  expect(quick.asked.sent).toBeLessThan(30);
+  expect(quick).toMatchObject({
+    requests: { all: 315, none: 5 },
+    certainty: { all: { exact: false, at_least: 315 }, none: { exact: true, at_least: 5, why: [] } },
+    counts: { chunks: 310, child_chunks: 620, child_chunks_exact: false },
+  });
+  expect(quick.certainty.all.why).toEqual([expect.stringMatching(/^the child lists of 30\d chunks were not asked: /)]);
+  const exact = await plan({ options: { budget: Number.POSITIVE_INFINITY } });
+  expect(exact).toMatchObject({ requests: { all: 315 }, certainty: { all: { exact: true, why: [] } } });
+  expect(exact.asked.sent).toBeGreaterThan(310);
+});
+
+test("a plan has what a run asks around the documents, too: datasets, batches before and after, sweeps", async () => {
+  const { plan, run, dataset } = await startPlace([makeDocument({ chunks: 3, childrenPerChunk: 101 })]);
+  dataset.batches.set("2025", [makeStatusEntry(absent)]);
+  dataset.batches.set("2026", []);
+  for (const consistency of ["counts", "sweeps"]) {
+    const { requests, certainty } = await plan({ job: { consistency } });
+    const { manifest } = await run({ job: { consistency } });
+    expect(certainty.this_job).toEqual({ exact: true, at_least: requests.all, why: [] });
+    expect(requests.this_job).toBe(manifest.requests.sent);
+  }
+});
+
+test("a batch that is not known, and a document that is not there, cost what they cost a run", async () => {
+  const document = makeDocument({ chunks: 2 });
+  const { plan, run, dataset } = await startPlace([document]);
+  const job = { datasets: [{ id: dataset.id, documents: [document.id, absent], batches: ["unknown"] }] };
+  const planned = await plan({ job });
+  expect(planned).toMatchObject({ status: "partial", counts: { documents: 2, documents_failed: 1 } });
+  expect(planned.documents[1]).toMatchObject({ document_id: absent, chunks: null, requests: 1, exact: true });
+  expect(planned.warnings).toEqual([
+    expect.stringMatching(new RegExp(`^document ${absent} cannot be read: GET .*404 not_found`)),
+    expect.stringMatching(/^indexing status of batch "unknown": GET .*404/),
+  ]);
+  expect(planned.requests.all).toBe((await run({ job })).manifest.requests.sent);
+});
+
+test("a job of batches alone has a plan", async () => {
+  const { plan, dataset } = await startPlace([makeDocument({ chunks: 2 })]);
+  dataset.batches.set("2025", []);
+  const planned = await plan({ job: { datasets: [{ id: dataset.id, batches: ["2025"] }] } });
+  expect(planned).toMatchObject({ status: "complete", counts: { documents: 0, batches: 1 }, requests: { all: 3 } });
+  expect(planned.certainty.all.exact).toBe(true);
+});
+
+test("child_chunks: none asks for no list but one of each document", async () => {
+  const { plan, run, server } = await startPlace([makeDocument({ chunks: 230, childrenPerChunk: 120 })]);
+  const planned = await plan({ job: { child_chunks: "none" } });
+  expect(server.requests.filter(({ path }) => path.endsWith("/child_chunks")).length).toBeLessThan(3);
+  expect(planned).toMatchObject({
+    child_chunks: "none",
+    requests: { this_job: 4 },
+    certainty: { this_job: { exact: true } },
+  });
+  expect((await run({ job: { child_chunks: "none" } })).manifest.requests.sent).toBe(4);
+});
+
+test("filters are those of the job", async () => {
+  const { plan, run, dataset } = await startPlace([makeDocument({ chunks: 150, childrenPerChunk: 1 })]);
+  const documents = [...dataset.documents.keys()];
+  const job = { datasets: [{ id: dataset.id, documents, status: ["completed"], keyword: "warranty" }] };
+  const planned = await plan({ job });
+  const { manifest } = await run({ job });
+  expect(planned.counts.chunks).toBe(manifest.counts.chunks);
+  expect(planned.counts.chunks).toBeLessThan(150);
+  expect(planned.requests.all).toBe(manifest.requests.sent);
+});
+
+test("the documents of a dataset are found as a run finds them", async () => {
+  const documents = Array.from({ length: 5 }, (_, at) => makeDocument({ chunks: at, seed: at + 1 }));
+  const { plan, run, dataset } = await startPlace(documents);
+  const job = { datasets: [{ id: dataset.id, documents: "all" }] };
+  const planned = await plan({ job });
+  expect(planned.counts).toMatchObject({ documents: 5, chunks: 10 });
+  expect(planned.requests.all).toBe((await run({ job })).manifest.requests.sent);
+});
+
+test("work that the next run continues is left as it is, and makes the forecast an upper bound", async () => {
+  const { plan, folder, server, dataset } = await startPlace([makeDocument({ chunks: 2 })]);
+  const job = await jobFor(folder, {
+    service: { base_url: server.url, retries: 0 },
+    datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()], batches: [] }],
+    output: { dir: join(folder, "out"), formats: ["jsonl"] },
+  });
+  const work = join(folder, "out", "test", ".work", "20250306T132000000Z");
+  await mkdir(work, { recursive: true });
+  const facts = { plan: planHash(job), started_at: new Date().toISOString() };
+  await writeFile(join(work, "plan.json"), JSON.stringify(facts));
+  const { certainty } = await plan();
+  expect(certainty.this_job.exact).toBe(false);
+  expect(certainty.this_job.why).toEqual([
+    expect.stringMatching(/^run 20250306T132000000Z broke off and is continued/),
+  ]);
+  expect(await readdir(work)).toEqual(["plan.json"]);
+  expect((await plan({ job: { consistency: "sweeps" } })).certainty.this_job.exact).toBe(true);
+});
+
+test("a document that is given up after several tries is said to be uncertain", async () => {
+  const [good, bad] = [makeDocument({ chunks: 2 }), makeDocument({ chunks: 2, seed: 2 })];
+  const { plan } = await startPlace([good, bad], {
+    faults: ({ path }) => (path.includes(bad.id) ? { kind: "status", status: 500 } : undefined),
+  });
+  const { documents, certainty } = await plan();
+  expect(documents[0]).toMatchObject({ exact: true, error: null });
+  expect(documents[1]).toMatchObject({ exact: false, why: ["it was given up after several tries"] });
+  expect(certainty.all.why).toEqual([`document ${bad.id}: it was given up after several tries`]);
+});
+
+test("a list that moves, or counts what it does not list, is said to be uncertain", async () => {
+  const document = makeDocument({ chunks: 30, childrenPerChunk: 60 });
+  const { plan } = await startPlace([document], {
+    onRequest: ({ query }) => {
+      if (query === "page=1&limit=100") document.chunks.pop();
+    },
+  });
+  const { certainty } = await plan();
+  expect(certainty.all).toMatchObject({
+    exact: false,
+    why: expect.arrayContaining([`document ${document.id}: it changed while it was asked`]),
+  });
+});
+
+test("nothing can be asked: the reason of the first document, and the hint that goes with it", async () => {
+  const { plan } = await startPlace([makeDocument({ chunks: 1 })], {
+    faults: () => ({ kind: "redirect", location: "https://kb.example.com/v1/datasets/x" }),
+  });
+  const error = await plan().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StopError);
+  expect(String(error)).toMatch(/service\.base_url should probably be https:\/\/kb\.example\.com\/v1$/);
+  const { plan: another } = await startPlace([makeDocument({ chunks: 1 }), makeDocument({ chunks: 1, seed: 2 })], {
+    faults: () => ({ kind: "status", status: 404, body: "html" }),
+  });
+  await expect(another()).rejects.toThrow(
+    /^none of the 2 documents could be asked; the first: .* check service\.base_url/,
+  );
+});
+
+test("a signal ends a plan", async () => {
+  const end = new AbortController();
+  const { plan } = await startPlace([makeDocument({ chunks: 9 })], {
+    onRequest: () => end.abort(new InterruptedError("SIGTERM")),
+  });
+  await expect(plan({ options: { signal: end.signal } })).rejects.toThrow(InterruptedError);
+});
+
+test("the figures of bytes and rows are near what a run then brings", async () => {
+  const { plan, run } = await startPlace([makeDocument({ chunks: 240, childrenPerChunk: 3 })], { gzip: true });
+  const { received, disk } = await plan();
+  const { manifest } = await run();
+  expect(received.bytes.this_job / manifest.requests.bytes).toBeGreaterThan(0.6);
+  expect(received.bytes.this_job / manifest.requests.bytes).toBeLessThan(1.6);
+  const written = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(disk.run_folder / written).toBeGreaterThan(0.8);
+  expect(disk.run_folder / written).toBeLessThan(1.25);
+  expect(disk).toMatchObject({ enough: true, database: 0 });
+});

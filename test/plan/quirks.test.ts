@@ -1,0 +1,160 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import type { JobPlan } from "../../src/plan/job-plan.js";
+import type { Quirk } from "../../src/plan/quirk.js";
+import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
+import type { Fault } from "../servers/faults.js";
+import { makeDocument, type TestDocument } from "../servers/store.js";
+import { startPlace } from "./planning.js";
+
+const quirk = (plan: JobPlan, name: Quirk["name"]) => plan.quirks.find((each) => each.name === name);
+
+const many = () => [makeDocument({ chunks: 130, seed: 1 }), makeDocument({ chunks: 2, seed: 2 })];
+const hierarchical = (more: object = {}) => [
+  makeDocument({ chunks: 12, docForm: "hierarchical_model", childrenPerChunk: 3, ...more }),
+];
+
+const only = (suffix: string, fault: Fault) => (request: RequestRecord) =>
+  request.path.endsWith(suffix) ? fault : undefined;
+const refusal = (status: number, code: string): Fault => ({ kind: "status", status, code, message: "no" });
+const html: Fault = { kind: "status", status: 404, body: "html" };
+
+interface Case {
+  readonly name: Quirk["name"];
+  readonly finding: string;
+  readonly detail: RegExp;
+  readonly trouble?: boolean;
+  readonly behaviour?: Behaviour;
+  readonly documents?: () => TestDocument[];
+}
+
+const cases: readonly Case[] = [
+  { name: "page_cap", finding: "full", detail: /^100 rows where 100 were asked for and 130 are there$/ },
+  { name: "page_cap", finding: "capped", detail: /^20 rows /, trouble: true, behaviour: { pageCap: 20 } },
+  { name: "page_cap", finding: "unknown", detail: /12 chunks/, documents: hierarchical },
+  { name: "page_cap", finding: "none", detail: /page 1/, behaviour: { paging: "ignored" } },
+  { name: "paging", finding: "normal", detail: /last page/ },
+  { name: "paging", finding: "ignored", detail: /everything/, trouble: true, behaviour: { paging: "ignored" } },
+  { name: "paging", finding: "repeats", detail: /page 1/, trouble: true, behaviour: { paging: "same-page" } },
+  { name: "has_more", finding: "honest", detail: /^right on \d+ pages$/ },
+  { name: "has_more", finding: "absent", detail: /^absent from/, behaviour: { hasMore: "absent" } },
+  { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-false" } },
+  { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-true" } },
+  { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "rows-equal-limit" } },
+  { name: "positions", finding: "collide", detail: /^of 100 chunks, [1-9]\d* have .*; [1-9]\d* gaps$/ },
+  { name: "ties", finding: "hold", detail: /same order/ },
+  { name: "ties", finding: "move", detail: /another order/, trouble: true, behaviour: { ties: "shuffled" } },
+  { name: "child_ties", finding: "none", detail: /no two child chunks/ },
+  {
+    name: "child_ties",
+    finding: "move",
+    detail: /another order/,
+    trouble: true,
+    behaviour: { ties: "shuffled" },
+    documents: () => hierarchical({ childrenPerChunk: 90 }),
+  },
+  { name: "embedded_children", finding: "agree", detail: /of their lists: 1;/, documents: hierarchical },
+  {
+    name: "embedded_children",
+    finding: "absent",
+    detail: /though there are some: 1$/,
+    documents: () => hierarchical({ embedChildren: false }),
+  },
+  {
+    name: "embedded_children",
+    finding: "differ",
+    detail: /others than these: 1;/,
+    trouble: true,
+    documents: () => {
+      const documents = hierarchical();
+      for (const chunk of documents[0]?.chunks ?? []) chunk.child_chunks = [{ id: "another" }];
+      return documents;
+    },
+  },
+  { name: "embedded_children", finding: "unknown", detail: /no children/ },
+  { name: "child_lists", finding: "present", detail: /were asked$/ },
+  {
+    name: "child_lists",
+    finding: "absent",
+    detail: /: 404 .*; an older service has no child lists/,
+    trouble: true,
+    behaviour: { faults: only("/child_chunks", html) },
+  },
+  { name: "metadata_fields", finding: "absent", detail: /^1 dataset/, behaviour: { faults: only("/built-in", html) } },
+  { name: "dataset_list", finding: "allowed", detail: /^it lists 1 dataset$/ },
+  {
+    name: "dataset_list",
+    finding: "refused",
+    detail: /403 forbidden/,
+    behaviour: { faults: only("/datasets", refusal(403, "forbidden")) },
+  },
+  {
+    name: "dataset_list",
+    finding: "refused",
+    detail: /401 unauthorized/,
+    behaviour: { faults: only("/datasets", refusal(401, "unauthorized")) },
+  },
+  { name: "dataset_list", finding: "absent", detail: /404/, behaviour: { faults: only("/datasets", html) } },
+  { name: "compression", finding: "none", detail: /no answer/ },
+  { name: "compression", finding: "gzip", detail: /gzip/, behaviour: { gzip: true } },
+  { name: "clock", finding: "agrees", detail: /^to within/ },
+  { name: "throttling", finding: "none", detail: /no request/ },
+];
+
+test.each(cases)(
+  "$name: $finding ($detail)",
+  async ({ name, finding, detail, trouble = false, behaviour, documents = many }) => {
+    const { plan } = await startPlace(documents(), behaviour);
+    const found = quirk(await plan(), name);
+    expect(found).toMatchObject({ name, finding, trouble });
+    expect(found?.detail).toMatch(detail);
+    if (trouble) expect(found?.meaning).not.toBe("");
+  },
+);
+
+test("a clock that is not ours: by how much, and which way", async () => {
+  const { plan } = await startPlace(many());
+  const hour = 3_600_000;
+  const behind = await plan({ options: { now: () => new Date(Date.now() + hour) } });
+  expect(quirk(behind, "clock")).toMatchObject({ finding: "differs", trouble: true });
+  expect(quirk(behind, "clock")?.detail).toMatch(/^the service is (3599|3600|3601) s behind this machine$/);
+  const ahead = await plan({ options: { now: () => new Date(Date.now() - hour) } });
+  expect(quirk(ahead, "clock")?.detail).toMatch(/ s ahead of this machine$/);
+});
+
+test("a service that throttles is named, and the plan is made all the same", async () => {
+  const throttled: Fault = { kind: "status", status: 429, headers: { "retry-after": "0" } };
+  const { plan, server } = await startPlace(many(), {
+    faults: ({ path }, nth) => (path.endsWith("/child_chunks") && nth === 0 ? throttled : undefined),
+  });
+  const made = await plan({ service: { base_url: server.url, retries: 3 } });
+  expect(quirk(made, "throttling")).toMatchObject({ finding: "seen", trouble: true });
+  expect(made.asked.throttled).toBeGreaterThan(0);
+  expect(made.warnings).toEqual([expect.stringMatching(/^\d+ requests of this plan had to be sent again/)]);
+});
+
+test("names are stable, and README.md lists them with every finding that these tests know", async () => {
+  const { plan } = await startPlace(many());
+  const names = (await plan()).quirks.map(({ name }) => name);
+  expect(names).toEqual([
+    "page_cap",
+    "paging",
+    "has_more",
+    "positions",
+    "ties",
+    "child_ties",
+    "embedded_children",
+    "child_lists",
+    "metadata_fields",
+    "dataset_list",
+    "compression",
+    "clock",
+    "throttling",
+  ]);
+  const readme = await readFile("README.md", "utf8");
+  const rowOf = (name: string) =>
+    readme.split("\n").find((line) => line.startsWith("| `") && line.includes(`\`${name}\``));
+  for (const name of names) expect(rowOf(name), name).toBeDefined();
+  const found = cases.filter(({ finding }) => finding !== "unknown");
+  for (const { name, finding } of found) expect(rowOf(name), name).toContain(`\`${finding}\``);
+});
