@@ -1,10 +1,11 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { plainText } from "../client/plain-text.js";
 import { LookAhead } from "../crawl/look-ahead.js";
 import { readWholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { DriftCount } from "../normalise/drift.js";
+import { DriftCount, sumOfDrift } from "../normalise/drift.js";
 import { rowFromRecord } from "../normalise/row-from-record.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
@@ -13,7 +14,7 @@ import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
 export type DiscoveryJob = Pick<Job, "datasets" | "consistency">;
 
 /** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
-type Answered = Pick<Found, "rows" | "failures" | "notes"> & {
+type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift"> & {
   readonly dataset: ListedDataset;
   readonly listing: Listing | undefined;
 };
@@ -31,58 +32,61 @@ export async function discoverDocuments(
   const options = { consistency: job.consistency, lookAhead };
   const all = job.datasets === "all" ? await listDatasets(api, options) : undefined;
   const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
-  const drift = new DriftCount();
-  const answers = await Promise.all(wanted.map((each) => answer(api, each, options, drift)));
+  const answers = await Promise.all(wanted.map((each) => listDocuments(api, each, options)));
+  requireDocuments(answers);
   const datasets = answers.map(({ dataset }) => dataset);
   const listings = [...answers.flatMap(({ listing }) => listing ?? []), ...(all?.skipped ?? [])];
   if (!all && listings.length === 0) return { datasets, found: undefined };
-  const found = {
+  const found: Found = {
     rows: answers.flatMap(({ rows }) => rows),
     listings,
     allDatasets: all?.whole,
     failures: [...(all?.failures ?? []), ...answers.flatMap(({ failures }) => failures)],
     notes: [...(all?.notes ?? []), ...answers.flatMap(({ notes }) => notes)],
-    drift: drift.drift,
+    drift: sumOfDrift(answers.map(({ drift }) => drift)),
   };
-  requireDocuments({ datasets, found });
   return { datasets, found };
 }
 
 /** Where lists failed and nothing else is left to be read, there is no dump. */
-function requireDocuments({ datasets, found }: Discovery): void {
-  const failed = (found?.listings ?? []).filter(({ state }) => state === "failed");
-  const [first] = found?.failures ?? [];
-  if (failed.length === 0 || first === undefined || datasets.some(({ documents }) => documents.length > 0)) return;
+function requireDocuments(answers: readonly Answered[]): void {
+  const failures = answers.filter(({ listing }) => listing?.state === "failed").flatMap(({ failures }) => failures);
+  const [first] = failures;
+  if (first === undefined || answers.some(({ dataset }) => dataset.documents.length > 0)) return;
   throw new StopError(
-    failed.length === 1 ? first : `${failed.length} datasets could not be listed; the first: ${first}`,
+    failures.length === 1 ? first : `${failures.length} datasets could not be listed; the first: ${first}`,
   );
 }
 
-async function answer(
+/** The documents of one dataset; nothing is asked where the job names them. */
+async function listDocuments(
   api: Pick<KnowledgeApi, "documents">,
   { dataset, name }: Wanted,
   options: WholeListOptions,
-  drift: DriftCount,
 ): Promise<Answered> {
   const { id, documents } = dataset;
-  const none = { rows: [], failures: [], notes: [] };
+  const none = { rows: [], failures: [], notes: [], drift: {} };
+  const told = `dataset ${plainText(id, "", 100)}`;
   if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
   const listing = { dataset_id: id, name, documents: 0 };
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const { rows, problems } = await readWholeList("documents", read, options);
     const known = { dataset_id: id, dataset_name: name };
+    const count = new DriftCount();
+    const rowOptions = { keepSignatures: true, drift: count.add };
     return {
       dataset: { ...dataset, documents: rows.map((row) => row.id) },
       listing: { ...listing, state: problems.length > 0 ? "unsettled" : "listed", documents: rows.length },
-      rows: rows.map((row) => rowFromRecord("document_info", row, known, { keepSignatures: true, drift: drift.add })),
-      failures: problems.length > 0 ? [`the list of documents of dataset ${id} ${movedText(problems)}`] : [],
-      notes: rows.length === 0 ? [`dataset ${id} has no documents`] : [],
+      rows: rows.map((row) => rowFromRecord("document_info", row, known, rowOptions)),
+      failures: problems.length > 0 ? [`the list of documents of ${told} ${movedText(problems)}`] : [],
+      notes: rows.length === 0 ? [`${told} has no documents`] : [],
+      drift: count.drift,
     };
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     const hint = error.status === 403 ? "; or name its documents by id" : "";
-    const failures = [`the documents of dataset ${id} cannot be listed: ${error.message}${hint}`];
+    const failures = [`the documents of ${told} cannot be listed: ${error.message}${hint}`];
     return { ...none, failures, dataset: { ...dataset, documents: [] }, listing: { ...listing, state: "failed" } };
   }
 }

@@ -1,5 +1,6 @@
 import type { Listed } from "../client/check-list.js";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { plainText } from "../client/plain-text.js";
 import { readWholeList, type WholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
@@ -36,7 +37,7 @@ export async function listDatasets(
   if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
   const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
   const skipped = judged.flatMap(({ row, reason }) => (reason === undefined ? [] : [{ row, reason }]));
-  const notes = skipped.map(({ row, reason }) => `dataset ${row.id} is skipped: ${reason}`);
+  const notes = skipped.map(({ row, reason }) => `dataset ${plainText(row.id, "", 100)} is skipped: ${reason}`);
   if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
   if (limited)
     notes.push("the service does not take include_all: datasets of which the key is no member may be missing");

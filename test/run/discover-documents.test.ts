@@ -198,9 +198,9 @@ test("no datasets, and none that can be read, are an error; a dataset without do
   const [only] = place.datasets;
   const { found } = await discoverDocuments(place.client, everything);
   expect(found).toMatchObject({ rows: [], failures: [], notes: [`dataset ${only?.id} has no documents`] });
-  if (only) only.listed = { provider: "external" };
+  if (only) only.listed = { provider: "external", id: "\u001b[31mred\n" };
   await expect(discoverDocuments(place.client, everything)).rejects.toThrow(
-    /^no dataset can be read; the first: dataset/,
+    /^no dataset can be read; the first: dataset \[31mred is skipped: its chunks/,
   );
 });
 

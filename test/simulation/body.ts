@@ -13,7 +13,8 @@ function textOf(record: JsonObject, mark: number | undefined): string {
   return mark === undefined ? text : `${text.slice(0, -1)},"${markName}":${mark}}`;
 }
 
-function isRecord(value: unknown): value is JsonObject {
+/** Whether a value is an object, with members. */
+export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

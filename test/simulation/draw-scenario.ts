@@ -24,13 +24,13 @@ export function streamOf(seed: number, purpose: string): Random {
  */
 export function drawScenario(seed: number): Scenario {
   const random = streamOf(seed, "scenario");
-  const job = drawJob(random);
+  const drawn = drawJob(random);
+  const plain = Array.from({ length: integer(random, 1, 3) }, () => drawDocument(random, drawn));
   return {
     seed,
-    job,
-    documents: Array.from({ length: integer(random, 1, 3) }, () => drawDocument(random, job)),
+    ...withForms(streamOf(seed, "forms"), drawn, plain),
     service: drawService(random),
-    faults: drawFaults(random, job),
+    faults: drawFaults(random, drawn),
     edits: drawEdits(random),
     interruptions: drawInterruptions(random),
   };
@@ -67,7 +67,25 @@ function drawDocument(random: Random, { childChunks }: JobShape): DocumentShape 
     big: chance(random, 0.5) ? pick(random, [50, 51, 100, 101, integer(random, 26, 99), integer(random, 101, 300)]) : 0,
     ties: chance(random, 0.2) ? integer(random, 2, 60) : 0,
     refused: chance(random, 0.04) ? pick(random, refusals) : undefined,
+    form: "text_model",
+    embeds: false,
   };
+}
+
+/** Some of the jobs that ask for all child lists ask only for those that the evidence calls for, of documents that give some. */
+function withForms(
+  random: Random,
+  job: JobShape,
+  documents: readonly DocumentShape[],
+): Pick<Scenario, "job" | "documents"> {
+  if (job.childChunks !== "all" || chance(random, 0.6)) return { job, documents };
+  const withForm = (shape: DocumentShape): DocumentShape => {
+    const form = pick(random, ["hierarchical_model", "hierarchical_model", "text_model"] as const);
+    if (form === "text_model") return chance(random, 0.6) ? { ...shape, few: 1, big: 0 } : shape;
+    const chunks = chance(random, 0.5) ? integer(random, 13, 70) : shape.chunks;
+    return { ...shape, form, embeds: chance(random, 0.8), chunks, few: integer(random, 2, 5) };
+  };
+  return { job: { ...job, childChunks: "auto" }, documents: documents.map(withForm) };
 }
 
 const refusals: readonly [Refused, ...Refused[]] = [

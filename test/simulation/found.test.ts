@@ -31,7 +31,16 @@ const still: Scenario = {
   edits: { kinds: [], rate: 0, most: 0 },
   interruptions: [],
 };
-const document = { chunks: 3, few: 1, bigEvery: 3, big: 80, ties: 0, refused: undefined };
+const document = {
+  chunks: 3,
+  few: 1,
+  bigEvery: 3,
+  big: 80,
+  ties: 0,
+  refused: undefined,
+  form: "text_model",
+  embeds: false,
+} as const;
 
 test("a child list that came in two halves is read a second time, as any that takes more than one answer", async () => {
   const scenario: Scenario = {

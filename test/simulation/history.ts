@@ -42,6 +42,16 @@ export class History {
     return version && stateOf(version, list);
   }
 
+  /** The moment since which the list is as it is now. */
+  since({ document, chunk }: ListName): number | undefined {
+    const versions = this.versionsOf(document);
+    const rowsOf = (version: Version | undefined) =>
+      chunk === undefined ? version?.chunks : version?.children.get(chunk);
+    const now = rowsOf(versions.at(-1));
+    const before = versions.findLastIndex((version) => rowsOf(version) !== now);
+    return versions[before + 1]?.from;
+  }
+
   /** Every state that the list had between two moments, both included. */
   *between(list: ListName, first: number, last: number): Generator<ListState | undefined> {
     const versions = this.versionsOf(list.document);

@@ -37,7 +37,7 @@ function documentOf(shape: DocumentShape, number: number): TestDocument {
       Array.from({ length: count }, (_, child) => childOf(chunk, child + 1)),
     );
   }
-  return { id, name: `document ${number}`, docForm: "text_model", createdAt: number, chunks, children };
+  return { id, name: `document ${number}`, docForm: shape.form, createdAt: number, chunks, children };
 }
 
 /** A child chunk at a position. */

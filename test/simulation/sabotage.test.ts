@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { ListPage } from "../../src/client/check-list.js";
+import type { Listed, ListPage } from "../../src/client/check-list.js";
 import type { Client } from "../../src/client/open-client.js";
 import { drawScenario } from "./draw-scenario.js";
 import { play } from "./play.js";
@@ -32,12 +32,26 @@ function remembering(client: Client): Client {
   return { ...client, chunks };
 }
 
+/** Takes the last child from one chunk of each page: what is sampled is mostly another one. */
+function losingEmbedded(client: Client): Client {
+  const without = (row: Listed): Listed => {
+    const { child_chunks: children } = row;
+    return Array.isArray(children) && row.id.endsWith("-c3") ? { ...row, child_chunks: children.slice(0, -1) } : row;
+  };
+  const chunks: Client["chunks"] = async (...args) => {
+    const page = await client.chunks(...args);
+    return { ...page, rows: page.rows.map(without) };
+  };
+  return { ...client, chunks };
+}
+
 test.each<[string, Sabotage]>([
   ["loses a row and lowers the total", pages((page) => ({ ...page, rows: page.rows.slice(1), total: page.total - 1 }))],
   ["invents a row", pages((page) => ({ ...page, rows: page.rows.map((row) => ({ ...row, id: `${row.id}!` })) }))],
   ["changes a content", pages((page) => ({ ...page, rows: page.rows.map((row) => ({ ...row, content: "?" })) }))],
   ["sees no children", (client) => ({ ...client, childChunks: async () => ({ rows: [], total: 0, docForm: null }) })],
   ["does not look a second time", remembering],
+  ["loses a child that a chunk embeds", losingEmbedded],
 ])("a client that %s is found out", async (_, sabotage) => {
   for (let seed = 1; seed <= seeds; seed++) {
     const { wrong } = await play(drawScenario(seed), undefined, sabotage);

@@ -25,6 +25,9 @@ export interface DocumentShape {
   readonly ties: number;
   /** What its lists answer in place of rows, for good. */
   readonly refused: Refused | undefined;
+  readonly form: "text_model" | "hierarchical_model";
+  /** Whether its chunks carry their children, too: in hierarchical_model only. */
+  readonly embeds: boolean;
 }
 
 export interface Refused {
@@ -33,7 +36,7 @@ export interface Refused {
 }
 
 export interface JobShape {
-  readonly childChunks: "all" | "none";
+  readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "counts" | "sweeps";
   readonly concurrency: number;
   readonly retries: number;

@@ -7,9 +7,11 @@ import { rightAnswer } from "../servers/routes.js";
 import { bytesOf } from "./body.js";
 import { streamOf } from "./draw-scenario.js";
 import { applyEdit } from "./edit.js";
+import { withEmbedded } from "./embedding.js";
 import { FaultScript } from "./faults.js";
 import { History } from "./history.js";
 import { type Knowledge, knowledgeOf } from "./knowledge.js";
+import { type ListName, listOf } from "./list-name.js";
 import { isMoving, type Scenario } from "./scenario.js";
 
 /** What comes back of a request. */
@@ -33,6 +35,12 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
+}
+
+interface Sent {
+  readonly slow?: number;
+  readonly fault?: Fault["kind"];
+  readonly list?: ListName | undefined;
 }
 
 /** The knowledge service of a scenario: edits happen between its answers, and some of its answers go wrong. */
@@ -81,15 +89,18 @@ export class SimulatedService {
       return this.#sent(errorAnswer(401, "unauthorized", "Access token is invalid"), "401");
     }
     const limit = Number(new URLSearchParams(query).get("limit") ?? 0);
+    const list = listOf(path);
     const fault = this.#faults.next({ url: `${path}?${query}`, limit });
     const answer = (page?: string) => this.#answer(path, query, page);
-    if (!fault) return this.#sent(answer(), "");
-    if (fault.kind === "slow") return this.#sent(answer(), `slow ${fault.milliseconds}`, fault.milliseconds);
+    if (!fault) return this.#sent(answer(), "", { list });
+    if (fault.kind === "slow") {
+      return this.#sent(answer(), `slow ${fault.milliseconds}`, { slow: fault.milliseconds, list });
+    }
     if (fault.kind === "hang") return this.#lost("hang");
     if (fault.kind === "reset-before" || fault.kind === "reset-mid-body") return this.#lost("reset");
     const wrong = faultyAnswer(fault, answer, () => answer("1"));
     const outcome = fault.kind === "status" ? `status ${fault.status}` : fault.kind;
-    return this.#sent(wrong, outcome, 0, fault.kind);
+    return this.#sent(wrong, outcome, { fault: fault.kind, list });
   }
 
   /** Edits something, with the probability of the scenario. */
@@ -126,17 +137,35 @@ export class SimulatedService {
       path,
       query: asked,
     };
-    return rightAnswer(question, true);
+    const answer = rightAnswer(question, true);
+    return this.#embedding(listOf(path), answer);
+  }
+
+  /** A page of chunks carries their children where the document embeds them. */
+  #embedding(list: ListName | undefined, answer: Answer): Answer {
+    const index = this.knowledge.documents.findIndex(({ id }) => id === list?.document);
+    const [document, shape] = [this.knowledge.documents[index], this.#scenario.documents[index]];
+    if (!document || !shape || list?.chunk !== undefined) return answer;
+    return withEmbedded(answer, document, shape, (chunk) => this.#markOf({ document: document.id, chunk }));
+  }
+
+  /**
+   * What the rows of a list carry where anything is edited: the moment of the answer. With `auto`, children come with two
+   * answers that have to agree: these carry the moment since which their list is as it is.
+   */
+  #markOf(list: ListName | undefined): number | undefined {
+    if (!isMoving(this.#scenario)) return undefined;
+    const isTwofold = this.#scenario.job.childChunks === "auto" && list?.chunk !== undefined;
+    return isTwofold ? (this.history.since(list) ?? this.moment) : this.moment;
   }
 
   #lost(kind: "hang" | "reset"): Reply {
     return { moment: this.moment, outcome: kind, isUsable: false, wire: { kind } };
   }
 
-  #sent(answer: Answer, outcome: string, slow = 0, fault?: Fault["kind"]): Reply {
-    const mark = isMoving(this.#scenario) ? this.moment : undefined;
+  #sent(answer: Answer, outcome: string, { slow = 0, fault, list }: Sent = {}): Reply {
     const { status, headers = {} } = answer;
-    const bytes = bytesOf(answer, mark, fault);
+    const bytes = bytesOf(answer, this.#markOf(list), fault);
     const isPage = fault === undefined || fault === "empty-page" || fault === "repeated-page";
     const isSpared = fault === "missing-id" && Array.isArray(answer.json?.data) && answer.json.data.length === 0;
     const isUsable = status === 200 && (isPage || isSpared);

@@ -55,4 +55,8 @@ const wanted: Readonly<Record<string, number>> = {
   "chunks swept while edited": 0.1,
   "children swept while edited": 0.01,
   "edited between the sweeps, without a trace": 0.02,
+  "auto: skipped": 0.03,
+  "auto: embedded": 0.1,
+  "auto: fewer lists, resumed": 0.04,
+  "auto: embedded while edited": 0.02,
 };

@@ -29,7 +29,7 @@ export interface Evidence {
   readonly index: number;
   readonly row: DocumentRow;
   readonly chunks: StoredList;
-  /** For every chunk that is stored, also where there are none; none for jobs without children. */
+  /** For every chunk that is stored, also where there are none; none for jobs without children, few where `auto` skips them. */
   readonly children: readonly StoredList[];
   /** Rows of child chunks whose parent is not stored. */
   readonly orphans: number;
@@ -46,7 +46,7 @@ export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): E
   const childRows = linesOf(outcome, index, "child_chunks", row.child_chunk_count);
   const ids = new Set(chunkRows.map(({ id }) => String(id)));
   const byParent = grouped(childRows, (child) => String(child.segment_id));
-  const withChildren = outcome.scenario.job.childChunks === "all" ? [...ids] : [];
+  const withChildren = outcome.scenario.job.childChunks === "none" ? [] : answeredFor(outcome, index, [...ids]);
   return {
     outcome,
     index,
@@ -61,6 +61,13 @@ export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): E
     first: Math.min(...calls.map(({ from }) => from)),
     last: Math.max(...calls.map(({ from, answered = from }) => answered)),
   };
+}
+
+/** The chunks of whose children the run vouches: all of them, but for those that `auto` skipped outside of its sample. */
+function answeredFor(outcome: Outcome, index: number, ids: readonly string[]): readonly string[] {
+  const skipped = outcome.through?.reading.documents[index]?.childLists?.skipped ?? 0;
+  if (skipped === 0) return ids;
+  return [0, 1, 2, 3, 4].flatMap((nth) => ids[Math.round((nth * (ids.length - 1)) / 4)] ?? []);
 }
 
 type Line = Readonly<Record<string, unknown>>;

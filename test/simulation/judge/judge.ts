@@ -1,4 +1,5 @@
 import type { Outcome } from "../outcome.js";
+import { checkAuto } from "./auto.js";
 import { checkCost } from "./cost.js";
 import type { Coverage } from "./coverage.js";
 import { checkEnd } from "./end.js";
@@ -18,6 +19,7 @@ const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage
   checkReason,
   checkWhole,
   checkSwept,
+  checkAuto,
 ];
 
 /** Everything that is wrong with an outcome; nothing, if the promises are kept. */

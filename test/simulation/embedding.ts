@@ -1,0 +1,24 @@
+import type { Answer } from "../servers/answer.js";
+import type { TestDocument } from "../servers/store.js";
+import { isRecord, markName } from "./body.js";
+import type { DocumentShape } from "./scenario.js";
+
+/** A page of chunks with the children of each in it, or with none, as documents of this shape have it. */
+export function withEmbedded(
+  answer: Answer,
+  document: TestDocument,
+  { form, embeds }: DocumentShape,
+  markOf: (chunk: string) => number | undefined,
+): Answer {
+  const data = answer.json?.data;
+  if (form !== "hierarchical_model" || !Array.isArray(data)) return answer;
+  const childrenOf = (chunk: string) => {
+    const mark = markOf(chunk);
+    const children = document.children.get(chunk) ?? [];
+    return mark === undefined ? children : children.map((child) => ({ ...child, [markName]: mark }));
+  };
+  const rows = data.map((row) =>
+    isRecord(row) ? { ...row, child_chunks: embeds ? childrenOf(String(row.id)) : [] } : row,
+  );
+  return { ...answer, json: { ...answer.json, data: rows } };
+}

@@ -1,0 +1,46 @@
+import type { ChildLists } from "../../../src/run/child-lists-read.js";
+import type { Coverage } from "./coverage.js";
+import type { Evidence } from "./evidence.js";
+import type { Complain } from "./judge.js";
+
+/** What a document says of its child lists is so, and lists are left out only where they may be. */
+export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
+  const { row, outcome, index } = evidence;
+  const lists = outcome.through?.reading.documents[index]?.childLists ?? undefined;
+  const { childChunks } = outcome.scenario.job;
+  const isTold = row.status !== "failed" && childChunks !== "none";
+  if (isTold !== (lists !== undefined)) wrong(`of its child lists it says ${JSON.stringify(lists)}`);
+  if (!lists) return;
+  checkCounts(evidence, lists, wrong);
+  checkAsked(evidence, lists, wrong);
+  if (childChunks === "auto") count(evidence, lists, coverage);
+}
+
+/** Lists are skipped in text alone, and then there are no children; what is embedded is taken only where there is any. */
+function checkCounts({ row, outcome, index }: Evidence, lists: ChildLists, wrong: Complain): void {
+  const { asked, embedded, skipped } = lists;
+  const { documents, job } = outcome.scenario;
+  const shape = documents[index];
+  if (asked + embedded + skipped !== row.chunk_count) wrong(`${asked} + ${embedded} + ${skipped} lists are told of`);
+  if (skipped > 0 && (shape?.form !== "text_model" || row.child_chunk_count > 0)) wrong(`${skipped} lists are skipped`);
+  if (embedded > 0 && !shape?.embeds) wrong(`${embedded} lists are taken from chunks that embed none`);
+  if (skipped + embedded > 0 && job.childChunks === "all") wrong("not every list was asked for");
+}
+
+/** Where nobody interrupts and nothing moves, as many lists are asked for as it says. */
+function checkAsked({ row, outcome, first, last }: Evidence, { asked }: ChildLists, wrong: Complain): void {
+  const { calls, lives, service, scenario } = outcome;
+  const edited = service.history.isEdited(row.document_id, first, last);
+  const readings = scenario.job.consistency === "sweeps" ? 2 : 1;
+  if (row.status !== "complete" || row.sweeps > readings || lives > 1 || edited) return;
+  const chunks = new Set(calls.ofDocument(row.document_id).flatMap(({ list }) => list?.chunk ?? []));
+  if (chunks.size !== asked) wrong(`${chunks.size} child lists were asked for, it says ${asked}`);
+}
+
+function count({ row, outcome, first, last }: Evidence, { embedded, skipped }: ChildLists, coverage: Coverage): void {
+  coverage.met(`auto: ${skipped > 0 ? "skipped" : embedded > 0 ? "embedded" : "asked"}`);
+  if (row.status !== "complete" || skipped + embedded === 0) return;
+  if (outcome.lives > 1) coverage.met("auto: fewer lists, resumed");
+  const edited = outcome.service.history.isEdited(row.document_id, first, last);
+  if (edited && embedded > 0) coverage.met("auto: embedded while edited");
+}
