@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { runCommandLine } from "./cli/cli.js";
-import { describeError } from "./cli/describe-error.js";
+import { outputFlags } from "./cli/output-flags.js";
+import { unwritten } from "./cli/print-result.js";
+import { tellError } from "./cli/tell-error.js";
 import { InterruptedError } from "./errors.js";
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
@@ -15,21 +17,24 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     setTimeout(() => process.exit(error.exitCode), grace).unref();
   });
 }
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error; // whoever read us has gone, as `| head` does
-  });
-}
 
 const args = process.argv.slice(2);
+let told = false;
+const tell = (error: unknown) => {
+  told = true;
+  process.exitCode = tellError(error, outputFlags(args), process);
+};
+process.stderr.on("error", () => {}); // nobody is left to be told
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") return; // whoever read us has gone, as `| head` does
+  process.on("exit", () => {
+    if (!told) tell(unwritten(error));
+  });
+});
+
 try {
   const { stdout, stderr, env } = process;
   process.exitCode = await runCommandLine(args, { stdout, stderr, env, signal: interrupted.signal });
 } catch (error) {
-  const { message, exitCode, unexpected } = describeError(error);
-  process.stderr.write(`kbdump: ${message}\n`);
-  if (unexpected && error instanceof Error) process.stderr.write(`This is a fault of kbdump.\n${error.stack}\n`);
-  if (args.includes("--json"))
-    process.stdout.write(`${JSON.stringify({ status: "failed", exit_code: exitCode, error: message })}\n`);
-  process.exitCode = exitCode;
+  tell(error);
 }

@@ -3,6 +3,7 @@ import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
 import { initialJobFile } from "../job/init.js";
 import type { Command } from "./command.js";
+import { printResult } from "./print-result.js";
 
 const options = (yargs: Argv) =>
   yargs
@@ -22,7 +23,7 @@ export const initCommand: Command = {
         throw new UsageError("No job file was written:", [{ path, message: reason }]);
       });
       const next = `Wrote ${path}. Fill in the service and the ids, set the key, and start it:\n  kbdump run ${path}`;
-      world.stdout.write(`${json ? JSON.stringify({ path }) : next}\n`);
+      await printResult(world, json ? JSON.stringify({ path }) : next);
       done(exitCodes.complete);
     }),
 };

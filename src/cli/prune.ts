@@ -4,6 +4,7 @@ import { pruneJson, renderPrune } from "../report/prune-table.js";
 import { jsonLine, paintFor } from "../report/text.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions } from "./options.js";
+import { printResult } from "./print-result.js";
 
 const epilog = `A run stays if any rule of output.keep names it: last, daily, weekly, monthly. The newest complete run always stays.
 
@@ -33,7 +34,7 @@ export const pruneCommand: Command = {
       const text = argv.json
         ? jsonLine(pruneJson(job.name, result, argv.dryRun))
         : renderPrune(result, argv.dryRun, paintFor(world.stdout, world.env));
-      world.stdout.write(`${text}\n`);
+      await printResult(world, text);
       done(result.failures.length > 0 ? exitCodes.failed : exitCodes.complete);
     }),
 };

@@ -1,10 +1,11 @@
 import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
 import { renderSummary, summaryJson } from "../report/summary.js";
-import { jsonLine, paintFor } from "../report/text.js";
+import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import { emptyRunTally } from "../run/run-tally.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
@@ -64,7 +65,7 @@ export const runCommand: Command = {
       const summary = argv.json
         ? jsonLine(summaryJson(result, elapsed))
         : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
-      world.stdout.write(`${summary}\n`);
+      await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
       done(result.manifest.status === "complete" ? exitCodes.complete : exitCodes.partial);
     }),
 };

@@ -6,6 +6,7 @@ import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import type { TakenStatus } from "../run/take-status.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { printResult } from "./print-result.js";
 import { watchBatches, watchTimesFrom } from "./status-watch.js";
 import type { World } from "./world.js";
 
@@ -60,7 +61,7 @@ export const statusCommand: Command = {
       if (status.rows.length === 0 && status.failures.length > 0) {
         throw new StopError(`no batch could be read: ${status.failures[0]}`);
       }
-      world.stdout.write(`${argv.json ? jsonLine(status) : render(status, world)}\n`);
+      await printResult(world, argv.json ? jsonLine(status) : render(status, world));
       done(status.failures.length > 0 ? exitCodes.partial : exitCodes.complete);
     }),
 };

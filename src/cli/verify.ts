@@ -6,6 +6,7 @@ import { watchVerify } from "../report/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
 import { withCommonOptions } from "./options.js";
+import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
   kbdump verify output/nightly/latest
@@ -48,7 +49,7 @@ export const verifyCommand: Command = {
       const text = json
         ? verificationJson(verification)
         : renderVerification(verification, paintFor(world.stdout, world.env));
-      world.stdout.write(`${text}\n`);
+      await printResult(world, text);
       done(verification.status === "sound" ? exitCodes.complete : exitCodes.differences);
     }),
 };

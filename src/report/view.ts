@@ -8,7 +8,8 @@ export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  write(text: string): unknown;
+  /** `written` is called when it is, or cannot be. */
+  write(text: string, written?: (error?: Error | null) => void): unknown;
 }
 
 export interface ViewOptions {

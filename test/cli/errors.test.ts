@@ -1,0 +1,108 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { printResult } from "../../src/cli/print-result.js";
+import { tellError } from "../../src/cli/tell-error.js";
+import { BusyError, StopError } from "../../src/errors.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { finished, runKbdump } from "./run-kbdump.js";
+
+const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+function say(error: unknown, flags: { json: boolean; logFormat: "text" | "json" }) {
+  const said = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof said) => ({
+    write: (text: string) => {
+      said[name] += text;
+    },
+  });
+  const exitCode = tellError(error, flags, { stdout: into("stdout"), stderr: into("stderr") });
+  return { exitCode, ...said };
+}
+
+test("an error is a line on stderr, and with --json one object on stdout", () => {
+  const error = new StopError("it broke\u0085");
+  expect(say(error, { json: false, logFormat: "text" })).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: "kbdump: it broke\u0085\n",
+  });
+  const { stdout, stderr } = say(new BusyError("busy\u0085"), { json: true, logFormat: "json" });
+  expect(stdout).toBe('{"status":"failed","exit_code":5,"error":"busy\\u0085"}\n');
+  expect(JSON.parse(stderr)).toEqual({
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+    level: "error",
+    message: "busy\u0085",
+    exit_code: 5,
+  });
+});
+
+test("a fault of our own has its stack, in one line of JSON where that is asked for", () => {
+  const error = new TypeError("x is not a function");
+  expect(say(error, { json: false, logFormat: "text" }).stderr).toMatch(
+    /^kbdump: x is .*\nThis is a fault of kbdump\.\n/,
+  );
+  const { stderr } = say(error, { json: false, logFormat: "json" });
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(JSON.parse(stderr).stack).toContain("errors.test");
+});
+
+test.each([
+  ["a wrong job file", ["run", "nothing.yaml", "--json=true", "--log-format=json"], 2],
+  ["a wrong command line", ["run", "--nothing", "--json", "--log-format", "json"], 2],
+])("%s ends with a line of JSON on stderr and one on stdout", async (_name, args, code) => {
+  const { code: got, stdout, stderr } = await runKbdump(args);
+  expect(got).toBe(code);
+  const message: unknown = JSON.parse(stderr).message;
+  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: code, error: message });
+});
+
+test("printing resolves when it is written or nobody reads, and rejects with what is done nevertheless", async () => {
+  const printing = (error: Error | null, achieved?: string) => {
+    const stdout = { write: (_text: string, written?: (error?: Error | null) => void) => written?.(error) };
+    return printResult({ stdout }, "text", achieved);
+  };
+  const withCode = (code: string) => Object.assign(new Error(code), { code });
+  await printing(null);
+  await printing(withCode("EPIPE"));
+  await expect(printing(withCode("ENOSPC"))).rejects.toThrow(
+    "the result could not be written to stdout: the disk is full",
+  );
+  await expect(printing(withCode("EIO"), "all is well")).rejects.toThrow(
+    /^all is well, but the result .*: the disk reports/,
+  );
+});
+
+test.runIf(existsSync("/dev/full"))(
+  "a full stdout: exit 1, no stack, and the run is published all the same",
+  async () => {
+    const store = new Store();
+    const dataset = store.addDataset(makeDocument({ chunks: 3 }));
+    const server = await startRealisticServer(store);
+    onTestFinished(() => server.close());
+    const folder = await testFolder();
+    const job = await jobFile(folder, {
+      service: { base_url: server.url },
+      datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
+      output: { formats: ["jsonl"] },
+    });
+    const shell = `exec "${process.execPath}" "${program}" run "${job}" > /dev/full`;
+    const child = spawn("sh", ["-c", shell], { env: { PATH: process.env.PATH, KNOWLEDGE_API_KEY: server.key } });
+    const { code, stderr } = await finished(child);
+    const [run = ""] = await readdir(join(folder, "out", "test", "runs"));
+    expect([code, stderr]).toEqual([
+      1,
+      `kbdump: the run is published in ${join(folder, "out", "test", "runs", run)}, but the result could not be written to stdout: the disk is full\n`,
+    ]);
+    const help = spawnSync("sh", ["-c", `"${process.execPath}" "${program}" --help > /dev/full`], { encoding: "utf8" });
+    expect([help.status, help.stderr]).toEqual([
+      1,
+      "kbdump: the result could not be written to stdout: the disk is full\n",
+    ]);
+  },
+);
