@@ -1,7 +1,7 @@
 import type { DocumentRow } from "../normalise/document-row.js";
 import type { ChunkQuery, Knowledge, Listed, ListQuery } from "../service/knowledge.js";
 import { notFound, UnknownPath } from "../service/refusal.js";
-import { recordsAt, recordsOfRows } from "./dump-rows.js";
+import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
 import { FilterCache } from "./filter-cache.js";
 import { datasetsOf, listedDataset, listedDocument } from "./listed-rows.js";
 import type { OpenDump } from "./open-dump.js";
@@ -48,7 +48,7 @@ export class DumpKnowledge implements Knowledge {
     const list = { file, kind: "chunks", ...this.#dump.chunks.document(dataset_id, document_id) } as const;
     const { rows, total } = await readPage(list, query, this.#filters);
     if (!this.#embedsChildren(document)) return { doc_form, rows, total };
-    return { doc_form, rows: await Promise.all(rows.map((row) => this.#withChildren(document, row))), total };
+    return { doc_form, rows: await this.#withChildren(document, rows), total };
   }
 
   async childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery) {
@@ -114,11 +114,14 @@ export class DumpKnowledge implements Knowledge {
     return longestRun <= longestEmbedded || doc_form === "text_model" || doc_form === "qa_model";
   }
 
-  async #withChildren(document: DocumentRow, chunk: Listed): Promise<Listed> {
-    if (Object.hasOwn(chunk, "child_chunks")) return chunk; // no list, as extra has it
-    const range = await this.#dump.children.rowsOf(keyOf(document, chunk.id));
-    const children = range ? await recordsAt(this.#dump.children.file, "child_chunks", range) : [];
-    return { ...chunk, child_chunks: children };
+  async #withChildren(document: DocumentRow, chunks: readonly Listed[]): Promise<readonly Listed[]> {
+    const { children } = this.#dump;
+    const lists = await children.linesOf(chunks.map(({ id }) => keyOf(document, id)));
+    return chunks.map((chunk, at) => {
+      const list = lists[at];
+      if (Object.hasOwn(chunk, "child_chunks") || !list) return chunk; // no list, as extra has it
+      return { ...chunk, child_chunks: recordsOfLines(children.file, "child_chunks", list) };
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { recordFromRow } from "../normalise/record-from-row.js";
 import type { Listed } from "../service/knowledge.js";
 import { NumberList } from "./number-list.js";
 import type { RowFile } from "./row-file.js";
-import type { RowRange } from "./row-index.js";
+import type { Lines, RowRange } from "./row-index.js";
 import { noRow, rowOfLine } from "./row-of-line.js";
 
 /** Bytes of rows that are looked through at a time. */
@@ -12,8 +12,12 @@ const pieceSize = 4_000_000;
 
 /** The records of rows, as a service could have sent them. */
 export async function recordsAt(file: RowFile, kind: Kind, { first, end }: RowRange): Promise<readonly Listed[]> {
-  const lines = await file.lines(first, end);
-  return lines.map((line, at) => recordOf(file, kind, line, first + at));
+  return recordsOfLines(file, kind, { first, lines: await file.lines(first, end) });
+}
+
+/** The records of lines that were read already. */
+export function recordsOfLines({ name }: RowFile, kind: Kind, { first, lines }: Lines): readonly Listed[] {
+  return lines.map((line, at) => recordOf(name, kind, line, first + at + 1));
 }
 
 /** The records of some rows, given by their numbers in order. */
@@ -49,10 +53,10 @@ function endOfPiece(file: RowFile, range: RowRange): number {
   return end;
 }
 
-function recordOf(file: RowFile, kind: Kind, line: Buffer, row: number): Listed {
-  const record = recordFromRow(kind, rowOfLine(line, file.name, row + 1));
+function recordOf(fileName: string, kind: Kind, line: Buffer, number: number): Listed {
+  const record = recordFromRow(kind, rowOfLine(line, fileName, number));
   if (isListed(record)) return record;
-  throw noRow(file.name, row + 1, "has no id");
+  throw noRow(fileName, number, "has no id");
 }
 
 function isListed(record: RawRecord): record is Listed {

@@ -14,6 +14,12 @@ export interface RowRange {
   readonly end: number;
 }
 
+/** Lines of rows that stand together, and the number of the first of them, from 0. */
+export interface Lines {
+  readonly first: number;
+  readonly lines: readonly Buffer[];
+}
+
 /** The rows of a document. */
 export interface DocumentRange extends RowRange {
   /** Bytes of the longest run of rows with the same id. */
@@ -64,11 +70,30 @@ export class RowIndex {
 
   /** The rows with the id; undefined where there are none. */
   async rowsOf(key: RowKey): Promise<RowRange | undefined> {
-    for (const run of this.#runs.find(key)) {
-      const range = this.#rangeOf(run);
-      if (isSame(await this.#keyAt(range.first), key)) return range;
-    }
+    for (const range of this.#candidates(key)) if (isSame(await this.#keyAt(range.first), key)) return range;
     return undefined;
+  }
+
+  /** The lines of all rows of several ids, each with the number of the first; rows that stand together are read at once. */
+  async linesOf(keys: readonly RowKey[]): Promise<readonly Lines[]> {
+    const candidates = keys.map((key) => [...this.#candidates(key)]);
+    const blocks: { first: number; end: number }[] = [];
+    for (const { first, end } of candidates.flat().sort((a, b) => a.first - b.first)) {
+      const last = blocks.at(-1);
+      if (last && first <= last.end) last.end = Math.max(last.end, end);
+      else blocks.push({ first, end });
+    }
+    const read = await Promise.all(
+      blocks.map(async (block) => ({ ...block, lines: await this.file.lines(block.first, block.end) })),
+    );
+    return keys.map((key, at) => {
+      for (const { first, end } of candidates[at] ?? []) {
+        const block = read.find((each) => each.first <= first && end <= each.end);
+        const lines = block?.lines.slice(first - block.first, end - block.first) ?? [];
+        if (lines[0] && isSame(keyOfLine(lines[0], this.#idColumn, first), key)) return { first, lines };
+      }
+      return { first: 0, lines: [] };
+    });
   }
 
   #add(line: Buffer): void {
@@ -103,6 +128,11 @@ export class RowIndex {
       const key = await this.#keyAt(row);
       if (isSame(await this.#keyAt(this.#rangeOf(one).first), key)) throw twice(key, row);
     }
+  }
+
+  /** The rows that may have the id: one run or none, but for hashes that collide. */
+  *#candidates(key: RowKey): Generator<RowRange> {
+    for (const run of this.#runs.find(key)) yield this.#rangeOf(run);
   }
 
   #rangeOf(run: number): RowRange {
