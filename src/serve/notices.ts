@@ -1,7 +1,10 @@
 import type { CheckedManifest } from "../verify/check-manifest.js";
+import { pickFile } from "./pick-file.js";
 
 /** What somebody who reads the served dump should know: what it lacks of the service, a sentence each. */
-export function noticesOf({ options, documents }: CheckedManifest): readonly string[] {
+export function noticesOf(manifest: CheckedManifest): readonly string[] {
+  const { options, documents } = manifest;
+  const file = pickFile(manifest, "chunks");
   const failed = documents.filter(({ status }) => status === "failed").length;
   const unstable = documents.filter(({ status }) => status === "unstable").length;
   const notices = [
@@ -9,6 +12,8 @@ export function noticesOf({ options, documents }: CheckedManifest): readonly str
     unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
     options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
     isFiltered(options.datasets) && "the dump was made with a filter: it has only the chunks that matched",
+    file?.path.endsWith(".jsonl") === false &&
+      `${file.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
   ];
   return notices.filter((notice) => notice !== false);
 }

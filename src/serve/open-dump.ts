@@ -1,14 +1,15 @@
 import type { FileHandle } from "node:fs/promises";
 import { StopError } from "../errors.js";
-import type { Kind } from "../normalise/columns.js";
+import { allKinds, type Kind } from "../normalise/columns.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 import { documentKey } from "../verify/document-key.js";
 import { DocumentInfo } from "./document-info.js";
 import { MetadataFields } from "./metadata-fields.js";
 import { openRows } from "./open-rows.js";
+import { pickFile } from "./pick-file.js";
 import { RowFile } from "./row-file.js";
 import { RowIndex } from "./row-index.js";
-import type { ServeTally } from "./serve-options.js";
+import type { OpenOptions } from "./serve-options.js";
 import type { SoundDump } from "./sound-dump.js";
 import { StatusReadings } from "./status-readings.js";
 
@@ -25,11 +26,6 @@ export interface OpenDump {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
-  readonly signal: AbortSignal;
-  readonly tally: ServeTally;
-}
-
 /** Reads a dump once and keeps where everything stands. StopError where it is not as a run leaves it. */
 export async function openDump(dump: SoundDump, options: OpenOptions): Promise<OpenDump> {
   const handles: FileHandle[] = [];
@@ -37,12 +33,12 @@ export async function openDump(dump: SoundDump, options: OpenOptions): Promise<O
     for (const handle of handles) await handle.close();
   };
   const read = async <T>(kind: Kind, make: (file: RowFile, bytes: AsyncIterable<Buffer>) => Promise<T>): Promise<T> => {
-    const { handle, name } = await openRows(dump, kind);
+    const { handle, name } = await openRows(dump, kind, options);
     handles.push(handle);
     options.tally.step = `indexing ${name}`;
     return make(new RowFile(name, handle), piecesOf(handle, options));
   };
-  options.tally.expected = dump.manifest.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const kind of allKinds) options.tally.expected += pickFile(dump.manifest, kind)?.bytes ?? 0;
   try {
     const open = {
       manifest: dump.manifest,

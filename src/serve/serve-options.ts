@@ -19,3 +19,6 @@ export interface ServeOptions {
   readonly signal?: AbortSignal;
   readonly tally?: ServeTally;
 }
+
+/** The options that the opening of a dump takes. */
+export type OpenOptions = Required<Pick<ServeOptions, "signal" | "tally">>;

@@ -6,7 +6,7 @@ import { type RowSource, UnreadableError } from "./row-source.js";
 import { RowError, type RowText } from "./row-text.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
-export function csvRows(name: string, kind: Kind, path: string): RowSource {
+export function csvRows(name: string, kind: Kind, path: string, cellsOf = rowTextFromCsv): RowSource {
   const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
   return {
     name,
@@ -17,7 +17,7 @@ export function csvRows(name: string, kind: Kind, path: string): RowSource {
         const [top] = records;
         if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
         const rows = first === 0 ? records.slice(1) : records;
-        yield readRows(rows, Math.max(first, 1), (text) => rowTextFromCsv(kind, text), problem);
+        yield readRows(rows, Math.max(first, 1), (text) => cellsOf(kind, text), problem);
         first += records.length;
       }
       if (first === 0) throw new UnreadableError("has no header");
@@ -25,8 +25,15 @@ export function csvRows(name: string, kind: Kind, path: string): RowSource {
   };
 }
 
-/** The cells of one record; RowError when it is none, or has other than as many cells as there are columns. */
+/** The cells of one record, long texts short; RowError as with `csvCells`. */
 export function rowTextFromCsv(kind: Kind, record: string): RowText {
+  return csvCells(kind, record).map((cell, at) =>
+    cell !== null && columns[kind][at]?.type === "text" ? shortText(cell) : cell,
+  );
+}
+
+/** The cells of one record as they are; RowError when it is none, or has other than as many cells as there are columns. */
+export function csvCells(kind: Kind, record: string): RowText {
   const cells: (string | null)[] = [];
   for (let at = 0; at <= record.length; ) {
     const end = record[at] === '"' ? endOfQuoted(record, at) : endOfBare(record, at);
@@ -38,7 +45,7 @@ export function rowTextFromCsv(kind: Kind, record: string): RowText {
   }
   const expected = columns[kind];
   if (cells.length !== expected.length) throw new RowError(`has ${cells.length} cells instead of ${expected.length}`);
-  return cells.map((cell, at) => (cell !== null && expected[at]?.type === "text" ? shortText(cell) : cell));
+  return cells;
 }
 
 function endOfQuoted(record: string, start: number): number {

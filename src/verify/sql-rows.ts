@@ -8,7 +8,13 @@ import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
 export type Connection = Parameters<Parameters<typeof withDuckDb>[2]>[0];
 
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
-export function parquetRows(connection: Connection, name: string, kind: Kind, path: string): RowSource {
+export function parquetRows(
+  connection: Connection,
+  name: string,
+  kind: Kind,
+  path: string,
+  texts: "short" | "whole" = "short",
+): RowSource {
   const table = parquetTable(path);
   return {
     name,
@@ -16,7 +22,7 @@ export function parquetRows(connection: Connection, name: string, kind: Kind, pa
     async *read() {
       const wrong = await otherColumns(connection, kind, table).catch(unreadable);
       if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
-      yield* sqlRows(connection, kind, table);
+      yield* sqlRows(connection, kind, table, texts);
     },
   };
 }
@@ -45,8 +51,13 @@ async function otherColumns(connection: Connection, kind: Kind, table: string): 
  * The rows of a table, `dump.chunks WHERE …`, in its order. Each comes as one JSON text, because the client takes a byte
  * order mark off the start of a text, and a row in pieces takes longer.
  */
-async function* sqlRows(connection: Connection, kind: Kind, table: string): AsyncGenerator<Iterable<ReadRow>> {
-  const cells = columns[kind].map(({ name, type }) => cellText(`"${name}"`, type));
+async function* sqlRows(
+  connection: Connection,
+  kind: Kind,
+  table: string,
+  texts: "short" | "whole" = "short",
+): AsyncGenerator<Iterable<ReadRow>> {
+  const cells = columns[kind].map(({ name, type }) => cellText(`"${name}"`, type, texts));
   const select = `SELECT to_json([${cells.join(", ")}])::VARCHAR FROM ${table}`;
   const result = await connection.stream(select).catch(unreadable);
   let rows = 0;
@@ -76,9 +87,9 @@ function* rowsOf(chunk: Chunk, first: number): Generator<ReadRow> {
 }
 
 /** SQL: a cell as the text formats have it. */
-function cellText(column: string, type: ColumnType): string {
+function cellText(column: string, type: ColumnType, texts: "short" | "whole"): string {
   if (type === "strings") return `to_json(${column})::VARCHAR`;
-  if (type === "text") return shortTextSql(column);
+  if (type === "text") return texts === "short" ? shortTextSql(column) : column;
   return type === "time" ? isoText(column) : `${column}::VARCHAR`;
 }
 

@@ -57,6 +57,22 @@ test("the same with rows that hold everything that breaks a reader or a writer",
   await expectSame(folder, again.folder, formats);
 });
 
+test.each(["csv", "parquet"] as const)("the same from %s alone, which is said", async (format) => {
+  const folder = await writeDump(await plainFolder(), tables, { formats: [format] });
+  const dump = await served(folder);
+  expect(dump.notices).toEqual([
+    `chunks.${format} does not tell a text from other JSON in error and summary: they are answered as texts`,
+  ]);
+  await expectSame(folder, (await dumpAgain(dump, folder, [format])).folder, [format]);
+});
+
+test("from a format that is not lossless, or from none, nothing is served", async () => {
+  const safe = await writeDump(await plainFolder(), tables, { formats: ["csv"], csvSafe: true });
+  await expect(served(safe)).rejects.toThrow("the run wrote csv alone, with csv_safe, which is not lossless");
+  const none = await writeDump(await plainFolder(), tables, { formats: [] });
+  await expect(served(none)).rejects.toThrow("a dump is served from jsonl, parquet or csv, best from jsonl");
+});
+
 /** A record with fields of an unexpected type, fields that nobody named, and fields that contradict. */
 const record = {
   id: "c",
