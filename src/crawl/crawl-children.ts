@@ -5,6 +5,7 @@ import { listCounts, planChildren, type SampledChunk, sampleOf } from "./child-e
 import { type ChildLists, noChildren, unlessGone } from "./child-lists.js";
 import type { ChildText } from "./embedded-children.js";
 import { EmbeddedSource, type KeptChildren } from "./embedded-source.js";
+import type { IdSet } from "./id-set.js";
 import { ListProof } from "./list-proof.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 import type { Problems } from "./problems.js";
@@ -14,7 +15,7 @@ import { firstDifference } from "./sample-lists.js";
 export interface ChildrenReading {
   readonly childChunks: "all" | "auto";
   /** Of every chunk of the document, in order. */
-  readonly chunkIds: readonly string[];
+  readonly chunkIds: Pick<IdSet, "size" | "at">;
   readonly lists: ChildLists;
   /** The children that the chunks embed; asked for once, after all chunks were given out. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
@@ -42,7 +43,7 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
   const sample = new Map(sampleOf(at.children.evidence).map((chunk) => [chunk.index, chunk]));
   const source = at.children.plan?.source === "embedded" ? new EmbeddedSource(reading.embedded()) : undefined;
   try {
-    const places = placesFrom(at.childLists, chunkIds.length);
+    const places = placesFrom(at.childLists, chunkIds.size);
     for await (const item of mapAhead(places, lookAhead, (index) => itemOf(reading, source, index))) {
       at = { ...at, childLists: item.index + 1, problems: problems.first };
       if (item.embedded) yield { ...batchOf(item.chunkId, item.embedded, at), isPage: false };
@@ -61,7 +62,7 @@ function* placesFrom(first: number, end: number): Generator<number> {
 async function planned(reading: ChildrenReading, at: Checkpoint): Promise<Checkpoint> {
   const { chunkIds, lists, problems } = reading;
   const { evidence } = at.children;
-  const chunkIdOf = (index: number) => chunkIds[index] ?? "";
+  const chunkIdOf = (index: number) => chunkIds.at(index) ?? "";
   const sample = sampleOf(evidence);
   const open = (chunkId: string) => lists.keep(chunkId);
   const differing = await firstDifference(sample, { ...reading, chunkIdOf, open });
@@ -70,7 +71,7 @@ async function planned(reading: ChildrenReading, at: Checkpoint): Promise<Checkp
   const isNone = plan.source === "none";
   const empty = isNone ? listCounts(evidence, plan).asked : 0;
   const children: ChildrenSoFar = { evidence, plan, empty, differing: differing ?? null };
-  return { ...at, children, childLists: isNone ? chunkIds.length : at.childLists, problems: problems.first };
+  return { ...at, children, childLists: isNone ? chunkIds.size : at.childLists, problems: problems.first };
 }
 
 async function itemOf(
@@ -78,7 +79,7 @@ async function itemOf(
   source: EmbeddedSource | undefined,
   index: number,
 ): Promise<Item> {
-  const chunkId = chunkIds[index] ?? "";
+  const chunkId = chunkIds.at(index) ?? "";
   const embedded = await source?.take(index);
   if (embedded) return { index, chunkId, embedded };
   const read = lists.open(chunkId);

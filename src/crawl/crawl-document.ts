@@ -7,6 +7,7 @@ import type { ChildText } from "./embedded-children.js";
 import type { KeptChildren } from "./embedded-source.js";
 import { withPage } from "./evidence-of-pages.js";
 import { halvingPages } from "./halve-pages.js";
+import type { IdSet } from "./id-set.js";
 import { ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
 import { Problems } from "./problems.js";
@@ -22,7 +23,7 @@ export interface CrawlOptions {
   /** Told of everything that shows that the document is not whole; it may throw to end the crawl. */
   readonly problem: (text: string) => void;
   /** Where an earlier crawl stopped, and the ids of the chunks that it read, in order. */
-  readonly from?: { readonly checkpoint: Checkpoint; readonly ids: Iterable<string> } | undefined;
+  readonly from?: { readonly checkpoint: Checkpoint; readonly ids: IdSet } | undefined;
 }
 
 /**
@@ -57,7 +58,7 @@ export async function* crawlDocument(
   chunks.finish();
   if (childChunks === "none" || !at) return;
   const lists = new ChildLists(api, document, problems.tell);
-  yield* crawlChildren({ ...options, childChunks, chunkIds: [...chunks.ids], lists, problems }, at);
+  yield* crawlChildren({ ...options, childChunks, chunkIds: chunks.ids, lists, problems }, at);
 }
 
 const begun = {

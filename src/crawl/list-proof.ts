@@ -1,11 +1,12 @@
 import type { Listed, ListPage } from "../client/check-list.js";
+import { IdSet } from "./id-set.js";
 
 /**
  * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`. It takes
  * the pages in order and makes no requests.
  */
 export class ListProof {
-  readonly #ids: Set<string>;
+  readonly #ids: IdSet;
   readonly #name: string;
   readonly #problem: (text: string) => void;
   #total: number | undefined;
@@ -13,17 +14,17 @@ export class ListProof {
 
   /**
    * `problem` is told of what is wrong; it may throw, or go on to have what there is. `read` is what an earlier process
-   * read of the list.
+   * read of the list; the proof adds to its ids.
    */
-  constructor(name: string, problem: (text: string) => void, read?: { ids: Iterable<string>; total: number }) {
+  constructor(name: string, problem: (text: string) => void, read?: { ids: IdSet; total: number }) {
     this.#name = name;
     this.#problem = problem;
-    this.#ids = new Set(read?.ids);
+    this.#ids = read?.ids ?? new IdSet();
     this.#total = read?.total;
   }
 
   /** In the order of the service, each once. */
-  get ids(): ReadonlySet<string> {
+  get ids(): Pick<IdSet, "size" | "at"> {
     return this.#ids;
   }
 
@@ -44,7 +45,7 @@ export class ListProof {
     }
     this.#total = page.total;
     const before = this.#ids.size;
-    const rows = page.rows.filter(({ id }) => this.#ids.size < this.#ids.add(id).size);
+    const rows = page.rows.filter(({ id }) => this.#ids.add(id));
     const repeated = page.rows.length - (this.#ids.size - before);
     if (repeated > 0) this.#problem(`${repeated} of ${page.rows.length} ids on a page of ${this.#name} came before`);
     this.#pagesInVain = rows.length > 0 ? 0 : this.#pagesInVain + 1;

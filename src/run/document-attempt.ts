@@ -3,6 +3,7 @@ import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { Batch, Checkpoint } from "../crawl/batch.js";
 import { type ChildSource, supposedChildren } from "../crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
+import type { IdSet } from "../crawl/id-set.js";
 import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../normalise/document-row.js";
@@ -31,7 +32,7 @@ export interface DumpOptions {
 /** Where an earlier process stopped, and the ids of the chunks that it read. */
 export interface Earlier {
   readonly progress: DocumentProgress;
-  readonly ids: readonly string[];
+  readonly ids: IdSet;
 }
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;

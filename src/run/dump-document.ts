@@ -1,4 +1,5 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
+import { IdSet } from "../crawl/id-set.js";
 import { SkipError } from "../errors.js";
 import type { Kind } from "../normalise/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
@@ -86,8 +87,8 @@ const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(part
 async function resumed(store: Store, chunks: string): Promise<Earlier | undefined> {
   const progress = await store.resume(checkProgress);
   if (!progress) return undefined;
-  const ids: string[] = [];
-  if (progress.counts.chunks > 0) for await (const line of readLines(chunks)) ids.push(String(JSON.parse(line).id));
+  const ids = new IdSet();
+  if (progress.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
   return { progress, ids };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import type { Batch } from "../../src/crawl/batch.js";
+import { IdSet } from "../../src/crawl/id-set.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { ChunkRecord } from "../servers/json.js";
 import { askedOf, type Crawling, crawl, recordsOf, startCrawling } from "./crawling.js";
@@ -139,7 +140,7 @@ test.each([
     if (!checkpoint || (index > 12 && index % 10 > 0)) continue;
     const read = batches.slice(0, index + 1);
     const chunks = recordsOf(read).chunks;
-    const from = { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids: chunks.map(({ id }) => id) };
+    const from = { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids: new IdSet(chunks.map(({ id }) => id)) };
     crawling.server.reset();
     const rest = await crawl(crawling, { childChunks: "auto", from, read });
     expect(rest.batches).toEqual(batches.slice(index + 1));

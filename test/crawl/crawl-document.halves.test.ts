@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { IdSet } from "../../src/crawl/id-set.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { RequestRecord } from "../servers/behaviour.js";
 import { deleteChunks } from "../servers/edits.js";
@@ -24,7 +25,7 @@ describe("a page that can be had in halves alone", () => {
 
     const [first] = batches;
     if (!first?.checkpoint) throw new Error("no checkpoint");
-    const from = { checkpoint: first.checkpoint, ids: first.records.map(({ id }) => id) };
+    const from = { checkpoint: first.checkpoint, ids: new IdSet(first.records.map(({ id }) => id)) };
     const rest = await crawl(crawling, { childChunks: "none", from });
     expect(rest.batches).toEqual(batches.slice(1));
   });

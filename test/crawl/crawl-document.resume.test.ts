@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { IdSet } from "../../src/crawl/id-set.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { deleteChunks, swapChunks } from "../servers/edits.js";
 import { askedOf, crawl, neededOf, recordsOf, startCrawling } from "./crawling.js";
@@ -16,7 +17,7 @@ describe("a crawl that goes on at a checkpoint", () => {
     for (const [index, { checkpoint }] of batches.entries()) {
       if (!checkpoint || (index > 12 && index % 20 > 0)) continue;
       const read = batches.slice(0, index + 1);
-      const ids = recordsOf(read).chunks.map(({ id }) => id);
+      const ids = new IdSet(recordsOf(read).chunks.map(({ id }) => id));
       crawling.server.reset();
       const rest = await crawl(crawling, { from: { checkpoint, ids } });
       expect(rest.problems).toEqual([]);
@@ -35,7 +36,7 @@ describe("a crawl that goes on at a checkpoint", () => {
     const { batches } = await crawl(crawling, { childChunks: "none" });
     const [first] = batches;
     if (!first?.checkpoint) throw new Error("no checkpoint");
-    const from = { checkpoint: first.checkpoint, ids: first.records.map(({ id }) => id) };
+    const from = { checkpoint: first.checkpoint, ids: new IdSet(first.records.map(({ id }) => id)) };
     deleteChunks(crawling.document, 0, 10);
     const { problems } = await crawl(crawling, { childChunks: "none", from });
     expect(problems[0]).toBe("total of chunks went from 250 to 240 between two pages");
@@ -59,7 +60,7 @@ describe("a crawl that goes on at a checkpoint", () => {
     if (chunk) document.chunks.splice(1, 0, chunk); // all is well again, to which the rows do not bear witness
     for (const [index, { checkpoint }] of batches.entries()) {
       if (!checkpoint || index === 0 || (index > 4 && index < batches.length - 2)) continue;
-      const ids = recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id);
+      const ids = new IdSet(recordsOf(batches.slice(0, index + 1)).chunks.map(({ id }) => id));
       const rest = await crawl(crawling, { from: { checkpoint: JSON.parse(JSON.stringify(checkpoint)), ids } });
       expect(rest.problems).toContain(problems[0]);
       if (checkpoint.childLists > 1) expect(rest.problems).toEqual(expect.arrayContaining([...problems]));
