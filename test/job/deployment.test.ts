@@ -1,0 +1,196 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { exitCodes } from "../../src/errors.js";
+import { loadJob } from "../../src/job/load-job.js";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { testFolder } from "../run/job-for.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+
+const read = (path: string) => readFile(`jobs/${path}`, "utf8");
+const looksSecret = /dataset-\w{16}|Bearer |password/i;
+
+test.each([
+  "systemd/kbdump.service",
+  "systemd/kbdump.timer",
+  "systemd/nightly.yaml",
+  "kubernetes/cronjob.yaml",
+  "container/Dockerfile",
+])("jobs/%s says for whom it is, holds no secret, and is part of the package", async (path) => {
+  const text = await read(path);
+  expect(text).toMatch(/^# (For|Starts) /);
+  expect(text).not.toMatch(looksSecret);
+  const pattern = /grep -vE '([^']+)'/.exec(await readFile(".ci/run", "utf8"))?.[1] ?? "";
+  expect(`package/jobs/${path}`).toMatch(new RegExp(pattern));
+  expect(`package/jobs/${path}.bak`).not.toMatch(new RegExp(pattern));
+  expect(await readFile("README.md", "utf8")).toContain(`jobs/${path}`);
+});
+
+/** The values of a unit file by `Section.Key`, in order. */
+function unitFrom(text: string): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>();
+  let section = "";
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    section = /^\[(\w+)\]$/.exec(line)?.[1] ?? section;
+    const [, key, value = ""] = /^(\w+)=(.*)$/.exec(line) ?? [];
+    if (key) values.set(`${section}.${key}`, [...(values.get(`${section}.${key}`) ?? []), value]);
+  }
+  return values;
+}
+
+test.runIf(spawnSync("systemd-analyze", ["--version"]).status === 0)(
+  "systemd has nothing to say against the units",
+  async () => {
+    const folder = await testFolder();
+    const service = await read("systemd/kbdump.service");
+    expect(service).toContain("\nExecStart=/usr/local/bin/kbdump ");
+    await writeFile(join(folder, "kbdump.service"), service.replace("/usr/local/bin/kbdump", "/bin/true"));
+    await writeFile(join(folder, "kbdump.timer"), await read("systemd/kbdump.timer"));
+    const units = ["kbdump.service", "kbdump.timer"].map((name) => join(folder, name));
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", ...units], { encoding: "utf8" });
+    expect({ status, said: (stdout + stderr).split("\n").filter((line) => line.includes("kbdump")) }).toEqual({
+      status: 0,
+      said: [],
+    });
+  },
+);
+
+test("the service runs as systemd would run it: credentials, variables and working directory", async () => {
+  const store = new Store();
+  const dataset = store.addDataset(makeDocument({ chunks: 3 }));
+  const server = await startRealisticServer(store);
+  onTestFinished(() => server.close());
+  const unit = unitFrom(await read("systemd/kbdump.service"));
+  const [credentials, state] = [await testFolder(), await testFolder()];
+  const files: Record<string, string> = {
+    api_key: `${server.key}\n`,
+    "nightly.yaml": await read("systemd/nightly.yaml"),
+  };
+  const loaded = (unit.get("Service.LoadCredential") ?? []).map((entry) => entry.split(":")[0] ?? "");
+  expect(loaded.sort()).toEqual(Object.keys(files).sort());
+  for (const name of loaded) await writeFile(join(credentials, name), files[name] ?? "");
+  const env = {
+    CREDENTIALS_DIRECTORY: credentials,
+    KNOWLEDGE_BASE_URL: server.url,
+    KNOWLEDGE_DATASET_ID: dataset.id,
+    NOTIFY_URL: "http://127.0.0.1:1/nobody",
+  };
+  const [, ...args] = (unit.get("Service.ExecStart")?.[0] ?? "").split(" ");
+  const { code, stdout } = await runKbdump(
+    args.map((argument) => argument.replace(/^\$\{CREDENTIALS_DIRECTORY\}/, credentials)),
+    env,
+    state,
+  );
+  expect([code, stdout.split(":")[0]]).toEqual([0, "complete"]);
+  expect(await readFile(join(state, "output", "nightly", "metrics.prom"), "utf8")).toContain("kbdump_runs_total");
+  const [wrong, partial] = [exitCodes.usage, exitCodes.partial];
+  expect(unit.get("Service.RestartPreventExitStatus")).toEqual([`${wrong} ${partial}`]);
+});
+
+/** Every key of these objects, at any depth, by the path to it; of lists, those of all items. */
+function keyPaths(value: unknown, path = ""): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => keyPaths(item, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => [`${path}.${key}`, ...keyPaths(item, `${path}.${key}`)]);
+}
+
+/** Of the reference of Kubernetes 1.31 (https://kubernetes.io/docs/reference/kubernetes-api/), as far as it is used. */
+const known: Readonly<Record<string, RegExp>> = {
+  ConfigMap: /^\.(apiVersion|kind|metadata(\.name)?|data(\.nightly\.yaml)?)$/,
+  PersistentVolumeClaim:
+    /^\.(apiVersion|kind|metadata(\.name)?|spec(\.(accessModes|resources(\.requests(\.storage)?)?))?)$/,
+  CronJob: new RegExp(
+    `^\\.(apiVersion|kind|metadata(\\.name)?|spec(\\.(schedule|timeZone|concurrencyPolicy|startingDeadlineSeconds|(successful|failed)JobsHistoryLimit|jobTemplate(\\.spec(\\.(backoffLimit|podFailurePolicy(\\.rules(\\[\\]\\.(action|onExitCodes(\\.(operator|values))?))?)?|template(\\.spec(\\.(${[
+      "restartPolicy|terminationGracePeriodSeconds|automountServiceAccountToken",
+      "securityContext(\\.(runAsNonRoot|runAsUser|runAsGroup|fsGroup|fsGroupChangePolicy|seccompProfile(\\.type)?))?",
+      `containers(\\[\\]\\.(${[
+        "name|image|args",
+        "env(\\[\\]\\.(name|valueFrom(\\.secretKeyRef(\\.(name|key))?)?))?",
+        "resources(\\.(requests(\\.(cpu|memory))?|limits(\\.memory)?))?",
+        "securityContext(\\.(allowPrivilegeEscalation|readOnlyRootFilesystem|capabilities(\\.drop)?))?",
+        "volumeMounts(\\[\\]\\.(name|mountPath|readOnly))?",
+      ].join("|")}))?`,
+      "volumes(\\[\\]\\.(name|emptyDir|persistentVolumeClaim(\\.claimName)?|configMap(\\.name)?|secret(\\.(secretName|defaultMode|items(\\[\\]\\.(key|path))?))?))?",
+    ].join("|")}))?)?))?)?))?)$`,
+  ),
+};
+
+async function manifests(): Promise<Record<string, Record<string, never>>> {
+  const documents = parseAllDocuments(await read("kubernetes/cronjob.yaml"), { version: "1.1" });
+  return Object.fromEntries(
+    documents.map((document) => {
+      expect(document.errors).toEqual([]);
+      const value = document.toJS();
+      return [value.kind, value];
+    }),
+  );
+}
+
+test("the manifests of Kubernetes have no key that Kubernetes does not know", async () => {
+  const found = await manifests();
+  expect(Object.keys(found).sort()).toEqual(Object.keys(known).sort());
+  for (const [kind, manifest] of Object.entries(found))
+    expect(keyPaths(manifest).filter((path) => !known[kind]?.test(path))).toEqual([]);
+});
+
+test("the pod finds its job, its key and its volume where they are mounted, and is not started in vain", async () => {
+  const { ConfigMap, PersistentVolumeClaim, CronJob } = JSON.parse(JSON.stringify(await manifests()));
+  const folder = await testFolder();
+  await writeFile(join(folder, "nightly.yaml"), ConfigMap.data["nightly.yaml"]);
+  const job = await loadJob({ file: join(folder, "nightly.yaml") }, {}, { NOTIFY_URL: "https://hc-ping.com/uuid" });
+  const { spec } = CronJob.spec.jobTemplate;
+  const [container] = spec.template.spec.containers;
+  const mountOf = (path: string) =>
+    container.volumeMounts.find(({ mountPath }: { mountPath: string }) => path.startsWith(`${mountPath}/`))?.name;
+  expect([container.args[1], job.service.apiKeyFile ?? "", job.output.dir].map(mountOf)).toEqual([
+    "job",
+    "secret",
+    "data",
+  ]);
+  const volumes = Object.fromEntries(
+    spec.template.spec.volumes.map(({ name, ...volume }: { name: string }) => [name, volume]),
+  );
+  expect(volumes).toMatchObject({
+    data: { persistentVolumeClaim: { claimName: PersistentVolumeClaim.metadata.name } },
+    job: { configMap: { name: ConfigMap.metadata.name } },
+    secret: { secret: { items: [{ key: "api_key", path: "api_key" }], defaultMode: 0o440 } },
+  });
+  expect(container.args[1]).toBe("/etc/kbdump/nightly.yaml");
+  expect(spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([exitCodes.usage, exitCodes.partial]);
+  expect(spec.template.spec.restartPolicy).toBe("Never"); // what podFailurePolicy asks for
+  const { version } = JSON.parse(await readFile("package.json", "utf8"));
+  expect(container.image).toMatch(/:\d+\.\d+\.\d+$/);
+  expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+test("the image holds the package alone, and starts it", async () => {
+  const lines = (await read("container/Dockerfile")).replaceAll("\\\n", "").split("\n");
+  const instructions = lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => line.split(" ")[0]);
+  expect(instructions).toEqual(["FROM", "COPY", "RUN", "USER", "WORKDIR", "ENTRYPOINT", "CMD"]);
+  expect(lines.filter((line) => line.startsWith("COPY"))).toEqual(["COPY kbdump-*.tgz /tmp/kbdump.tgz"]); // as npm pack names it
+  const { bin, engines } = JSON.parse(await readFile("package.json", "utf8"));
+  expect(bin).toHaveProperty("kbdump");
+  const node = Number(/^FROM node:(\d+)-/m.exec(lines.join("\n"))?.[1]);
+  expect(node).toBeGreaterThanOrEqual(Number.parseInt(engines.node.replace(/\D*/, ""), 10));
+});
+
+test("the line for cron prints what there is to say when a run is not complete, and nothing else", async () => {
+  const line = /^# {3}0 2 \* \* \* {2}(.*)$/m.exec(await read("nightly.yaml"))?.[1] ?? "";
+  expect(await readFile("README.md", "utf8")).toContain(line.replace(/^.*?(?=kbdump run)/, "").replace("jobs/", ""));
+  const folder = await testFolder();
+  await mkdir(join(folder, "bin"));
+  const program = join(folder, "bin", "kbdump");
+  await writeFile(join(folder, ".kbdump.env"), "");
+  for (const code of [0, 3]) {
+    await writeFile(program, `#!/bin/sh\necho "said: $*"\nexit ${code}\n`, { mode: 0o755 });
+    const { stdout } = spawnSync("sh", ["-c", line.replace("/srv/kbdump", folder)], {
+      env: { HOME: folder, PATH: `${join(folder, "bin")}:${process.env.PATH}` },
+      encoding: "utf8",
+    });
+    expect(stdout).toBe(code === 0 ? "" : "said: run jobs/nightly.yaml --quiet\n");
+  }
+});
