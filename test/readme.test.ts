@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../src/errors.js";
 import { loadJob } from "../src/job/load-job.js";
 import { allKinds, columns } from "../src/normalise/columns.js";
 import { runJob } from "../src/run/run-job.js";
+import { startService } from "../src/service/start-service.js";
 import { testFolder } from "./run/job-for.js";
 import { query } from "./run/read-dump.js";
 
@@ -13,11 +14,22 @@ const readme = readFileSync("README.md", "utf8");
 const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 
-test("the ten queries work on the database of the demo job, and have something to say", async () => {
-  const folder = await testFolder();
-  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder, format: ["duckdb"] }, {});
-  const { database } = await runJob(job, { env: {} });
-  expect(blocks("sql")).toHaveLength(10);
+test("the twenty queries work on the database of the demo job, and have something to say", {
+  timeout: 120_000,
+}, async () => {
+  const [folder, service] = [await testFolder(), await startService()];
+  onTestFinished(() => service.close());
+  const file = join(folder, "demo.yaml");
+  const yaml = readFileSync("jobs/demo.yaml", "utf8");
+  await writeFile(file, yaml.replace("demo: true", `base_url: ${service.url}`));
+  const job = await loadJob({ file }, { out: folder, format: ["duckdb"], childChunks: "auto" }, {});
+  const options = { env: { KNOWLEDGE_API_KEY: service.key } };
+  await runJob(job, options);
+  const [path = ""] = /\/demo\/reindex\/[^"]+\?seconds=0/.exec(readme) ?? [];
+  const headers = { authorization: `Bearer ${service.key}` };
+  expect((await fetch(new URL(path, service.url), { method: "POST", headers })).status).toBe(202);
+  const { database } = await runJob(job, options);
+  expect(blocks("sql")).toHaveLength(20);
   for (const sql of blocks("sql")) expect((await query(sql, database)).length, sql).toBeGreaterThan(0);
 });
 

@@ -1,5 +1,3 @@
-import { fingerprintSql } from "../match/fingerprint.js";
-
 /** A view: what it answers, and how. */
 export interface View {
   readonly about: string;
@@ -84,10 +82,12 @@ export const stateViews: Readonly<Record<string, View>> = {
     sql: coverage,
   },
   duplicates: {
-    about: "texts (content and answer) that stand in several chunks, the chunks, and the tokens that the copies cost",
+    about:
+      "contents that stand in several chunks, the chunks, how many different answers they have, and the tokens that the copies cost",
     sql: `SELECT count(*) AS copies, count(DISTINCT (dataset_id, document_id)) AS documents,
+        count(DISTINCT coalesce(answer, '')) AS answers,
         (sum(tokens) - max(tokens))::BIGINT AS tokens, any_value(content) AS content, list(id ORDER BY document_id, position, id) AS ids
-      FROM chunks GROUP BY ${fingerprintSql("chunks")} HAVING count(*) > 1`,
+      FROM chunks WHERE content IS NOT NULL GROUP BY sha256(content) HAVING count(*) > 1`,
   },
   orphans: {
     about: "child chunks whose parent is not there",

@@ -148,8 +148,13 @@ it("duplicates and orphans are found, over documents and in one", async () => {
   const child_chunks = [child("a", "1", "k"), child("a", "4", "of another document"), child("b", "9", "of none")];
   await database.run("r1", { chunks, child_chunks, documents: [read("a"), read("b")] });
   expect(
-    await database.query("SELECT copies::INTEGER, documents::INTEGER, tokens::INTEGER, content, ids FROM duplicates"),
-  ).toEqual([[3, 2, 10, "twice", ["3", "4", "5"]]]);
+    await database.query(
+      "SELECT copies::INTEGER, documents::INTEGER, answers::INTEGER, tokens::INTEGER, content, ids FROM duplicates ORDER BY ALL",
+    ),
+  ).toEqual([
+    [2, 1, 2, 4, "same", ["1", "2"]],
+    [3, 2, 1, 10, "twice", ["3", "4", "5"]],
+  ]);
   expect(await database.query("SELECT id FROM orphans ORDER BY ALL")).toEqual([["of another document"], ["of none"]]);
 });
 
