@@ -11,6 +11,17 @@ export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
 export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
 export { emptyRequestTally, type RequestTally } from "./client/request-tally.js";
 export { readChildChunkPages, readChunkPages } from "./crawl/read-pages.js";
+export type { DiffOptions } from "./diff/diff-options.js";
+export { diffRuns } from "./diff/diff-runs.js";
+export type {
+  ChangeCounts,
+  ChunkChange,
+  DiffedRun,
+  DocumentDiff,
+  RunDiff,
+  TextDiff,
+  TextPart,
+} from "./diff/run-diff.js";
 export {
   BusyError,
   exitCodes,

@@ -33,6 +33,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   valibot: /^job\//,
   "@valibot/to-json-schema": /^job\/write-json-schema\.ts$/,
   leven: /^job\//,
+  diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^sinks\/csv\.ts$/,
   "@duckdb/node-api": /^sinks\/duckdb/,
   yargs: /^cli\//,

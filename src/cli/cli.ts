@@ -2,6 +2,7 @@ import yargs from "yargs";
 import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Command } from "./command.js";
+import { diffCommand } from "./diff.js";
 import { initCommand } from "./init.js";
 import { planCommand } from "./plan.js";
 import { pruneCommand } from "./prune.js";
@@ -16,6 +17,7 @@ const commands: readonly Command[] = [
   planCommand,
   statusCommand,
   verifyCommand,
+  diffCommand,
   serveCommand,
   pruneCommand,
   initCommand,
@@ -26,7 +28,7 @@ const epilog = `Start with:
   kbdump plan job.yaml       see what a run would take
   kbdump run job.yaml        run it
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify found differences · 5 another run is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify or diff found differences · 5 another run is at work · 130, 143 interrupted`;
 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(args: readonly string[], world: World): Promise<number> {

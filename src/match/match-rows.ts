@@ -1,5 +1,5 @@
 import { fingerprintSql, type MatchedKind } from "./fingerprint.js";
-import { childPlaces, chunkPlaces } from "./match-places.js";
+import { childPlaces, chunkPlaces, type MatchedSide } from "./match-places.js";
 
 /** Names of tables or views, as they stand in SQL; none is quoted here. */
 export interface MatchedTables {
@@ -7,6 +7,8 @@ export interface MatchedTables {
   readonly before: string;
   /** The newer ones. */
   readonly after: string;
+  /** True: both are tables, no views, and have a column `fingerprint` of `fingerprintSql` instead of the contents. */
+  readonly fingerprinted?: boolean;
   /** The temporary table to make; names that begin with it and an underscore are used, too, and dropped. */
   readonly into: string;
 }
@@ -27,6 +29,7 @@ export interface MatchedChildren extends MatchedTables {
  * - matched_by: `id`, `content`, `position`, or null for what was added or removed
  * - same_content: whether content and answer are equal; null without a pair
  * - before_position, after_position
+ * - before_row, after_row: their rowid, where `fingerprinted`; else nothing to rely on
  *
  * Every row of both dumps is in it once, also where an id stands in a document twice. Contents are read once and not kept.
  */
@@ -35,46 +38,52 @@ export function matchRows(kind: "child_chunks", tables: MatchedChildren): string
 export function matchRows(kind: MatchedKind, tables: MatchedTables | MatchedChildren): string {
   const { into } = tables;
   const parent = kind === "child_chunks" ? ["segment_id"] : [];
-  const places = "parents" in tables ? childPlaces(into, tables.parents) : chunkPlaces(into);
+  const sides = (["before", "after"] as const).map((side) => sideOf(tables, side));
   return [
-    ...(["before", "after"] as const).map((side) => rowsOf(kind, parent, tables[side], `${into}_${side}_rows`)),
-    ...places,
-    ...(["before", "after"] as const).flatMap((side) => placedRows(into, side, parent)),
+    ...sides.flatMap(({ table, from }) => (from === table ? [] : [rowsOf(kind, parent, from, table)])),
+    ...("parents" in tables ? childPlaces(into, sides, tables.parents) : chunkPlaces(into, sides)),
+    ...sides.map((side) => placedRows(into, side, parent)),
+    ...sides.flatMap(({ table, from }) => (from === table ? [] : [`DROP TABLE ${table}`])),
     makeInto(into, parent),
     ...round(into, "id", "id", "position NULLS LAST, fingerprint, row"),
     ...round(into, "content", "fingerprint", "position NULLS LAST, id, row"),
     ...round(into, "position", "position", "id, row"),
-    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.id AS before_id, r.position AS before_position
-      FROM ${into}_before r JOIN ${into}_places p USING (place)`,
-    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.id AS after_id, r.position AS after_position
-      FROM ${into}_after r JOIN ${into}_places p USING (place)`,
+    ...sides.map(
+      ({ side }) => `INSERT INTO ${into} BY NAME
+        SELECT p.* EXCLUDE (place), r.id AS ${side}_id, r.position AS ${side}_position, r.row AS ${side}_row
+        FROM ${into}_${side} r JOIN ${into}_places p USING (place)`,
+    ),
     ...["before", "after", "places"].map((name) => `DROP TABLE ${into}_${name}`),
   ].join(";\n");
+}
+
+/** The rows of a side: where they come from, and the table that has their fingerprints. */
+function sideOf(tables: MatchedTables, side: "before" | "after"): MatchedSide & { from: string } {
+  const from = tables[side];
+  return { side, from, table: tables.fingerprinted ? from : `${tables.into}_${side}_rows` };
 }
 
 function rowsOf(kind: MatchedKind, parent: readonly string[], from: string, table: string): string {
   const names = ["dataset_id", "document_id", ...parent, "id", "position"].join(", ");
   return `CREATE OR REPLACE TEMP TABLE ${table} AS
-    SELECT row_number() OVER () AS row, ${names}, ${fingerprintSql(kind)} AS fingerprint FROM ${from}`;
+    SELECT ${names}, ${fingerprintSql(kind)} AS fingerprint FROM ${from}`;
 }
 
-/** The rows of one side, with the number of their place instead of three ids. */
-function placedRows(into: string, side: "before" | "after", parent: readonly string[]): readonly string[] {
+/** The rows of one side, with the number of their place instead of two or three ids. */
+function placedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
   const key = ["dataset_id", "document_id", ...parent].join(", ");
   const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
-  return [
-    `CREATE OR REPLACE TEMP TABLE ${into}_${side} AS SELECT row, place, id, position, fingerprint
-      FROM ${into}_${side}_rows
-      JOIN (SELECT dataset_id, document_id, ${place} FROM ${into}_places GROUP BY ALL) USING (${key})`,
-    `DROP TABLE ${into}_${side}_rows`,
-  ];
+  return `CREATE OR REPLACE TEMP TABLE ${into}_${side} AS SELECT r.rowid AS row, place, id, position, fingerprint
+    FROM ${table} r
+    JOIN (SELECT dataset_id, document_id, ${place} FROM ${into}_places GROUP BY ALL) USING (${key})`;
 }
 
 function makeInto(into: string, parent: readonly string[]): string {
   const names = ["dataset_id", "document_id", ...parent.flatMap((name) => [`before_${name}`, `after_${name}`])];
   const texts = [...names, "before_id", "after_id", "matched_by"].map((name) => `${name} VARCHAR`);
   return `CREATE OR REPLACE TEMP TABLE ${into}
-    (${texts.join(", ")}, same_content BOOLEAN, before_position BIGINT, after_position BIGINT)`;
+    (${texts.join(", ")}, same_content BOOLEAN,
+      before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
 }
 
 /** Pairs rows of equal places and keys, the k-th with the k-th; what has no pair is left to the next round. */
@@ -87,7 +96,7 @@ function round(into: string, name: string, key: string, order: string): readonly
         b.fingerprint = a.fingerprint AS same_content, b.position AS before_position, a.position AS after_position
       FROM ${numbered("before")} b JOIN ${numbered("after")} a
         ON b.place = a.place AND b.${key} = a.${key} AND b.nth = a.nth`,
-    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.* EXCLUDE (place, before_row, after_row), '${name}' AS matched_by
+    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.* EXCLUDE (place), '${name}' AS matched_by
       FROM ${into}_pairs r JOIN ${into}_places p USING (place)`,
     ...(["before", "after"] as const).flatMap((side) => [
       `CREATE OR REPLACE TEMP TABLE ${into}_left AS

@@ -24,6 +24,7 @@ export interface CheckedManifest {
   readonly job: string;
   readonly run_id: string;
   readonly status: "complete" | "partial";
+  readonly service: { readonly base_url: string };
   readonly options: {
     readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean };
     /** As the job has it; undefined where the manifest does not say. */

@@ -3,39 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { oddFolder, plainFolder } from "../sinks/folder.js";
-import { nastyTables } from "../sinks/nasty-rows.js";
-import type { Tables } from "../sinks/stage.js";
 import { forgeParquet } from "./forge.js";
-import { chunk, document, soundTables } from "./sound-tables.js";
+import { nastyDump as tables } from "./nasty-dump.js";
+import { chunk, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
 const formats = ["jsonl", "csv", "parquet"] as const;
-
-/** Everything that breaks a reader or a writer, under ids that a run could have. */
-const tables: Tables = {
-  chunks: nastyTables.chunks.map((row, at) => ({ ...row, dataset_id: "d", document_id: "x", id: `c${at}` })),
-  child_chunks: nastyTables.child_chunks.map((row, at) => ({
-    ...row,
-    dataset_id: "d",
-    document_id: "x",
-    segment_id: "c1",
-    id: `k${at}`,
-  })),
-  documents: [document("x", nastyTables.chunks.length, nastyTables.child_chunks.length)],
-  indexing_status: nastyTables.indexing_status.map((row, at) => ({
-    ...row,
-    captured_at: "2025-03-06T13:20:00Z",
-    dataset_id: "d",
-    batch: "b",
-    document_id: `x${at}`,
-  })),
-  metadata_fields: nastyTables.metadata_fields.map((row, at) => ({ ...row, dataset_id: "d", position: at + 1 })),
-  document_info: (nastyTables.document_info ?? []).map((row, at) => ({
-    ...row,
-    dataset_id: "d",
-    document_id: `x${at}`,
-  })),
-};
 
 test("whatever a cell holds, no difference is seen where there is none", async () => {
   const run = await writeDump(await plainFolder(), tables, { formats });

@@ -1,0 +1,90 @@
+import type { Argv } from "yargs";
+import type { Changes } from "../diff/read-changes.js";
+import type { RunDiff } from "../diff/run-diff.js";
+import { exitCodes, UsageError } from "../errors.js";
+import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../report/diff-rows.js";
+import { renderDiff } from "../report/diff-table.js";
+import { paintFor } from "../report/text.js";
+import { watchVerify } from "../report/verify-progress.js";
+import { openView } from "../report/view.js";
+import { emptyVerifyTally } from "../verify/verify-options.js";
+import type { Command } from "./command.js";
+import { withCommonOptions } from "./options.js";
+import type { World } from "./world.js";
+
+const epilog = `Examples:
+  kbdump diff output/nightly/runs/20261119T020000123Z output/nightly/latest
+  kbdump diff before after --text
+  kbdump diff before after --only document --format csv
+
+Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ ·
+130, 143 interrupted`;
+
+const formats = ["table", "json", "csv"] as const;
+
+const options = (yargs: Argv) =>
+  withCommonOptions(yargs)
+    .positional("old", { type: "string", demandOption: true, describe: "folder of the older run, with manifest.json" })
+    .positional("new", { type: "string", demandOption: true, describe: "folder of the newer run" })
+    .option("format", { choices: formats, default: "table" as const, describe: "for people or for programs" })
+    .option("text", { type: "boolean", default: false, describe: "show which words of a changed chunk differ" })
+    .option("only", { choices: ["document"] as const, describe: "counts of every document, and no chunks" })
+    .option("exit-zero", { type: "boolean", default: false, describe: "exit with 0 also where they differ" })
+    .option("memory", { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" })
+    .epilog(epilog);
+
+/** `kbdump diff <old> <new>`: what became of the chunks of one run in another. */
+export const diffCommand: Command = {
+  name: "diff <old> <new>",
+  about: "compare two run folders, chunk by chunk, across re-indexing",
+  register: (yargs, world, done) =>
+    yargs.command(diffCommand.name, diffCommand.about, options, async (argv) => {
+      const { memory, quiet, logFormat: format } = argv;
+      checkArguments(argv);
+      const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
+      const tally = emptyVerifyTally();
+      const view = { output: world.stderr, env: world.env, format, quiet };
+      const unwatch = watchVerify(tally, view);
+      const setting = { tally, memory, signal: world.signal, text: argv.text && argv.only === undefined };
+      const status = await withRunDiff(argv.old, argv.new, setting, async (diff, changes) => {
+        unwatch();
+        for (const warning of diff.warnings) openView(view).log("warn", warning);
+        await show(diff, changes, argv, world);
+        return diff.status;
+      }).finally(unwatch);
+      done(status === "same" || argv.exitZero ? exitCodes.complete : exitCodes.differences);
+    }),
+};
+
+interface DiffArguments {
+  readonly memory: string;
+  readonly format: (typeof formats)[number];
+  readonly json: boolean;
+  readonly text: boolean;
+  readonly only?: "document" | undefined;
+}
+
+function checkArguments({ memory, format, json }: DiffArguments): void {
+  const problems = [
+    ...(/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)
+      ? []
+      : [{ path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` }]),
+    ...(json && format === "csv" ? [{ path: "--json", message: "it contradicts --format csv" }] : []),
+  ];
+  if (problems.length > 0) throw new UsageError("Nothing was compared:", problems);
+}
+
+async function show(diff: RunDiff, changes: Changes, argv: DiffArguments, { stdout, env }: World): Promise<void> {
+  const documentsOnly = argv.only !== undefined;
+  const write = async (pieces: AsyncIterable<string>) => {
+    for await (const piece of pieces) stdout.write(piece);
+  };
+  if (argv.json || argv.format === "json") return write(jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
+  if (argv.format === "csv") {
+    if (!documentsOnly) return write(csvOfChanges(changes.all(), argv.text));
+    stdout.write(csvOfDocuments(diff.documents));
+    return;
+  }
+  const table = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, documentsOnly };
+  stdout.write(`${await renderDiff(diff, changes, table)}\n`);
+}

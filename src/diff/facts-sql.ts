@@ -1,0 +1,61 @@
+import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
+import { columns } from "../normalise/columns.js";
+import { unguardedSql } from "./source-sql.js";
+
+/** The columns that are compared beside content and answer, in the order in which they are named. */
+export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = {
+  chunks: ["enabled", "status", "keywords", "error", "summary", "attachments", "extra"],
+  child_chunks: ["type", "extra"],
+};
+
+/** The characters of a content that are shown where the whole is not. */
+const beginning = 160;
+
+/**
+ * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
+ * fields, and what tells of a hand. `source` has the columns of the kind.
+ */
+export function factsSql(kind: MatchedKind, source: string, unguarded: boolean): string {
+  const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
+  const ids = kind === "chunks" ? ["id"] : ["segment_id", "id"];
+  const hand =
+    kind === "chunks"
+      ? ["updated_by IS NOT NULL AS edited", "created_at"]
+      : ["type IS NOT DISTINCT FROM 'customized' AS edited"];
+  return `SELECT dataset_id, document_id, ${ids.join(", ")}, position, ${fingerprintSql(kind)} AS fingerprint,
+    ${hand.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
+    FROM ${contentSql(kind, source, unguarded)}`;
+}
+
+/** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
+export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {
+  if (!unguarded) return `(${source})`;
+  const texts = columns[kind].filter(({ type }) => type === "any" || type === "text");
+  const replaced = texts.map(({ name }) => `${unguardedSql(name)} AS ${name}`);
+  return `(SELECT * REPLACE (${replaced.join(", ")}) FROM (${source}))`;
+}
+
+/** SQL: a small value that differs when the field does. Nothing is nothing, whether null, "", [] or {}. */
+function fieldSql(kind: MatchedKind, name: string): string {
+  const type = columns[kind].find((column) => column.name === name)?.type;
+  if (type === "boolean" || type === "text") return name;
+  if (type === "strings") return `CASE WHEN len(${name}) > 0 THEN md5_number(to_json(list_sort(${name}))::VARCHAR) END`;
+  const text =
+    name === "extra"
+      ? `nullif(json_merge_patch(extra::JSON, ${ignoredMembers(kind)}::JSON)::VARCHAR, '{}')`
+      : withoutSignatures(`CASE WHEN json_valid(${name}) THEN json(${name})::VARCHAR ELSE ${name} END`);
+  return `CASE WHEN ${name} NOT IN ('', '[]', '{}') THEN md5_number(${text}) END`;
+}
+
+/** SQL: takes the signatures out of links, as a run does unless `keep_signatures`. */
+function withoutSignatures(text: string): string {
+  const separated = `regexp_replace(${text}, '(\\?|&amp;|\\\\u0026|&)+', '?', 'g')`;
+  return `regexp_replace(${separated}, '\\?(timestamp|nonce|sign)=[\\w=%+/-]*', '', 'g')`;
+}
+
+/** Known fields of an unexpected type stand in `extra`; those that are not compared do not count there, either. */
+function ignoredMembers(kind: MatchedKind): string {
+  const compared = ["content", "answer", ...comparedFields[kind]];
+  const ignored = columns[kind].filter(({ name }) => !compared.includes(name) || name === "extra");
+  return `'${JSON.stringify(Object.fromEntries(ignored.map(({ name }) => [name, null])))}'`;
+}

@@ -1,0 +1,110 @@
+import { StopError } from "../errors.js";
+import type { MatchedKind } from "../match/fingerprint.js";
+import { type Connection, lacksMemory } from "../verify/sql-rows.js";
+import { type CheckedSource, checkSource } from "./check-source.js";
+import type { DocumentPair } from "./compare-documents.js";
+import type { DiffSetting } from "./diff-options.js";
+import { factsSql } from "./facts-sql.js";
+import { notSound, type ReadRun } from "./read-run.js";
+import { sourceSql } from "./source-sql.js";
+import { rowsOf } from "./with-diff-database.js";
+
+/** The files of one run, whose bytes were checked. */
+export interface RunSources {
+  readonly side: "old" | "new";
+  readonly run: ReadRun;
+  readonly chunks: CheckedSource;
+  readonly child_chunks: CheckedSource;
+}
+
+/** What goes for both runs. */
+export interface Comparison {
+  readonly documents: readonly DocumentPair[];
+  /** Whether `csv_safe` may have put apostrophes before texts of one of them. */
+  readonly unguarded: boolean;
+  /** Whether both runs read child chunks. */
+  readonly children: boolean;
+}
+
+/** Reads the bytes of the files of a run. StopError when they are not those that its manifest lists. */
+export async function checkSources(
+  side: "old" | "new",
+  run: ReadRun,
+  { signal, tally }: DiffSetting,
+): Promise<RunSources> {
+  const check = (file: ReadRun["chunks"]) => {
+    tally.step = `hashing ${file.path} of the ${side} run`;
+    return checkSource(run.folder, file, (bytes) => {
+      signal.throwIfAborted();
+      tally.done += bytes;
+    });
+  };
+  return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
+}
+
+/** Makes the table `documents`, numbered in their order. */
+export async function loadDocuments(connection: Connection, documents: readonly DocumentPair[]): Promise<void> {
+  await connection.run(`CREATE TABLE documents
+    (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, compared BOOLEAN, old_chunks BIGINT, new_chunks BIGINT,
+    old_child_chunks BIGINT, new_child_chunks BIGINT)`);
+  const appender = await connection.createAppender("documents");
+  try {
+    for (const [nr, { dataset_id, document_id, reason, old, new: fresh }] of documents.entries()) {
+      appender.appendBigInt(BigInt(nr));
+      appender.appendVarchar(dataset_id);
+      appender.appendVarchar(document_id);
+      appender.appendBoolean(reason === null);
+      for (const column of ["chunk_count", "child_chunk_count"] as const)
+        for (const row of [old, fresh]) appender.appendBigInt(BigInt(row?.[column] ?? 0));
+      appender.endRow();
+    }
+  } finally {
+    appender.closeSync();
+  }
+}
+
+/** Makes the table `<side>_<kind>` of the facts of those rows that can be compared. StopError when the file is not sound. */
+export async function loadFacts(
+  connection: Connection,
+  kind: MatchedKind,
+  { side, run, ...sources }: RunSources,
+  comparison: Comparison,
+): Promise<void> {
+  const source = sources[kind];
+  const table = `${side}_${kind}`;
+  const facts = factsSql(kind, sourceSql(kind, source), comparison.unguarded);
+  const isCompared = kind === "chunks" || comparison.children;
+  const skip = comparison.documents.some(({ reason }) => reason !== null)
+    ? "ANTI JOIN (FROM documents WHERE NOT compared) USING (dataset_id, document_id)"
+    : "";
+  await connection
+    .run(`CREATE TABLE ${table} AS FROM (${facts}) ${isCompared ? skip : "LIMIT 0"}`)
+    .catch((error: unknown) => unsound(error, run.folder, source.path));
+  if (isCompared) await checkCounts(connection, kind, { side, run });
+}
+
+/** Every document has as many rows as the manifest says, and there are no others. */
+async function checkCounts(
+  connection: Connection,
+  kind: MatchedKind,
+  { side, run }: Pick<RunSources, "side" | "run">,
+): Promise<void> {
+  const [wrong] = await rowsOf(
+    connection,
+    `SELECT document_id, coalesce(rows, 0) AS rows, coalesce(${side}_${kind}, 0) AS expected
+    FROM (SELECT dataset_id, document_id, count(*) AS rows FROM ${side}_${kind} GROUP BY ALL)
+    FULL JOIN (FROM documents WHERE compared) USING (dataset_id, document_id)
+    WHERE coalesce(rows, 0) <> coalesce(${side}_${kind}, 0) ORDER BY document_id LIMIT 1`,
+  );
+  if (!wrong) return;
+  const file = kind === "chunks" ? run.chunks.path : run.childChunks.path;
+  const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, for which the manifest says ${wrong.expected}`;
+  throw notSound(run.folder, `${file}: ${reason}`);
+}
+
+/** What DuckDB says of a file that it cannot read; what it lacks itself, memory or disk, is no fault of the file. */
+export function unsound(error: unknown, folder: string, path: string): never {
+  if (!(error instanceof Error) || error instanceof StopError) throw error;
+  if (lacksMemory(error) || /no space left|interrupt/i.test(error.message)) throw error;
+  throw notSound(folder, `${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
+}

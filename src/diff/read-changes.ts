@@ -1,0 +1,87 @@
+import type { Connection } from "../verify/sql-rows.js";
+import { diffText } from "./diff-text.js";
+import type { ChangeKind, ChunkChange, HandMade, TextDiff } from "./run-diff.js";
+import { rowsOf, type SqlRow } from "./with-diff-database.js";
+
+/** Rows that are read at once, so that memory stays small: a text may be a megabyte. */
+const page = { plain: 1_000, text: 16 };
+
+/** What can be read of the changes as long as their tables are there. */
+export interface Changes {
+  /** All of them, in their order. */
+  readonly all: () => AsyncGenerator<ChunkChange>;
+  readonly first: (selection: ChangeSelection, most: number) => Promise<readonly ChunkChange[]>;
+}
+
+/** The changes in their order, with the words of what changed where `texts` was made. */
+export async function* readChanges(connection: Connection, text: boolean): AsyncGenerator<ChunkChange> {
+  const size = text ? page.text : page.plain;
+  const from = text ? "changes LEFT JOIN texts USING (n)" : "changes";
+  for (let last = 0; ; last += size) {
+    const rows = await rowsOf(connection, `FROM ${from} WHERE n > ${last} AND n <= ${last + size} ORDER BY n`);
+    for (const row of rows) yield changeFrom(row);
+    if (rows.length < size) return;
+  }
+}
+
+/** Which changes to read first of all, when not all of them are wanted. */
+export type ChangeSelection = "lost by hand" | "lost" | "others but moved";
+
+const conditions: Readonly<Record<ChangeSelection, string>> = {
+  "lost by hand": "lost AND hand_made IS NOT NULL",
+  lost: "lost AND hand_made IS NULL",
+  "others but moved": "NOT lost AND kind <> 'moved'",
+};
+
+/** The first changes of a selection, `most` of them. */
+export async function readFirst(
+  connection: Connection,
+  text: boolean,
+  selection: ChangeSelection,
+  most: number,
+): Promise<readonly ChunkChange[]> {
+  const first = `(FROM changes WHERE ${conditions[selection]} ORDER BY n LIMIT ${most})`;
+  const rows = await rowsOf(connection, `FROM ${text ? `${first} LEFT JOIN texts USING (n)` : first} ORDER BY n`);
+  return rows.map(changeFrom);
+}
+
+const kinds: readonly ChangeKind[] = ["added", "removed", "changed", "moved", "fields"];
+const hands: readonly HandMade[] = ["edited", "added", "customized"];
+
+function changeFrom(row: SqlRow): ChunkChange {
+  const text = textDiff(row);
+  return {
+    dataset_id: String(row.dataset_id),
+    document_id: String(row.document_id),
+    level: row.level === "chunk" ? "chunk" : "child_chunk",
+    kind: kinds.find((kind) => kind === row.kind) ?? "fields",
+    lost: row.lost === true,
+    hand_made: hands.find((hand) => hand === row.hand_made) ?? null,
+    old_id: textOf(row.old_id),
+    new_id: textOf(row.new_id),
+    old_segment_id: textOf(row.old_segment_id),
+    new_segment_id: textOf(row.new_segment_id),
+    old_position: row.old_position === null ? null : Number(row.old_position),
+    new_position: row.new_position === null ? null : Number(row.new_position),
+    fields: row.fields === "" ? [] : String(row.fields).split(","),
+    old_beginning: marked(row.old_beginning),
+    new_beginning: marked(row.new_beginning),
+    ...(text && { text }),
+  };
+}
+
+function textDiff(row: SqlRow): TextDiff | undefined {
+  if (row.kind !== "changed" || row.old_content === undefined) return undefined;
+  const content = diffText(marked(row.old_content), marked(row.new_content));
+  const answer = diffText(marked(row.old_answer), marked(row.new_answer));
+  return { ...(content && { content }), ...(answer && { answer }) };
+}
+
+function textOf(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value);
+}
+
+/** A text before which a character was put. */
+function marked(value: unknown): string | null {
+  return textOf(value)?.slice(1) ?? null;
+}

@@ -1,0 +1,42 @@
+import type { CheckedManifest } from "../verify/check-manifest.js";
+import type { ReadRun } from "./read-run.js";
+
+/** Sentences on what may make a comparison say less than it seems to. */
+export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
+  const [before, after] = [old.manifest, fresh.manifest];
+  return [
+    old.folder === fresh.folder && "OLD and NEW are the same run folder",
+    before.run_id > after.run_id && `OLD is the newer run: ${before.run_id} comes after ${after.run_id}`,
+    before.job !== after.job && `these are runs of different jobs: ${before.job} and ${after.job}`,
+    before.service.base_url !== after.service.base_url &&
+      `these are dumps of different services: ${before.service.base_url} and ${after.service.base_url}`,
+    readsChildren(before) !== readsChildren(after) &&
+      `only the ${readsChildren(before) ? "old" : "new"} run read child chunks: they were not compared`,
+    filtersOf(before) !== filtersOf(after) &&
+      "the runs read chunks through different filters (status, keyword): what only one of them let through looks added or removed",
+    isGuarded(old) !== isGuarded(fresh) &&
+      "one of the runs is read from a CSV with csv_safe: an apostrophe before a formula was not looked at",
+  ].filter((warning) => warning !== false);
+}
+
+/** Whether a run read child chunks at all; what its manifest does not say, it did. */
+export function readsChildren({ options }: CheckedManifest): boolean {
+  return options.child_chunks !== "none";
+}
+
+/** Whether apostrophes may stand before texts in what is read of a run. */
+export function isGuarded({ format, manifest }: ReadRun): boolean {
+  return format === "csv" && manifest.options.output.csv_safe;
+}
+
+/** The filters of every dataset that has some, as far as the manifest says. */
+function filtersOf({ options }: CheckedManifest): string {
+  const datasets: readonly unknown[] = Array.isArray(options.datasets) ? options.datasets : [options.datasets];
+  const filters = datasets.map((dataset) => {
+    if (typeof dataset !== "object" || dataset === null) return "";
+    const { id, status, keyword }: { id?: unknown; status?: unknown; keyword?: unknown } = dataset;
+    const isFiltered = keyword != null || (Array.isArray(status) && status.length > 0);
+    return isFiltered ? JSON.stringify([id, status, keyword]) : "";
+  });
+  return filters.sort().join("");
+}

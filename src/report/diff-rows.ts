@@ -1,0 +1,88 @@
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../diff/run-diff.js";
+import { renderText } from "./diff-change.js";
+import { jsonLine, paintFor, terminalText } from "./text.js";
+
+const changeColumns = [
+  "dataset_id",
+  "document_id",
+  "level",
+  "kind",
+  "lost",
+  "hand_made",
+  "old_id",
+  "new_id",
+  "old_segment_id",
+  "new_segment_id",
+  "old_position",
+  "new_position",
+  "fields",
+  "old_beginning",
+  "new_beginning",
+] as const;
+const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
+const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reason"] as const;
+
+/** CSV with a row per chunk and child chunk that differs, in pieces; with `text`, what became of their words. */
+export async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean): AsyncGenerator<string> {
+  yield csvLine([...changeColumns, ...(text ? ["content_diff", "answer_diff"] : [])]);
+  for await (const change of changes) {
+    const cells = changeColumns.map((name) => cellOf(change[name]));
+    const texts = text ? [textCell(change.text?.content), textCell(change.text?.answer)] : [];
+    yield csvLine([...cells, ...texts]);
+  }
+}
+
+/** CSV with a row per document, those without a difference, too. */
+export function csvOfDocuments(documents: readonly DocumentDiff[]): string {
+  const kinds = ["chunks", "child_chunks"] as const;
+  const head = [...documentColumns, ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`))];
+  const counts = (all: ChangeCounts) => countColumns.map((name) => String(all[name]));
+  return [
+    csvLine(head),
+    ...documents.map((document) =>
+      csvLine([
+        ...documentColumns.map((name) => cellOf(document[name])),
+        ...counts(document.chunks),
+        ...counts(document.child_chunks),
+      ]),
+    ),
+  ].join("");
+}
+
+/** One JSON object on one line, in pieces: what it came to, and then the changes, unless there are none to tell. */
+export async function* jsonOfDiff(
+  diff: RunDiff,
+  changes: AsyncIterable<ChunkChange> | undefined,
+): AsyncGenerator<string> {
+  const { documents, ...rest } = diff;
+  yield `${jsonLine(rest).slice(0, -1)},"documents":[`;
+  for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
+  yield "]";
+  if (changes) {
+    let separator = ',"changes":[';
+    for await (const change of changes) {
+      yield `${separator}${jsonLine(change)}`;
+      separator = ",";
+    }
+    yield separator === "," ? "]" : `${separator}]`;
+  }
+  yield "}\n";
+}
+
+function cellOf(value: string | number | boolean | null | readonly string[]): string | null {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.join(" ");
+  return typeof value === "string" ? terminalText(value) : String(value);
+}
+
+const noPaint = paintFor({}, {});
+
+function textCell(parts: readonly TextPart[] | undefined): string | null {
+  return parts ? renderText(parts, noPaint) : null;
+}
+
+/** RFC 4180; null is empty, the empty string is `""`. */
+function csvLine(cells: readonly (string | null)[]): string {
+  const quoted = (cell: string) => (cell === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return `${cells.map((cell) => (cell === null ? "" : quoted(cell))).join(",")}\n`;
+}

@@ -1,0 +1,136 @@
+import type { ChangeSelection, Changes } from "../diff/read-changes.js";
+import type { ChangeCounts, DocumentDiff, RunDiff } from "../diff/run-diff.js";
+import { renderChange } from "./diff-change.js";
+import { countText, type Paint, terminalText } from "./text.js";
+
+export interface DiffTableOptions {
+  readonly paint: Paint;
+  /** Characters of a line. */
+  readonly columns: number;
+  /** Only the documents, all of those that differ. */
+  readonly documentsOnly: boolean;
+}
+
+/** Documents that are shown where chunks follow. */
+const mostDocuments = 100;
+
+const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
+const heads = ["added", "removed", "changed", "moved", "fields", "same"];
+
+/** What differs between two runs, for people: documents with their counts, then chunks, what was lost first. */
+export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
+  const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
+  return [...renderDocuments(diff, options), ...sections, renderVerdict(diff, options.paint)].join("\n");
+}
+
+function renderDocuments({ documents, counts }: RunDiff, { paint, documentsOnly }: DiffTableOptions): string[] {
+  const others = documents.filter(({ state }) => state !== "same");
+  if (others.length === 0) return [];
+  const shown = documentsOnly ? others : others.slice(0, mostDocuments);
+  const rows = shown.map((document) => rowsOf(document));
+  const totals: Row[] = [{ head: "all chunks", cells: cellsOf(counts.chunks) }];
+  if (hasRows(counts.child_chunks)) totals.push({ head: "all child chunks", cells: cellsOf(counts.child_chunks) });
+  const all = [...rows.flat(), ...totals];
+  const widths = heads.map((title, at) => Math.max(title.length, ...all.map(({ cells }) => cells?.[at]?.length ?? 0)));
+  const line = (head: string, cells: readonly string[]) =>
+    `${head.padEnd(36)} ${cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join(" ")}`;
+  const text = ({ head, cells }: Row) => (cells ? line(head, cells) : paint.faint(head));
+  const more = others.length - shown.length;
+  return [
+    paint.faint(line("document", heads)),
+    ...rows.flat().map(text),
+    ...(more > 0 ? [paint.faint(`… and ${countText(more, "more document")}; --only document shows all`)] : []),
+    ...(counts.documents.same > 0
+      ? [paint.faint(`${countText(counts.documents.same, "document")} without a difference`)]
+      : []),
+    ...totals.map(text),
+    "",
+  ];
+}
+
+interface Row {
+  readonly head: string;
+  /** Undefined: a remark. */
+  readonly cells?: readonly string[];
+}
+
+function rowsOf(document: DocumentDiff): readonly Row[] {
+  const head = terminalText(document.document_id, 80);
+  const remarks = remarksOn(document).map((remark) => ({ head: `  ${remark}` }));
+  if (document.state === "not_compared") return [{ head }, ...remarks];
+  const rows: Row[] = [{ head, cells: cellsOf(document.chunks) }];
+  if (hasRows(document.child_chunks)) rows.push({ head: "  child chunks", cells: cellsOf(document.child_chunks) });
+  return [...rows, ...remarks];
+}
+
+function remarksOn({ state, reindexed, reason, chunks, child_chunks }: DocumentDiff): readonly string[] {
+  const lost = chunks.lost + child_chunks.lost;
+  const byHand = chunks.lost_by_hand + child_chunks.lost_by_hand;
+  const remarks: string[] = [];
+  if (state === "removed") remarks.push("only in the old run");
+  if (state === "added") remarks.push("only in the new run");
+  if (reindexed)
+    remarks.push(`indexed anew: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+  if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
+  return remarks;
+}
+
+function cellsOf(counts: ChangeCounts): readonly string[] {
+  return columns.map((name) => String(counts[name]));
+}
+
+function hasRows(counts: ChangeCounts): boolean {
+  return columns.some((name) => counts[name] > 0);
+}
+
+/** Chunks one by one; how many of a section at the most, and what stands above them. */
+const sections: readonly { selection: ChangeSelection; most: number; title: string }[] = [
+  { selection: "lost by hand", most: 100, title: "Lost by the re-index, made by hand" },
+  { selection: "lost", most: 30, title: "Lost by the re-index" },
+  { selection: "others but moved", most: 50, title: "Other differences" },
+];
+
+async function renderSections(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const { selection, most, title } of sections) {
+    const found = await changes.first(selection, most + 1);
+    if (found.length === 0) continue;
+    lines.push(options.paint.strong(`${title}:`));
+    let document: string | undefined;
+    for (const change of found.slice(0, most)) {
+      if (change.document_id !== document) lines.push(`  document ${terminalText(change.document_id, 80)}`);
+      document = change.document_id;
+      lines.push(...renderChange(change, options).map((line) => `    ${line}`));
+    }
+    if (found.length > most) lines.push(options.paint.faint("  … and more; --format csv or json has all of them"));
+    lines.push("");
+  }
+  const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
+  if (moved > 0) lines.push(options.paint.faint(`${moved} moved, which --format csv or json lists`), "");
+  return lines;
+}
+
+function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
+  const { documents, chunks, child_chunks } = counts;
+  if (status === "same") {
+    const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
+    const anew = documents.reindexed > 0 ? `, ${documents.reindexed} of them indexed anew` : "";
+    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${anew}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+  }
+  const facts = [
+    ...(["different", "removed", "added", "not_compared"] as const)
+      .filter((state) => documents[state] > 0)
+      .map((state) => `${documents[state]} ${state.replace("_", " ")}`),
+  ];
+  const total = chunks.lost + child_chunks.lost;
+  const lost =
+    total > 0
+      ? `; lost by a re-index: ${total}, ${chunks.lost_by_hand + child_chunks.lost_by_hand} of them made by hand`
+      : "";
+  return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost}`;
+}
+
+function sumOf(documents: RunDiff["counts"]["documents"]): number {
+  const { same, different, removed, added, not_compared } = documents;
+  return same + different + removed + added + not_compared;
+}

@@ -1,0 +1,292 @@
+import { rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Row } from "../../src/normalise/row-from-record.js";
+import { oddFolder } from "../sinks/folder.js";
+import { editManifest } from "../verify/forge.js";
+import { nastyDump } from "../verify/nasty-dump.js";
+import { child, chunk, document } from "../verify/sound-tables.js";
+import { diffed, tablesOf, told, twoDumps } from "./dumps.js";
+
+const at = (position: number, more: Row = {}): Row => ({ position, ...more });
+
+/** The counts of chunks that are not 0. */
+const counted = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
+
+/** What is told of two versions of one document. */
+async function between(old: readonly Row[], fresh: readonly Row[], children: readonly (readonly Row[])[] = [[], []]) {
+  const { diff, changes } = await diffed(await twoDumps(tablesOf(old, children[0]), tablesOf(fresh, children[1])));
+  return { diff, counts: counted(diff.counts.chunks), told: changes.map(told) };
+}
+
+describe("chunks", () => {
+  const old = ["1", "2", "3", "4", "5"].map((id, index) => chunk("a", id, at(index + 1)));
+
+  test("the same rows are the same", async () => {
+    expect(await between(old, old)).toMatchObject({ diff: { status: "same" }, counts: { unchanged: 5 }, told: [] });
+  });
+
+  test("added, removed, changed, moved and other fields are told apart", async () => {
+    const fresh = [
+      chunk("a", "1", at(9)),
+      chunk("a", "2", at(2, { content: "other" })),
+      chunk("a", "3", at(3, { enabled: false, keywords: ["k"] })),
+      chunk("a", "5", at(5)),
+      chunk("a", "6", at(6)),
+    ];
+    const { diff, counts, told } = await between(old, fresh);
+    expect(diff.status).toBe("different");
+    expect(counts).toEqual({ added: 1, removed: 1, changed: 1, moved: 1, unchanged: 2, fields: 1 });
+    expect(told).toEqual([
+      "moved chunk 1 → 1",
+      "changed chunk 2 → 2",
+      "fields chunk 3 → 3: enabled keywords",
+      "removed chunk 4 → null",
+      "added chunk null → 6",
+    ]);
+  });
+
+  test("an answer is content; null is no empty string", async () => {
+    const [one, two, three] = [chunk("a", "1", { answer: "x" }), chunk("a", "2", { answer: "" }), chunk("a", "3")];
+    const fresh = [{ ...one, answer: "y" }, { ...two, answer: null }, three];
+    expect((await between([one, two, three], fresh)).told).toEqual(["changed chunk 1 → 1", "changed chunk 2 → 2"]);
+  });
+
+  test("times, hit counts, signatures, the order of keywords and empty lists are no difference", async () => {
+    const link = "/files/f/file-preview?timestamp=1&nonce=2&sign=3=";
+    const one = chunk("a", "1", {
+      hit_count: 1,
+      created_at: "2025-03-06T13:20:00Z",
+      updated_by: null,
+      indexing_at: null,
+      word_count: 3,
+      keywords: ["a", "b"],
+      attachments: [{ url: link }],
+      sign_content: link,
+      summary: null,
+      extra: { hit_count: "1", more: 1 },
+    });
+    const again = {
+      ...one,
+      hit_count: 2,
+      created_at: "2025-03-06T13:20:01Z",
+      updated_by: "u",
+      indexing_at: "2025-03-06T13:20:01.500Z",
+      word_count: 4,
+      keywords: ["b", "a"],
+      attachments: [{ url: "/files/f/file-preview" }],
+      sign_content: "",
+      summary: "",
+      extra: { hit_count: "2", more: 1 },
+    };
+    expect((await between([one], [again])).diff.status).toBe("same");
+    const other = { ...again, extra: { more: 2 }, attachments: [] };
+    expect((await between([one], [other])).told).toEqual(["fields chunk 1 → 1: attachments extra"]);
+  });
+
+  test("an id that stands there twice is counted twice, and no more", async () => {
+    const twice = [chunk("a", "1", at(1)), chunk("a", "1", at(1)), chunk("a", "2", at(2))];
+    expect((await between(twice, twice)).counts).toEqual({ unchanged: 3 });
+    const changed = twice.map((row) => ({ ...row, content: "other" }));
+    const { diff, changes } = await diffed(await twoDumps(tablesOf(twice), tablesOf(changed)), { text: true });
+    expect([diff.counts.chunks.changed, changes.length]).toEqual([3, 3]);
+  });
+});
+
+describe("a re-index", () => {
+  const auto = { created_at: "2025-03-06T13:20:00Z" };
+  const old = [
+    chunk("a", "1", at(1, auto)),
+    chunk("a", "2", at(2, { ...auto, updated_by: "u", content: "edited" })),
+    chunk("a", "3", at(3, { ...auto, content: "same" })),
+    chunk("a", "4", at(4, { ...auto, content: "same" })),
+    chunk("a", "5", at(5, auto)),
+    chunk("a", "9", at(9, { created_at: "2025-04-01T00:00:00Z" })),
+  ];
+  const fresh = [
+    chunk("a", "x1", at(1, { content: "text of 1" })),
+    chunk("a", "x2", at(2, { content: "text of 2" })),
+    chunk("a", "x3", at(3, { content: "same" })),
+    chunk("a", "x4", at(4, { content: "same" })),
+  ];
+
+  test("new ids alone are no difference", async () => {
+    const again = old.map((row) => ({
+      ...row,
+      id: `x${row.id}`,
+      index_node_id: "n",
+      created_at: "2025-05-01T00:00:00Z",
+    }));
+    const { diff, told } = await between(old, again);
+    expect(diff).toMatchObject({ status: "same", documents: [{ state: "same", reindexed: true }] });
+    expect(told).toEqual([]);
+  });
+
+  test("what is lost comes first, and of that what was made by hand", async () => {
+    const { diff, told, counts } = await between(old, fresh);
+    expect(told).toEqual([
+      "changed chunk 2 → x2: lost edited",
+      "removed chunk 9 → null: lost added",
+      "removed chunk 5 → null: lost",
+    ]);
+    expect(counts).toEqual({ removed: 2, changed: 1, unchanged: 3, lost: 3, lost_by_hand: 2 });
+    expect(diff.documents).toMatchObject([{ state: "different", reindexed: true }]);
+    expect(diff.counts.documents).toMatchObject({ different: 1, reindexed: 1 });
+  });
+
+  test("nothing is lost where ids are kept: somebody deleted it", async () => {
+    const { told } = await between(old, [...fresh, chunk("a", "5", at(5, auto))]);
+    expect(told.filter((each) => each.includes("lost"))).toEqual([]);
+    expect(told).toContain("removed chunk 9 → null: added");
+  });
+});
+
+describe("child chunks", () => {
+  test("are matched below matched parents; customized ones that a re-index lost come first", async () => {
+    const parents = [chunk("a", "p", at(1)), chunk("a", "q", at(2))];
+    const kids = [
+      child("a", "p", "1", { content: "one", type: "automatic" }),
+      child("a", "p", "2", { content: "two", position: 2, type: "customized" }),
+      child("a", "q", "3", { content: "three", type: "automatic" }),
+    ];
+    const newParents = [chunk("a", "r", at(1, { content: "text of p" }))];
+    const newKids = [child("a", "r", "x", { content: "one", type: "automatic" })];
+    const { diff, told } = await between(parents, newParents, [kids, newKids]);
+    expect(told).toEqual([
+      "removed child_chunk 2 → null: lost customized",
+      "removed chunk q → null: lost",
+      "removed child_chunk 3 → null: lost",
+    ]);
+    expect(counted(diff.counts.child_chunks)).toEqual({ removed: 2, unchanged: 1, lost: 2, lost_by_hand: 1 });
+  });
+
+  test("a parent with customized children was made by hand, too", async () => {
+    const kids = [child("a", "1", "k", { type: "customized" })];
+    const { told } = await between(
+      [chunk("a", "1"), chunk("a", "2", at(2))],
+      [chunk("a", "y", { content: "text of 2" })],
+      [kids, []],
+    );
+    expect(told[0]).toBe("removed chunk 1 → null: lost customized");
+    expect(told[1]).toBe("removed child_chunk k → null: lost customized");
+  });
+
+  test("are not compared when one of the runs did not read them", async () => {
+    const parents = [chunk("a", "1")];
+    const folders = await twoDumps(tablesOf(parents, [child("a", "1", "k")]), tablesOf(parents));
+    expect((await diffed(folders)).diff.status).toBe("different");
+    await editManifest(folders[1], ({ options }) => Object.assign(Object(options), { child_chunks: "none" }));
+    const { diff, changes } = await diffed(folders);
+    expect(diff).toMatchObject({
+      status: "same",
+      warnings: ["only the old run read child chunks: they were not compared"],
+    });
+    expect(changes).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const one = tablesOf([chunk("a", "1"), chunk("b", "2"), chunk("b", "3", at(2))]);
+
+  test("only in one run: its chunks are added or removed", async () => {
+    const [old, fresh] = await twoDumps(one, tablesOf([chunk("a", "1")]));
+    const removed = await diffed([old, fresh]);
+    expect(removed.diff.documents.map(({ state }) => state)).toEqual(["same", "removed"]);
+    expect(counted(removed.diff.counts.chunks)).toEqual({ removed: 2, unchanged: 1 });
+    const added = await diffed([fresh, old]);
+    expect(added.diff.documents.map(({ state }) => state)).toEqual(["same", "added"]);
+    expect(added.changes.map(told)).toEqual(["added chunk null → 2", "added chunk null → 3"]);
+    const empty = await diffed(await twoDumps(tablesOf([]), tablesOf([], [], [document("e", 0, 0)])));
+    expect(empty.diff).toMatchObject({ status: "different", documents: [{ state: "added" }] });
+  });
+
+  test.each(["failed", "unstable"])("%s in one run: not compared, and not everything removed", async (status) => {
+    const rows = status === "failed" ? [] : [chunk("b", "9")];
+    const bad = document("b", rows.length, 0, { status, total: 2, error: "it says 500" });
+    const tables = { ...tablesOf([chunk("a", "1")], [], [bad]), chunks: [chunk("a", "1"), ...rows] };
+    const { diff, changes } = await diffed(await twoDumps(one, tables));
+    expect(changes).toEqual([]);
+    expect(diff).toMatchObject({ status: "different", counts: { documents: { same: 1, not_compared: 1 } } });
+    expect(diff.documents[1]?.reason).toBe(
+      status === "failed"
+        ? "it could not be read in the new run (it says 500)"
+        : "it moved while it was read in the new run",
+    );
+    expect((await diffed(await twoDumps(tables, tables))).diff.status).toBe("same");
+  });
+
+  test("what makes a comparison doubtful is said", async () => {
+    const folders = await twoDumps(one, one);
+    await editManifest(folders[0], (manifest) => {
+      Object.assign(manifest, {
+        job: "other",
+        run_id: "20990306T132000000Z",
+        service: { base_url: "https://x.org/v1" },
+      });
+      Object.assign(Object(manifest.options), { datasets: [{ id: "d", status: ["completed"], keyword: null }] });
+    });
+    expect((await diffed(folders)).diff.warnings).toEqual([
+      "OLD is the newer run: 20990306T132000000Z comes after 20250306T132000000Z",
+      "these are runs of different jobs: other and test",
+      "these are dumps of different services: https://x.org/v1 and https://kb.example.com/v1",
+      "the runs read chunks through different filters (status, keyword): what only one of them let through looks added or removed",
+    ]);
+    const { diff } = await diffed([folders[0], folders[0]]);
+    expect(diff).toMatchObject({ status: "same", warnings: ["OLD and NEW are the same run folder"] });
+  });
+});
+
+describe("formats", () => {
+  const pairs = [
+    ["jsonl", "csv"],
+    ["parquet", "jsonl"],
+    ["csv", "parquet"],
+  ] as const;
+
+  test.each(pairs)("%s and %s of the same rows are the same, whatever they hold", async (old, fresh) => {
+    const { diff, changes } = await diffed(
+      await twoDumps(nastyDump, nastyDump, [{ formats: [old] }, { formats: [fresh] }]),
+    );
+    expect([diff.old.format, diff.new.format]).toEqual([old, fresh]);
+    expect(changes.map(told)).toEqual([]);
+    expect(diff.status).toBe("same");
+  });
+
+  test("csv_safe: apostrophes before formulas are passed over", async () => {
+    const folders = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"], csvSafe: true }, { formats: ["jsonl"] }]);
+    const { diff, changes } = await diffed(folders);
+    expect(changes.map(told)).toEqual([]);
+    expect(diff).toMatchObject({ status: "same", warnings: [expect.stringContaining("csv_safe")] });
+  });
+
+  test.each(["jsonl", "csv", "parquet"] as const)("%s: a path may look like a pattern", async (format) => {
+    const [old, fresh] = await twoDumps(nastyDump, nastyDump, [{ formats: [format] }]);
+    const odd = join(await oddFolder(), "run");
+    await rename(old, odd);
+    expect((await diffed([odd, fresh])).diff.status).toBe("same");
+    expect(dirname(odd)).toContain("[a-z]");
+  });
+});
+
+test("the words of what changed, also in several scripts, with a byte order mark and with null", async () => {
+  const old = [
+    chunk("a", "1", at(1, { content: "one two three", answer: null })),
+    chunk("a", "2", at(2, { content: "東京の天気は晴れ" })),
+    chunk("a", "3", at(3, { content: "\ufeffone" })),
+  ];
+  const fresh = [
+    chunk("a", "1", at(1, { content: "one 2 three", answer: "new" })),
+    chunk("a", "2", at(2, { content: "京都の天気は晴れ" })),
+    chunk("a", "3", at(3, { content: "one" })),
+  ];
+  const { changes } = await diffed(await twoDumps(tablesOf(old), tablesOf(fresh)), { text: true });
+  const part = (kind: string, text: string) => ({ kind, text, cut: 0 });
+  expect(changes.map(({ text }) => text)).toEqual([
+    {
+      content: [part("same", "one "), part("removed", "two"), part("added", "2"), part("same", " three")],
+      answer: [part("added", "new")],
+    },
+    { content: [part("removed", "東京"), part("added", "京都"), part("same", "の天気は晴れ")] },
+    { content: [part("removed", "\ufeff"), part("same", "one")] },
+  ]);
+});
