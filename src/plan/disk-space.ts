@@ -3,14 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Job } from "../job/job.js";
 import { foldersOf } from "../run/job-folders.js";
 import type { PlanDisk } from "./job-plan.js";
-import type { RowSizes } from "./row-sizes.js";
-
-/** Rows that a run will write. */
-export interface RowCounts {
-  readonly chunks: number;
-  readonly child_chunks: number;
-  readonly documents: number;
-}
+import type { Written } from "./written.js";
 
 /** Bytes of Parquet and of a database to a byte of JSONL, as measured with texts of several languages. */
 const parquetShare = 0.4;
@@ -20,27 +13,26 @@ const leastDatabase = 3_000_000;
 const perDocument = 400;
 
 /** What a run needs on the disk of its output folder, against what is free there. Looks, and writes nothing. */
-export async function diskSpace(job: Job, sizes: RowSizes, counts: RowCounts): Promise<PlanDisk> {
+export async function diskSpace(job: Job, written: Written): Promise<PlanDisk> {
   const { database } = foldersOf(job);
   const before = await stat(database).then(
     ({ size }) => size,
     () => 0,
   );
   const { folder, free } = await freeSpace(job.output.dir);
-  const needs = diskNeeds(job.output.formats, sizes, counts, before);
+  const needs = diskNeeds(job.output.formats, written, before);
   return { folder, ...needs, free, enough: free === null ? null : free >= needs.needed };
 }
 
 /** The bytes that stay, and those that are needed while the run is at work. `before` is the size of the database so far. */
 export function diskNeeds(
   formats: Job["output"]["formats"],
-  sizes: RowSizes,
-  counts: RowCounts,
+  written: Written,
   before: number,
 ): Pick<PlanDisk, "needed" | "run_folder" | "database"> {
-  const [chunk, child] = [sizes.of("chunks"), sizes.of("child_chunks")];
-  const jsonl = counts.chunks * chunk.jsonl + counts.child_chunks * child.jsonl + counts.documents * perDocument;
-  const csv = formats.includes("csv") ? counts.chunks * chunk.csv + counts.child_chunks * child.csv : 0;
+  const { chunks, child_chunks: children, documents } = written;
+  const jsonl = chunks.jsonl + children.jsonl + documents * perDocument;
+  const csv = formats.includes("csv") ? chunks.csv + children.csv : 0;
   const parquet = formats.includes("parquet") ? jsonl * parquetShare : 0;
   const withDatabase = formats.includes("duckdb");
   const database = withDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;

@@ -4,6 +4,7 @@ import type { ChildEvidence } from "../crawl/child-evidence.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
 import { RetryError, SkipError } from "../errors.js";
 import { ChildCounts } from "./child-counts.js";
+import type { RowSizes } from "./row-sizes.js";
 
 /** Whether chunks carry their children: as their child lists have them, otherwise than those, or not. */
 export type Embedding = "unknown" | "none" | "agrees" | "differs";
@@ -11,6 +12,8 @@ export type Embedding = "unknown" | "none" | "agrees" | "differs";
 /** What is known of one document; filled while the service is asked. */
 export class DocumentSurvey {
   readonly ref: DocumentRef;
+  /** What its rows take when they are written, by those that were seen. */
+  readonly sizes: RowSizes;
   /** Chunks that the service counts; null when it did not say. */
   total: number | null = null;
   docForm: string | null = null;
@@ -23,8 +26,9 @@ export class DocumentSurvey {
   /** What keeps the count of requests from being certain, a sentence each. */
   readonly doubts = new Set<string>();
 
-  constructor(ref: DocumentRef) {
+  constructor(ref: DocumentRef, sizes: RowSizes) {
     this.ref = ref;
+    this.sizes = sizes;
   }
 
   /** Chunks whose child list was not asked, and which carry no children. */

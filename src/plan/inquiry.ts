@@ -31,7 +31,7 @@ export async function askChildren(
 ): Promise<void> {
   try {
     const list = await inquiry.api.childChunks(survey.ref, chunk.id, 1, limit);
-    inquiry.sizes.add("child_chunks", list.rows);
+    survey.sizes.add("child_chunks", list.rows);
     inquiry.childPages.add({ limit: limit ?? 100, rows: list.rows.length, total: list.total });
     inquiry.childTies.offer({ ref: survey.ref, chunkId: chunk.id, rows: list.rows });
     survey.addList(chunk, list.rows, list.total);
@@ -49,7 +49,7 @@ export async function askLongest(inquiry: Inquiry, surveys: readonly DocumentSur
   try {
     const { rows, total } = await inquiry.api.childChunks(survey.ref, survey.longest.chunk.id, 1);
     inquiry.childPages.add({ limit: 100, rows: rows.length, total });
-    inquiry.sizes.add("child_chunks", rows);
+    survey.sizes.add("child_chunks", rows);
   } catch (error) {
     survey.fail(error);
   }

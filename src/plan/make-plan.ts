@@ -3,7 +3,6 @@ import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
 import type { Opening } from "./ask-opening.js";
 import { childrenOf } from "./count-requests.js";
-import type { RowCounts } from "./disk-space.js";
 import { receivedBytes } from "./estimate-received.js";
 import { type Estimate, estimateTime } from "./estimate-time.js";
 import type { Evidence } from "./evidence.js";
@@ -11,7 +10,8 @@ import { type Forecast, forecast, unaskedText } from "./forecast.js";
 import type { ByMode, JobPlan, PlanCounts, PlanDisk, PlannedDocument } from "./job-plan.js";
 import { quirksOf } from "./quirks.js";
 import type { ChildMode } from "./request-counts.js";
-import type { RowSizes } from "./row-sizes.js";
+import type { RowSize, RowSizes } from "./row-sizes.js";
+import { type Written, writtenBy } from "./written.js";
 
 /** Everything that was asked, to make a plan of. */
 export interface Asked {
@@ -22,7 +22,7 @@ export interface Asked {
   readonly sizes: RowSizes;
   /** Work that the next run will continue. */
   readonly earlier: { readonly runId: string } | undefined;
-  readonly space: (counts: RowCounts) => Promise<PlanDisk>;
+  readonly space: (written: Written) => Promise<PlanDisk>;
   readonly requests: RequestTally;
   readonly seconds: number;
 }
@@ -34,7 +34,7 @@ export async function makePlan(asked: Asked): Promise<JobPlan> {
   const forecasts = byMode((mode) => withEarlier(forecast(mode, job, opening, evidence), mode, asked));
   const mine = forecasts[job.childChunks];
   const times = byMode((mode) => timeOf(mode, forecasts[mode], counts, asked));
-  const disk = await asked.space({ ...counts, child_chunks: job.childChunks === "none" ? 0 : counts.child_chunks });
+  const disk = await asked.space(writtenBy(evidence.surveys, job.childChunks !== "none"));
   const documents = plannedDocuments(mine, asked);
   return {
     status: opening.failures.length + counts.documents_failed === 0 ? "complete" : "partial",
@@ -52,7 +52,7 @@ export async function makePlan(asked: Asked): Promise<JobPlan> {
     },
     received: {
       bytes: withThis(job, (mode) => bytesOf(mode, forecasts[mode], counts, asked)),
-      sample: { chunks: sizes.of("chunks").rows, child_chunks: sizes.of("child_chunks").rows },
+      sample: { chunks: sizes.rows("chunks"), child_chunks: sizes.rows("child_chunks") },
     },
     disk,
     quirks: quirksOf(evidence),
@@ -114,12 +114,15 @@ function timeOf(mode: ChildMode, { requests, pages, lists }: Forecast, counts: P
 
 /** The children of the lists that are asked: as many of all as there are lists of all chunks. */
 function bytesOf(mode: ChildMode, { requests, lists }: Forecast, counts: PlanCounts, asked: Asked): number {
+  const { evidence, sizes, job } = asked;
+  const { chunks, child_chunks: children } = writtenBy(evidence.surveys, mode !== "none");
   const share = mode === "all" ? 1 : Math.min(1, lists / Math.max(1, counts.chunks));
-  const childChunks = mode === "none" ? 0 : counts.child_chunks * share;
-  const twice = asked.job.consistency === "sweeps" ? 2 : 1;
-  const size = { requests, chunks: counts.chunks * twice, childChunks };
-  return receivedBytes(asked.evidence.answers, asked.requests.bytes, size);
+  const twice = job.consistency === "sweeps" ? 2 : 1;
+  const size = { requests, chunks: times(twice, chunks), childChunks: times(share, children) };
+  return receivedBytes(evidence.answers, asked.requests.bytes, sizes, size);
 }
+
+const times = (factor: number, size: RowSize): RowSize => ({ ...size, jsonl: factor * size.jsonl });
 
 function latencyOf({ answers }: Evidence): JobPlan["time"]["latency"] {
   const [page, list] = [answers.of("chunk_page"), answers.of("child_list")];

@@ -19,6 +19,7 @@ import { probeService } from "./probe-service.js";
 import { RowSizes } from "./row-sizes.js";
 import { settleChildren } from "./settle-children.js";
 import { surveyDocuments } from "./survey-documents.js";
+import type { Written } from "./written.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally" | "log" | "now"> {
   /** Requests that may be spent on exact numbers, beyond one for each document and its first child list; 500 by default. */
@@ -71,7 +72,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     };
     const seconds = (performance.now() - start) / 1000;
     const earlier = await findEarlierWork(foldersOf(job), job, now);
-    const space = (counts: Parameters<typeof diskSpace>[2]) => diskSpace(job, sizes, counts);
+    const space = (written: Written) => diskSpace(job, written);
     return makePlan({ job, baseUrl, opening, evidence, sizes, earlier, space, requests: tally.requests, seconds });
   };
   return withClient(job, setting, work, answers.add);

@@ -44,9 +44,9 @@ export async function probeService(inquiry: Inquiry, surveys: readonly DocumentS
 }
 
 async function probeDocument(inquiry: Inquiry, survey: DocumentSurvey): Promise<ServiceProbe> {
-  const { api, sizes, chunkPages } = inquiry;
+  const { api, chunkPages } = inquiry;
   const { rows, total } = await api.chunks(survey.ref, 1);
-  sizes.add("chunks", rows);
+  survey.sizes.add("chunks", rows);
   chunkPages.add({ limit: 100, rows: rows.length, total });
   const positions = positionsOf(rows);
   const again = positions.collisions > 0 ? (await api.chunks(survey.ref, 1)).rows : undefined;

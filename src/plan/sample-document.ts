@@ -15,14 +15,14 @@ export function sampleCost({ total }: DocumentSurvey): number {
 
 /** Asks the first chunks of a document, and a few further on, for their children. */
 export async function sampleDocument(inquiry: Inquiry, survey: DocumentSurvey): Promise<void> {
-  const { api, chunkPages, sizes } = inquiry;
+  const { api, chunkPages } = inquiry;
   try {
     const { rows } = await api.chunks(survey.ref, 1, first);
     for (const chunk of rows.slice(0, first)) await sampleChunk(inquiry, survey, chunk);
     for (const place of placesIn(survey.total ?? 0)) {
       const chunk = chunkPages.isPaged ? (await api.chunks(survey.ref, place, 1)).rows[0] : rows[place - 1];
       if (!chunk) continue;
-      sizes.add("chunks", [chunk]);
+      survey.sizes.add("chunks", [chunk]);
       await sampleChunk(inquiry, survey, chunk);
     }
   } catch (error) {

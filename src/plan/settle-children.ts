@@ -90,7 +90,7 @@ async function readDocument(
       (page) => inquiry.api.chunks(survey.ref, page),
       inquiry.lookAhead,
     )) {
-      inquiry.sizes.add("chunks", rows);
+      survey.sizes.add("chunks", rows);
       if (total !== survey.total) survey.doubts.add("it changed while it was asked");
       const records = rows.filter(({ id }) => seen.size < seen.add(id).size);
       evidence = withPage(evidence, { records, docForm, total }, () => "");

@@ -24,13 +24,13 @@ export async function surveyDocuments(
 }
 
 async function surveyDocument(inquiry: Inquiry, ref: DocumentRef): Promise<DocumentSurvey> {
-  const survey = new DocumentSurvey(ref);
+  const survey = new DocumentSurvey(ref, inquiry.sizes.ofDocument());
   try {
     const { rows, total, docForm } = await inquiry.api.chunks(ref, 1, 1);
     survey.total = total;
     survey.docForm = docForm;
     inquiry.chunkPages.add({ limit: 1, rows: rows.length, total });
-    inquiry.sizes.add("chunks", rows);
+    survey.sizes.add("chunks", rows);
     const [first] = rows;
     if (!first && total > 0) survey.doubts.add(`it counts ${total} chunks and lists none`);
     if (first) await sampleChunk(inquiry, survey, first);

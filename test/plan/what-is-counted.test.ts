@@ -114,28 +114,42 @@ test("time is bound by what takes longest, and the formats come on top", () => {
   ).toBe(0);
 });
 
+const rows = (jsonl: number, csv: number) => ({ rows: 1, jsonl, csv });
+
 test("disk: what is written once, twice while it is joined, and a database with a copy of the old one", () => {
-  const sizes = new RowSizes(false);
-  const chunk = {
-    id: "c",
-    position: 1,
-    content: "x".repeat(1_000),
-    child_chunks: [{ id: "k", content: "y".repeat(9_000) }],
-  };
-  sizes.add("chunks", [chunk]);
-  const { jsonl, csv } = sizes.of("chunks");
-  expect(jsonl).toBeGreaterThan(1_300);
-  expect(jsonl).toBeLessThan(2_000);
-  expect(csv).toBeLessThan(jsonl);
-  const counts = { chunks: 1_000, child_chunks: 0, documents: 0 };
+  const written = { chunks: rows(900, 600), child_chunks: rows(100, 50), documents: 0 };
   const needs = (formats: ("jsonl" | "csv" | "parquet" | "duckdb")[], before = 0) =>
-    diskNeeds(formats, sizes, counts, before);
-  expect(needs(["jsonl"])).toEqual({ needed: 2_000 * jsonl, run_folder: 1_000 * jsonl, database: 0 });
-  expect(needs(["jsonl", "csv"]).run_folder).toBe(1_000 * (jsonl + csv));
-  expect(needs(["csv"]).needed).toBe(1_000 * (jsonl + csv) + 1_000 * csv + 1_000 * jsonl);
+    diskNeeds(formats, written, before);
+  expect(needs(["jsonl"])).toEqual({ needed: 2_000, run_folder: 1_000, database: 0 });
+  expect(needs(["jsonl", "csv"])).toMatchObject({ needed: 2 * 1_650, run_folder: 1_650 });
+  expect(needs(["csv"])).toMatchObject({ needed: 1_650 + 650 + 1_000, run_folder: 650 });
   const [fresh, later] = [needs(["duckdb"]), needs(["duckdb"], 50_000_000)];
   expect(fresh.run_folder).toBe(0);
   expect(later.needed - fresh.needed).toBe(50_000_000 - fresh.database + 50_000_000);
+});
+
+test("sizes are those of rows as they are written; a document of few rows leans on the others", () => {
+  const all = new RowSizes(false);
+  const [short, long] = [all.ofDocument(), all.ofDocument()];
+  const chunk = (id: string, length: number) => ({
+    id,
+    content: "x".repeat(length),
+    child_chunks: [{ id: "k", content: "y".repeat(9_000) }],
+  });
+  short.add("chunks", [chunk("a", 0)]);
+  const alone = short.mean("chunks");
+  expect(alone).toEqual(all.mean("chunks"));
+  expect(alone.jsonl).toBeGreaterThan(400);
+  expect(alone.jsonl).toBeLessThan(1_500);
+  expect(alone.csv).toBeLessThan(alone.jsonl);
+  long.add(
+    "chunks",
+    Array.from({ length: 500 }, (_, at) => chunk(String(at), 10_000)),
+  );
+  expect([long.rows("chunks"), all.rows("chunks")]).toEqual([300, 301]);
+  expect(long.mean("chunks").jsonl).toBeGreaterThan(10_000);
+  expect(short.mean("chunks").jsonl).toBeGreaterThan(alone.jsonl + 5_000);
+  expect(all.ofDocument().mean("chunks")).toEqual({ ...all.mean("chunks"), rows: 0 });
 });
 
 test("a record that cannot be written is left out of the sizes", () => {
@@ -143,5 +157,5 @@ test("a record that cannot be written is left out of the sizes", () => {
   let deep: unknown = null;
   for (let depth = 0; depth < 20_000; depth++) deep = [deep];
   sizes.add("chunks", [{ id: "a", attachments: deep }, { id: "b" }]);
-  expect(sizes.of("chunks").rows).toBe(1);
+  expect(sizes.rows("chunks")).toBe(1);
 });
