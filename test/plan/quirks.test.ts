@@ -9,7 +9,8 @@ import { startPlace } from "./planning.js";
 
 const quirk = (plan: JobPlan, name: Quirk["name"]) => plan.quirks.find((each) => each.name === name);
 
-const many = () => [makeDocument({ chunks: 130, seed: 1 }), makeDocument({ chunks: 2, seed: 2 })];
+const documents = [makeDocument({ chunks: 130, seed: 1 }), makeDocument({ chunks: 2, seed: 2 })];
+const many = () => documents;
 const hierarchical = (more: object = {}) => [
   makeDocument({ chunks: 12, docForm: "hierarchical_model", childrenPerChunk: 3, ...more }),
 ];
@@ -103,8 +104,8 @@ const cases: readonly Case[] = [
 
 test.each(cases)(
   "$name: $finding ($detail)",
-  async ({ name, finding, detail, trouble = false, behaviour, documents = many }) => {
-    const { plan } = await startPlace(documents(), behaviour);
+  async ({ name, finding, detail, trouble = false, behaviour, documents: held = many }) => {
+    const { plan } = await startPlace(held(), behaviour);
     const found = quirk(await plan(), name);
     expect(found).toMatchObject({ name, finding, trouble });
     expect(found?.detail).toMatch(detail);
