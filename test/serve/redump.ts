@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -52,8 +51,4 @@ export async function expectSame(one: string, other: string, formats: readonly s
 
 export async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
-}
-
-export function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

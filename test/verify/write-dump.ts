@@ -10,6 +10,8 @@ import { stageOf, type Tables } from "../sinks/stage.js";
 export interface WriteOptions {
   readonly formats?: readonly ("jsonl" | "csv" | "parquet")[];
   readonly csvSafe?: boolean;
+  /** More options of the job, as the manifest has them. */
+  readonly options?: object;
 }
 
 /** Writes rows as a run would, true or not, with a manifest that agrees; gives the run folder. */
@@ -33,7 +35,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
     started_at: "2025-03-06T13:20:00.000Z",
     finished_at: "2025-03-06T13:20:01.250Z",
     service: { base_url: "https://kb.example.com/v1" },
-    options: { output: { formats, csv_safe: csvSafe } },
+    options: { output: { formats, csv_safe: csvSafe }, ...options.options },
     counts: {
       chunks: count("chunks"),
       child_chunks: count("child_chunks"),

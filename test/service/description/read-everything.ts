@@ -16,9 +16,12 @@ export interface Read {
 
 type Get = (path: string) => Promise<string>;
 
+/** Chunks of a page whose child lists are read. */
+const parents = 15;
+
 /**
- * Every answer of a service, found as a stranger finds it: the datasets, their documents and metadata fields, the chunks,
- * the child chunks, page by page as `has_more` and `total_pages` tell; the batches are given, by dataset.
+ * The answers of a service, found as a stranger finds them: the datasets, their documents and metadata fields, the chunks,
+ * the child chunks of some, page by page as `has_more` and `total_pages` tell; the batches are given, by dataset.
  */
 export async function* readEverything(
   get: Get,
@@ -43,7 +46,7 @@ async function* readDataset(get: Get, path: string, batches: readonly string[]):
 async function* readDocument(get: Get, path: string): AsyncGenerator<Read> {
   for await (const chunks of pages(get, "chunks", path)) {
     yield chunks;
-    for (const { id } of chunks.body.data ?? [])
+    for (const { id } of chunks.body.data?.slice(0, parents) ?? [])
       yield* pages(get, "childChunks", `${path}/${encodeURIComponent(id)}/child_chunks`);
   }
 }

@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunResult, runJob } from "../../src/run/run-job.js";
+import { type ServedDump, serveDump } from "../../src/serve/serve-dump.js";
+import { jobFor } from "../run/job-for.js";
+import { readEverything } from "../service/description/read-everything.js";
+import { inPractice, violations } from "../service/description/violations.js";
+import { ask } from "./ask.js";
+import { dumpAgain, expectSame } from "./redump.js";
+
+let base: string;
+let demo: RunResult;
+let dump: ServedDump;
+
+/** The sample data, found by asking which datasets and documents there are, and served from its dump. */
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), "kbdump-serve-test-"));
+  const found = { service: { demo: true }, datasets: "all", child_chunks: "auto" };
+  demo = await runJob(await jobFor(base, { ...found, output: { formats: ["jsonl"] } }), { env: {} });
+  dump = await serveDump(demo.folder);
+}, 120_000);
+
+afterAll(async () => {
+  await dump.close();
+  await rm(base, { recursive: true, force: true });
+});
+
+test("the demo dump, served and dumped again, is the same, byte for byte, with every child list asked for", async () => {
+  expect(demo.manifest).toMatchObject({ status: "complete", counts: { chunks: 5027, child_chunks: 2948 } });
+  const again = await dumpAgain(dump, demo.folder, ["jsonl"], { datasets: "all" });
+  expect(again.manifest).toMatchObject({ status: "complete", drift: {} });
+  expect(again.manifest.documents).toEqual(demo.manifest.documents);
+  await expectSame(demo.folder, again.folder, ["jsonl"]);
+  const info = [demo.folder, again.folder].map((folder) => readFile(join(folder, "document_info.jsonl"), "utf8"));
+  expect(await info[1]).toBe(await info[0]);
+}, 120_000);
+
+test("child_chunks: auto has the same rows of it as all", async () => {
+  const again = await dumpAgain(dump, demo.folder, ["jsonl"], { child_chunks: "auto" });
+  expect(again.manifest.requests.sent).toBeLessThan(2_000);
+  await expectSame(demo.folder, again.folder, ["jsonl"]);
+}, 120_000);
+
+test("the answers are as the public description says, but for what real services do, too", async () => {
+  const found = new Set<string>();
+  for await (const { operation, body } of readEverything(async (path) => (await ask(dump, path)).text)) {
+    for (const violation of violations(operation, body)) found.add(`${operation} ${violation.replace(/\d+/g, "*")}`);
+  }
+  expect([...found].filter((violation) => !inPractice.includes(violation))).toEqual([]);
+  expect(found.size).toBeGreaterThan(5);
+}, 120_000);
