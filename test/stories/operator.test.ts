@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { readdir, readFile, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, runKbdump } from "../cli/run-kbdump.js";
+import { type Family, readPrometheus } from "../notify/prometheus.js";
+import { type Received, startReceiver } from "../notify/start-receiver.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+import type { Behaviour } from "../servers/behaviour.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+
+const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+const secret = "0badc0de-5ec2-4e70-8000-000000000000";
+
+/** What a service such as healthchecks.io makes of the calls: it writes to the operator when a check goes down, and when it is up again. */
+function mailsFrom(received: readonly Received[]): readonly string[] {
+  const mails: string[] = [];
+  let [down, begun] = [false, ""];
+  for (const { target, body } of received) {
+    const { pathname, searchParams } = new URL(target, "http://x");
+    const [key, told] = [searchParams.get("rid") ?? "", JSON.parse(body)];
+    if (pathname === `/${secret}/start`) begun = key;
+    else {
+      expect([`/${secret}`, `/${secret}/fail`]).toContain(pathname);
+      if (told.run_id !== null) expect(key).toBe(begun); // the end of the run that began
+      const fails = pathname.endsWith("/fail");
+      if (fails) mails.push(`down: ${told.message}`);
+      else if (down) mails.push("up again");
+      down = fails;
+    }
+  }
+  return mails;
+}
+
+async function startNights() {
+  const store = new Store();
+  const [first, second] = [makeDocument({ chunks: 120, childrenPerChunk: 1 }), makeDocument({ chunks: 30, seed: 2 })];
+  const dataset = store.addDataset(first, second);
+  const behaviour: Behaviour = { documentError: new Map() };
+  const server = await startRealisticServer(store, behaviour);
+  onTestFinished(() => server.close());
+  const receiver = await startReceiver();
+  const folder = await testFolder();
+  await jobFile(folder, {
+    name: "nightly",
+    service: { base_url: server.url, retries: 0 },
+    datasets: [{ id: dataset.id, documents: [first.id, second.id] }],
+    output: { formats: ["jsonl"], keep: { last: 2 } },
+    notify: { url: `\${PING_URL}/${secret}` },
+  });
+  /** A night by cron, with the line of the README; gives what cron mails, which is what was printed. */
+  const night = async (key = server.key) => {
+    const line = `"${process.execPath}" "${program}" run job.yaml --quiet > last.txt || { echo "exit $?"; cat last.txt; }`;
+    const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key, PING_URL: receiver.url };
+    const { stdout, stderr } = await finished(spawn("sh", ["-c", line], { cwd: folder, env }));
+    return stdout + stderr;
+  };
+  const place = join(folder, "out", "nightly");
+  const figures = async () => {
+    const families = readPrometheus(await readFile(join(place, "metrics.prom"), "utf8"));
+    const figure = (name: string, more = "") => valueIn(families, name, `job=nightly${more}`);
+    return { figure, success: figure("kbdump_last_success_timestamp_seconds") };
+  };
+  const runs = async () => (await readdir(join(place, "runs"))).sort();
+  const latest = async () => (await readlink(join(place, "latest"))).replace("runs/", "");
+  return { server, behaviour, receiver, second, place, folder, night, figures, runs, latest };
+}
+
+function valueIn(families: ReadonlyMap<string, Family>, name: string, labels: string): number | undefined {
+  return families.get(name)?.samples.get(labels);
+}
+
+test("the operator hears of the nights in which something was wrong, and of no other", async () => {
+  const { server, behaviour, receiver, second, place, folder, night, figures, runs, latest } = await startNights();
+  const mails = () => mailsFrom(receiver.received);
+
+  // Three nights without trouble: nobody writes, the oldest of three runs goes, the figures move on.
+  expect([await night(), await night()]).toEqual(["", ""]);
+  const [oldest = "", middle = ""] = await runs();
+  const before = await figures();
+  expect(await night()).toBe("");
+  expect(mails()).toEqual([]);
+  expect(await runs()).toEqual([middle, await latest()]);
+  expect(await runs()).not.toContain(oldest);
+  const third = await figures();
+  expect(third.success).toBeGreaterThan(before.success ?? 0);
+  expect(third.figure("kbdump_runs_total", ",status=complete")).toBe(3);
+  expect(third.figure("kbdump_requests_total")).toBe(server.requests.length);
+
+  // A document cannot be read: a partial dump, which pushes out none of the complete ones.
+  behaviour.documentError?.set(second.id, {
+    status: 400,
+    body: { code: "provider_not_initialize", message: "no model", status: 400 },
+  });
+  const kept = await runs();
+  expect(await night()).toMatch(/^exit 3\npartial: 2 documents, 120 chunks.*\n(.*\n)*warning: document .* failed: /);
+  const bad = "down: partial: of 2 documents 1 failed and 0 moved while they were read; manifest.json says more";
+  expect(mails()).toEqual([bad]);
+  expect(JSON.parse(receiver.received.at(-1)?.body ?? "")).toMatchObject({ failed_documents: [second.id] });
+  expect(await runs()).toEqual([...kept, expect.stringMatching(/Z$/)]);
+  expect(await latest()).toBe(kept[1]);
+  const partial = await figures();
+  expect(partial.figure("kbdump_documents", ",status=failed")).toBe(1);
+  expect(partial.figure("kbdump_last_run_status", ",status=partial")).toBe(1);
+  expect(partial.success).toBe(third.success);
+
+  // Mended: complete again, and the partial run goes.
+  behaviour.documentError?.clear();
+  expect(await night()).toBe("");
+  expect(mails()).toEqual([bad, "up again"]);
+  expect(await runs()).toEqual([kept[1], await latest()]);
+
+  // The key was changed, and nobody told the job: nothing is published, and what there is stays.
+  const whole = await runs();
+  const fifth = await figures();
+  expect(await night("dataset-SomeOldKeyOfLastYear")).toMatch(/^exit 1\nkbdump: .*401/);
+  expect(mails()).toEqual([bad, "up again", expect.stringMatching(/^down: .*401/)]);
+  expect(await runs()).toEqual(whole);
+  const failed = await figures();
+  expect(failed.success).toBe(fifth.success);
+  expect(failed.figure("kbdump_runs_total", ",status=failed")).toBe(1);
+  expect(failed.figure("kbdump_rows", ",kind=chunks")).toBe(150);
+
+  // And the night after. What the operator keeps is sound, and no secret lies in it.
+  expect(await night()).toBe("");
+  expect(mails().at(-1)).toBe("up again");
+  expect((await runKbdump(["verify", join(place, "latest"), "--quiet"], {}, folder)).code).toBe(0);
+  const manifest = await readFile(join(place, "latest", "manifest.json"), "utf8");
+  for (const text of [manifest, await readFile(join(place, "metrics.prom"), "utf8"), JSON.stringify(mails())])
+    for (const hidden of [secret, server.key, "SomeOldKey"]) expect(text).not.toContain(hidden);
+}, 120_000);
