@@ -1,4 +1,4 @@
-import { childId, childrenPerList, chunkId, type Dataset, documentId } from "./dataset.js";
+import { childId, childrenPerList, chunkId, type Dataset, documentId, numbersOf } from "./dataset.js";
 
 /** Bytes with holes: what stands in them differs from answer to answer, and has always the same length. */
 class Template {
@@ -76,9 +76,9 @@ function childRecord(row: number): Record<string, unknown> {
   return {
     id: mark,
     segment_id: mark,
-    content: prose(row, 150),
+    content: prose(row, 280),
     position: row + 1,
-    word_count: 150,
+    word_count: 280,
     type: "automatic",
     created_at: 1_741_267_200,
     updated_at: 1_741_267_200,
@@ -98,16 +98,21 @@ export class Answers {
     this.#children = new Template(JSON.stringify(body), mark);
   }
 
-  /** A page of chunks, from 1; undefined behind the last one. */
-  page(document: number, page: number): Buffer {
+  /** A page of the chunks of a document, from 1; undefined where there is none. */
+  page(ownId: string, page: number): Buffer | undefined {
+    const { document } = numbersOf(ownId);
     const first = (page - 1) * 100;
-    const template = this.#template(Math.max(0, Math.min(100, this.#dataset.chunks - first)));
-    const ownId = documentId(document);
+    const rows = Math.min(100, this.#dataset.chunks - first);
+    if (rows <= 0 || first < 0 || document >= this.#dataset.documents || ownId !== documentId(document))
+      return undefined;
+    const template = this.#template(rows);
     return template.fill((hole) => (hole % 2 === 0 ? chunkId(document, first + hole / 2) : ownId));
   }
 
-  children(document: number, chunk: number): Buffer {
-    const parent = chunkId(document, chunk);
+  /** The child list of a chunk; undefined where there is no such chunk. */
+  children(document: number, parent: string): Buffer | undefined {
+    const { chunk } = numbersOf(parent);
+    if (chunk >= this.#dataset.chunks || parent !== chunkId(document, chunk)) return undefined;
     return this.#children.fill((hole) => (hole % 2 === 0 ? childId(document, chunk, hole / 2) : parent));
   }
 

@@ -11,7 +11,7 @@ export interface Dataset {
 export const datasetId = "00000000-0000-4000-8000-da7a5e700000";
 
 /** Rows of every child list: 5 KB. */
-export const childrenPerList = 14;
+export const childrenPerList = 10;
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
 

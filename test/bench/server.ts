@@ -13,18 +13,19 @@ export interface ServeOptions {
 export async function serve({ dataset, latency }: ServeOptions): Promise<void> {
   const answers = new Answers(dataset);
   const fields = Buffer.from('{"fields":[]}');
-  const bodyOf = (url: string): Buffer => {
+  const bodyOf = (url: string): Buffer | undefined => {
     const [path = "", query] = url.split("?");
     const [, , , , , id = "", , chunk = "", last] = path.split("/");
     if (path.endsWith("/built-in")) return fields;
-    if (last === "child_chunks") return answers.children(numbersOf(id).document, numbersOf(chunk).chunk);
-    return answers.page(numbersOf(id).document, Number(new URLSearchParams(query).get("page")));
+    if (last === "child_chunks") return answers.children(numbersOf(id).document, chunk);
+    return answers.page(id, Number(new URLSearchParams(query).get("page")));
   };
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const body = bodyOf(request.url ?? "");
     const answer = () => {
+      if (!body) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
-      response.end(body);
+      return response.end(body);
     };
     if (latency > 0) setTimeout(answer, latency);
     else answer();
