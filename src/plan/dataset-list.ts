@@ -18,7 +18,8 @@ export async function askDatasetList(api: Pick<KnowledgeApi, "datasets">): Promi
   } catch (error) {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
     const { status, message } = error;
-    if (error.cause instanceof RetryError) return { finding: "unknown", detail: message };
-    return { finding: status === 401 || status === 403 ? "refused" : "absent", detail: message };
+    const findings = { 401: "refused", 403: "refused", 404: "absent" } as const;
+    const finding = error.cause instanceof RetryError ? undefined : findings[status as keyof typeof findings];
+    return { finding: finding ?? "unknown", detail: message };
   }
 }

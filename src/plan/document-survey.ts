@@ -93,6 +93,12 @@ export class DocumentSurvey {
     else this.embedded.none++;
   }
 
+  /** Something that was asked to know more, and could not be had; anything but SkipError is thrown again. */
+  doubt(error: unknown): void {
+    if (!(error instanceof SkipError)) throw error;
+    this.doubts.add(`not all could be asked: ${error.message}`);
+  }
+
   /** A document, or list, that cannot be read; anything but SkipError is thrown again. */
   fail(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;

@@ -51,6 +51,6 @@ export async function askLongest(inquiry: Inquiry, surveys: readonly DocumentSur
     inquiry.childPages.add({ limit: 100, rows: rows.length, total });
     survey.sizes.add("child_chunks", rows);
   } catch (error) {
-    survey.fail(error);
+    survey.doubt(error);
   }
 }

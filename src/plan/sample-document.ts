@@ -26,7 +26,7 @@ export async function sampleDocument(inquiry: Inquiry, survey: DocumentSurvey): 
       await sampleChunk(inquiry, survey, chunk);
     }
   } catch (error) {
-    survey.fail(error);
+    survey.doubt(error);
   }
 }
 

@@ -104,6 +104,6 @@ async function readDocument(
     survey.evidence = evidence;
     if (seen.size !== survey.total) survey.doubts.add(`it counts ${survey.total} chunks and lists ${seen.size}`);
   } catch (error) {
-    survey.fail(error);
+    survey.doubt(error);
   }
 }

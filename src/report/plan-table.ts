@@ -5,6 +5,8 @@ import { bytesText, countText, durationText, type Paint, terminalText } from "./
 
 /** Documents and warnings that are shown; the others stand in --json. */
 const shown = 20;
+/** Reasons why a forecast is not exact that are shown, likewise. */
+const reasons = 3;
 
 /** A plan for people: what is there, what a run takes in every mode, the documents, what is peculiar to the service. */
 export function renderPlan(plan: JobPlan, paint: Paint): string {
@@ -57,13 +59,22 @@ function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan
   const free =
     disk.free === null ? "what is free is unknown" : `${bytesText(disk.free)} free in ${terminalText(disk.folder)}`;
   return [
-    `requests: ${certainty.this_job.exact ? "exact, unless something fails or moves" : certainty.this_job.why[0]}`,
+    ...renderReasons(certainty.this_job),
     `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
     `time: bound by ${bound}; a page of chunks ${of(latency.chunk_page, latency.chunk_pages)}, a child list ${of(latency.child_list, latency.child_lists)}`,
     `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
     `disk: ${bytesText(disk.needed)} while it works, ${bytesText(disk.run_folder + disk.database)} that stay; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
   ].map((line) => `  ${line}`);
+}
+
+function renderReasons({ exact, why }: Certainty): readonly string[] {
+  if (exact) return ["requests: exact, unless something fails or moves"];
+  const more = why.length - reasons;
+  return [
+    ...why.slice(0, reasons).map((reason) => `requests: ${terminalText(reason, 300)}`),
+    ...(more > 0 ? [`requests: and ${countText(more, "more reason")}: see --json`] : []),
+  ];
 }
 
 function renderDocuments({ documents }: JobPlan, paint: Paint): readonly string[] {

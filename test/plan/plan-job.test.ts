@@ -122,6 +122,18 @@ test("a document that is given up after several tries is said to be uncertain", 
   expect(certainty.all.why).toEqual([`document ${bad.id}: it was given up after several tries`]);
 });
 
+test("what a sample cannot have is no failure of the document", async () => {
+  const { plan, run } = await startPlace([makeDocument({ chunks: 40 })], {
+    faults: ({ query }) =>
+      /limit=[15]$/.test(query) && query !== "page=1&limit=1" ? { kind: "status", status: 400 } : undefined,
+  });
+  const { status, documents, requests } = await plan();
+  expect(status).toBe("complete");
+  expect(documents[0]).toMatchObject({ exact: false, error: null });
+  expect(documents[0]?.why).toContainEqual(expect.stringMatching(/^not all could be asked: GET .*limit=5: 400/));
+  expect(requests.all).toBe((await run()).manifest.requests.sent);
+});
+
 test("a list that moves, or counts what it does not list, is said to be uncertain", async () => {
   const document = makeDocument({ chunks: 30, childrenPerChunk: 60 });
   const { plan } = await startPlace([document], {

@@ -96,6 +96,12 @@ const cases: readonly Case[] = [
     behaviour: { faults: only("/datasets", refusal(401, "unauthorized")) },
   },
   { name: "dataset_list", finding: "absent", detail: /404/, behaviour: { faults: only("/datasets", html) } },
+  {
+    name: "dataset_list",
+    finding: "unknown",
+    detail: /400/,
+    behaviour: { faults: only("/datasets", refusal(400, "odd")) },
+  },
   { name: "compression", finding: "none", detail: /no answer/ },
   { name: "compression", finding: "gzip", detail: /gzip/, behaviour: { gzip: true } },
   { name: "clock", finding: "agrees", detail: /^to within/ },
