@@ -77,7 +77,9 @@ export function metricsAfter(outcome: RunOutcome, before: string, lastSuccess: n
       "1 for the outcome of the last run, 0 for the others.",
       outcomes.map((each) => run.sample(each === status ? 1 : 0, { status: each })),
     ),
-    run.gauge("kbdump_last_run_duration_seconds", "Duration of the last run.", [run.sample(outcome.seconds)]),
+    run.gauge("kbdump_last_run_duration_seconds", "Duration of the last run.", [
+      run.sample(Math.round(outcome.seconds * 1000) / 1000),
+    ]),
     run.gauge("kbdump_rows", "Rows of the last run that was published.", samplesOf(run, "kbdump_rows", "kind", rows)),
     run.gauge(
       "kbdump_documents",
@@ -88,13 +90,19 @@ export function metricsAfter(outcome: RunOutcome, before: string, lastSuccess: n
       ...Object.fromEntries(outcomes.map((each) => [each, each === status ? 1 : 0])),
     }),
     run.counter("kbdump_requests_total", "Requests sent to the service.", "", { "": requests.sent }),
-    run.counter("kbdump_retries_total", "Requests sent again, by reason.", "reason", requests.retriedBy),
+    run.counter("kbdump_retries_total", "Requests sent again, by reason: a status, or a word.", "reason", {
+      ...usualReasons,
+      ...requests.retriedBy,
+    }),
     run.counter("kbdump_throttled_requests_total", "Requests that the service refused as too many.", "", {
       "": requests.throttled,
     }),
     run.counter("kbdump_received_bytes_total", "Bytes of answers, as received.", "", { "": requests.bytes }),
   ];
 }
+
+/** What stands there from the first run on, so that the first increase is seen. */
+const usualReasons = { "429": 0, "503": 0, timeout: 0, connection: 0, "broken answer": 0 };
 
 const successName = "kbdump_last_success_timestamp_seconds";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
-import { BusyError } from "../errors.js";
+import { BusyError, StopError } from "../errors.js";
 import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
 
 /** Milliseconds after which a lock that nobody has touched is dead, wherever its process is or was. */
@@ -20,7 +20,10 @@ export async function readLock(path: string): Promise<LockFile | undefined> {
   const file = await open(path, "r").catch(unless("ENOENT", undefined));
   if (!file) return undefined;
   try {
-    const [text, { ino, mtimeMs }] = [await file.readFile("utf8"), await file.stat()];
+    const facts = await file.stat();
+    if (!facts.isFile())
+      throw new StopError(`${path} is no file, but stands where the lock of the job belongs; remove it`);
+    const [text, { ino, mtimeMs }] = [await file.readFile("utf8"), facts];
     const id = createHash("sha256").update(`${ino} ${text}`).digest("hex").slice(0, 16);
     return { id, text, touched: mtimeMs };
   } finally {

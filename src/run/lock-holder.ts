@@ -44,7 +44,10 @@ export function holderFrom(text: string): Holder | undefined {
   }
 }
 
-/** Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot. */
+/**
+ * Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot, or
+ * a process with that pid of which nobody can tell when it began.
+ */
 export async function isAlive({ pid, host, born, space, boot }: Holder): Promise<boolean | undefined> {
   if (host !== hostname() || space !== (await pidSpace())) return undefined;
   const here = await bootId();
@@ -55,7 +58,7 @@ export async function isAlive({ pid, host, born, space, boot }: Holder): Promise
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
   }
   const bornNow = await bornAt(pid);
-  return born === null || bornNow === null || born === bornNow;
+  return born === null || bornNow === null ? undefined : born === bornNow;
 }
 
 /** Field 22 of /proc/<pid>/stat, counted behind the name, which may hold spaces; null where there is no /proc. */

@@ -65,6 +65,9 @@ test("counters add up over the runs, also of a reason that was seen once", () =>
   expect(Object.fromEntries(readPrometheus(text).get("kbdump_retries_total")?.samples ?? [])).toEqual({
     "job=nightly,reason=503": 4,
     "job=nightly,reason=timeout": 1,
+    "job=nightly,reason=429": 0,
+    "job=nightly,reason=connection": 0,
+    "job=nightly,reason=broken answer": 0,
     'job=nightly,reason=broken "answer"\\\n': 8,
   });
 });

@@ -96,6 +96,29 @@ test.each([
   },
 );
 
+test.each([
+  [5, true],
+  [125, false],
+])(
+  "a process with the pid of the lock of which nobody can tell since when it lives, touched %i s ago, holds it: %s",
+  async (age, held) => {
+    const text = JSON.stringify({ pid: process.pid, host: hostname(), since: "x", born: null, space });
+    const { folder } = await folderWithLock(text, age);
+    const outcome = await lockJob(folder, now).then(
+      () => false,
+      (error) => error instanceof BusyError,
+    );
+    expect(outcome).toBe(held);
+  },
+);
+
+test("a folder in place of the lock is told", async () => {
+  const folder = await testFolder();
+  await mkdir(join(folder, "lock"));
+  await expect(lockJob(folder, now)).rejects.toThrow(`${join(folder, "lock")} is no file, but stands where the lock`);
+  expect(await readdir(folder)).toEqual(["lock"]);
+});
+
 test("who holds the lock touches it", async () => {
   const folder = await testFolder();
   const unlock = await lockJob(folder, now, { every: 5 });
