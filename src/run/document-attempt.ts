@@ -23,6 +23,8 @@ export interface DumpOptions {
   readonly formats: readonly TextFormat[];
   /** The folder of the parts. */
   readonly parts: string;
+  /** Names of the documents of which an earlier process left something there. */
+  readonly begun: ReadonlySet<string>;
   readonly lookAhead: CrawlOptions["lookAhead"];
   readonly tally: RunTally;
   /** Read documents again that an earlier process could not read whole. */

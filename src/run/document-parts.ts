@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
@@ -13,6 +13,11 @@ export function partPath(folder: string, name: string, kind: Kind, format: Forma
 }
 
 const partName = (name: string, kind: Kind, format: Format) => `${name}.${kind}.${format}`;
+
+/** The names of the documents that have files in a folder. */
+export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
+}
 
 /** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
 export class DocumentParts {

@@ -27,6 +27,7 @@ export class DocumentStore<State, Result> {
   /** The file of what is kept aside; there is none where nothing was. */
   readonly asidePath: string;
   #journal: FileHandle | undefined;
+  #hasJournal = false;
   #state: State | undefined;
   #commits = 0;
   #writing: Promise<void> | undefined;
@@ -43,12 +44,14 @@ export class DocumentStore<State, Result> {
 
   /** What an earlier process came to, if it finished and its parts are all there. */
   async result(check: Check<Result>): Promise<Result | undefined> {
+    this.#hasJournal = true; // if an earlier process ended before it removed it
     const stored = storedFrom(await readJsonFile(this.#resultPath), check);
     return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
   }
 
   /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
   async resume(check: Check<State>): Promise<State | undefined> {
+    this.#hasJournal = true; // if only half a line of one
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
     const end = text.lastIndexOf("\n") + 1; // what follows was torn
     const stored = lastLine(text.slice(0, end), check);
@@ -92,7 +95,7 @@ export class DocumentStore<State, Result> {
     await this.#close();
     await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
     await rename(`${this.#resultPath}.part`, this.#resultPath);
-    await rm(this.#journalPath, { force: true });
+    await this.#removeJournal();
     await this.#parts.remove(this.#asideName);
   }
 
@@ -111,7 +114,12 @@ export class DocumentStore<State, Result> {
   async discard(): Promise<void> {
     await this.leave();
     await this.#parts.discard();
-    await rm(this.#journalPath, { force: true });
+    await this.#removeJournal();
+  }
+
+  async #removeJournal(): Promise<void> {
+    if (this.#hasJournal) await rm(this.#journalPath, { force: true });
+    this.#hasJournal = false;
   }
 
   #isDue(): boolean {
@@ -135,6 +143,7 @@ export class DocumentStore<State, Result> {
       this.#commits = 0;
       const parts: readonly PartFacts[] = await this.#parts.flush();
       if (state === undefined) continue;
+      this.#hasJournal = true;
       this.#journal ??= await open(this.#journalPath, "a", 0o600);
       await this.#journal.writeFile(`${JSON.stringify({ state, parts } satisfies Stored<State>)}\n`);
     }

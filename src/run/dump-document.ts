@@ -35,7 +35,8 @@ export async function dumpDocument(
   options: DumpOptions,
 ): Promise<DumpedDocument> {
   const store: Store = new DocumentStore(options.parts, name, options.formats);
-  const finished = await store.result(checkResult);
+  const isBegun = options.begun.has(name);
+  const finished = isBegun ? await store.result(checkResult) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
     countFinished(finished, options.tally);
     return { ...finished, files: store.files };
@@ -48,7 +49,7 @@ export async function dumpDocument(
     aside: store.asidePath,
   };
   const twice = options.job.consistency === "sweeps";
-  let earlier = await resumed(store, paths.chunks);
+  let earlier = isBegun ? await resumed(store, paths.chunks) : undefined;
   let sweeps = ((earlier?.progress.attempt ?? 1) - 1) * (twice ? 2 : 1);
   for (let number = earlier?.progress.attempt ?? 1; ; number++, earlier = undefined) {
     const problems: string[] = [];

@@ -92,8 +92,12 @@ export class Part {
   /** A new file: what lies there may have a second name in a published run. */
   async #open(): Promise<FileHandle> {
     if (this.#continued) return open(this.#path, "a");
-    await rm(this.#path, { force: true });
-    return open(this.#path, "wx", 0o600);
+    const anew = () => open(this.#path, "wx", 0o600);
+    return anew().catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+      await rm(this.#path);
+      return anew();
+    });
   }
 
   async #syncSometimes(file: FileHandle, written: number): Promise<void> {

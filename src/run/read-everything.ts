@@ -6,6 +6,7 @@ import type { TextFormat } from "../sinks/sink.js";
 import { captureStatus } from "./capture-status.js";
 import { discoverDocuments } from "./discover-documents.js";
 import { type Discovery, discoveryFile, discoveryFrom, documentsOf, type PlacedDocument } from "./discovery.js";
+import { namesIn } from "./document-parts.js";
 import type { DumpedDocument } from "./document-result.js";
 import { dumpDocument } from "./dump-document.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
@@ -70,11 +71,13 @@ async function readDocuments(
   const { job, tally, workspace } = options;
   tally.documents = documents.length;
   const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
+  const begun = await namesIn(workspace.parts);
   const results: DumpedDocument[] = [];
   await forEachOf(documents, job.service.concurrency * documentsPerSlot, async ({ ref, name }, index) => {
     const result = await dumpDocument(api, ref, name, {
       ...options,
       parts: workspace.parts,
+      begun,
       lookAhead,
     }).catch((error: unknown) => {
       api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
