@@ -51,6 +51,7 @@ function interruptAt(signal: AbortSignal | undefined, connection: DuckDBConnecti
     connection.interrupt();
     timer = setTimeout(interrupt, 50);
   };
+  if (signal?.aborted) interrupt(); // while the instance was made
   signal?.addEventListener("abort", interrupt, { once: true });
   return () => {
     clearTimeout(timer);
