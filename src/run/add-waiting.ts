@@ -4,7 +4,9 @@ import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { replaceDatabase } from "../sinks/duckdb-replace.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
+import { sayDiskFull } from "./disk-full.js";
 import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
+import type { Log } from "./run-options.js";
 import { joinWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 
 /** Above this size, in bytes, a database is not copied for the sake of a few rows. */
@@ -12,9 +14,9 @@ const largeDatabase = 256_000_000;
 
 /**
  * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
- * run: where the database is large, or a run is at work.
+ * run: where the database is large, a run is at work, or the disk is full, which is said.
  */
-export async function addWaiting(job: Job, now: Date): Promise<boolean> {
+export async function addWaiting(job: Job, now: Date, log: Log): Promise<boolean> {
   try {
     return await withJobFolders(job, now, async (folders) => {
       const size = await sizeOf(folders.database);
@@ -24,7 +26,10 @@ export async function addWaiting(job: Job, now: Date): Promise<boolean> {
     });
   } catch (error) {
     if (error instanceof BusyError) return false;
-    throw error;
+    const said = sayDiskFull(error, job.output.dir, "adding readings to the database");
+    if (said === error || !(said instanceof Error)) throw error;
+    log("warn", said.message);
+    return false;
   }
 }
 

@@ -13,9 +13,15 @@ export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: 
   if (rows.length === 0) return;
   await makeFolder(waiting);
   const path = join(waiting, `${name}-${process.pid}.jsonl`);
-  await writeFile(`${path}.part`, encodeLines(jsonlText.texts("indexing_status", rows)), { mode: 0o600 });
-  await flush(`${path}.part`);
-  await rename(`${path}.part`, path);
+  const part = `${path}.part`;
+  try {
+    await writeFile(part, encodeLines(jsonlText.texts("indexing_status", rows)), { mode: 0o600 });
+    await flush(part);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }); // a full disk needs the room
+    throw error;
+  }
 }
 
 /** The files of the readings that wait, oldest first. */

@@ -60,7 +60,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
     })
     .finally(deadline.cancel);
   const seconds = (now().getTime() - startedAt) / 1000;
-  const added = await addWaiting(job, now());
+  const added = await addWaiting(job, now(), log);
   const { polls, readings } = tally;
   const rows = [...tally.documents.values()].map(({ row }) => row);
   const place = { database: folders.database, added };

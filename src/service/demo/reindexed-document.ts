@@ -18,8 +18,8 @@ export interface Reindexing {
  */
 export function reindexedDocument(document: StoredDocument, reindexing: Reindexing): StoredDocument {
   const edited = document.chunks.filter(isEdited);
-  // The rows do not tell a chunk that was made by hand from one that was edited: every second one is taken for made.
-  const handMade = new Set(edited.filter((_chunk, index) => index % 2 === 0));
+  // The rows do not tell a chunk that was made by hand from one that was edited; what is made is put behind the others.
+  const handMade = new Set(edited.slice(Math.floor(edited.length / 2)));
   const kept = document.chunks.filter((chunk) => !handMade.has(chunk) && chunk.row.status !== "re_segment");
   const chunks = kept.map((chunk, index) =>
     chunkAnew(chunk, index + 1, { ...reindexing, documentId: document.row.id }),
