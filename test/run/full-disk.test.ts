@@ -1,24 +1,11 @@
-import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
-
-const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
-const canMount = process.platform === "linux" && (await triedMount());
-if (!canMount) process.stderr.write("full-disk.test.ts is skipped: a tmpfs cannot be mounted here\n");
-
-async function triedMount(): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), "kbdump-mount-"));
-  const mounted = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", folder);
-  if (mounted) spawnSync("umount", [folder]);
-  await rm(folder, { recursive: true });
-  return mounted;
-}
+import { canMount, tinyDisk } from "./tiny-disk.js";
 
 test.runIf(canMount)(
   "a disk that is full at whatever step: exit 1 and clear words, nothing half, and the next run goes on",
@@ -32,10 +19,7 @@ test.runIf(canMount)(
     const server = await startRealisticServer(store);
     onTestFinished(() => server.close());
     const folder = await testFolder();
-    const disk = join(folder, "disk");
-    await mkdir(disk);
-    expect(mount("-t", "tmpfs", "-o", "size=300k", "tmpfs", disk)).toBe(true);
-    onTestFinished(() => void spawnSync("umount", ["-l", disk]));
+    const { path: disk, grow } = await tinyDisk(folder, 300);
 
     const facts = {
       service: { base_url: server.url },
@@ -50,7 +34,7 @@ test.runIf(canMount)(
     const steps = new Set<string>();
     let size = 300;
     for (; ; size += 350) {
-      expect(mount("-o", `remount,size=${size}k`, disk)).toBe(true);
+      grow(size);
       const { code, stderr } = await runKbdump(["run", job, "--quiet", "--out", disk], env);
       if (code === 0) break;
       expect(code, stderr).toBe(1);

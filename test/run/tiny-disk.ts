@@ -1,0 +1,37 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+
+const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
+
+/** Whether a small disk can be had here. */
+export const canMount = process.platform === "linux" && (await triedMount());
+if (!canMount) process.stderr.write("tests of a full disk are skipped: a tmpfs cannot be mounted here\n");
+
+async function triedMount(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-mount-"));
+  const mounted = mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", folder);
+  if (mounted) spawnSync("umount", [folder]);
+  await rm(folder, { recursive: true });
+  return mounted;
+}
+
+export interface TinyDisk {
+  readonly path: string;
+  /** Makes it larger; in kB. */
+  readonly grow: (size: number) => void;
+}
+
+/** A disk of so many kB below the folder, gone when the test is over. */
+export async function tinyDisk(folder: string, size: number): Promise<TinyDisk> {
+  const path = join(folder, "disk");
+  await mkdir(path);
+  const set = (options: readonly string[]) => {
+    if (!mount(...options, path)) throw new Error(`mount ${options.join(" ")} failed`);
+  };
+  set(["-t", "tmpfs", "-o", `size=${size}k`, "tmpfs"]);
+  onTestFinished(() => void spawnSync("umount", ["-l", path]));
+  return { path, grow: (larger) => set(["-o", `remount,size=${larger}k`]) };
+}
