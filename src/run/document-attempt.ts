@@ -123,11 +123,19 @@ export class DocumentAttempt {
   #crawlOptions(problem: (text: string) => void): CrawlOptions {
     const { job, lookAhead } = this.#options;
     const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
-    const textOf: CrawlOptions["textOf"] = (child, chunkId) => {
-      return jsonText(this.#toRow({ kind: "child_chunks", chunkId }, () => {})(child));
-    };
-    return { childChunks: job.childChunks, embedded: () => this.#embedded(), textOf, lookAhead, problem, from };
+    const { childChunks } = job;
+    return { childChunks, embedded: () => this.#embedded(), textOf: this.#textOf, lookAhead, problem, from };
   }
+
+  /** A child as its row will be written; one that cannot be is like no other, and told of when its turn comes. */
+  readonly #textOf: CrawlOptions["textOf"] = (child, chunkId) => {
+    try {
+      return jsonText(this.#toRow({ kind: "child_chunks", chunkId }, () => {})(child));
+    } catch (error) {
+      if (!tooDeep(error)) throw error;
+      return `nested too deeply: ${child.id}`;
+    }
+  };
 
   #toRow({ kind, chunkId }: Pick<Batch, "kind" | "chunkId">, drift: RowOptions["drift"]): (record: Listed) => Row {
     const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };

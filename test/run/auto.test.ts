@@ -76,7 +76,7 @@ test("the sample data comes out the same with a quarter of the requests, and the
     auto_saves: 3_847,
     auto_misses: 0,
   });
-});
+}, 120_000);
 
 test("what a document embeds is written as its lists would have it, exact numbers and unknown fields included", async () => {
   const document = hierarchical(1, 40);
@@ -89,6 +89,19 @@ test("what a document embeds is written as its lists would have it, exact number
   expect(await contentsOf(auto.folder)).toEqual(await contentsOf(all.folder));
   expect(auto.manifest.child_lists[0]?.embedded).toBeGreaterThan(20);
   expect(auto.manifest.drift).toEqual(all.manifest.drift);
+});
+
+test("an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document", async () => {
+  const [document, other] = [hierarchical(1, 10), makeDocument({ chunks: 3, seed: 2 })];
+  const [, chunk] = document.chunks;
+  const [child] = document.children.get(chunk?.id ?? "") ?? [];
+  if (chunk && child)
+    chunk.child_chunks = [{ ...child, deep: rawNumber(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) }];
+  const { run } = await startPlace([document, other]);
+  expect((await run("all", "all")).manifest.status).toBe("complete");
+  const { manifest } = await run("auto");
+  expect(manifest.documents.map(({ status }) => status)).toEqual(["failed", "complete"]);
+  expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
 });
 
 describe("a run that breaks off again and again", () => {
