@@ -37,7 +37,7 @@ const shapes = () => [
   }),
 ];
 
-test("plan forecasts to the request what run then sends, and writes nothing", async () => {
+test("plan forecasts to the request what run then sends, and writes nothing", { timeout: 120_000 }, async () => {
   const { job, env, folder, server } = await startPlace(shapes(), { hasMore: "rows-equal-limit" });
   const planned = await runKbdump(["plan", job, "--json", "--quiet"], env, folder);
   expect(planned).toMatchObject({ code: 0, stderr: "" });

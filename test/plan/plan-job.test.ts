@@ -134,6 +134,17 @@ test("what a sample cannot have is no failure of the document", async () => {
   expect(requests.all).toBe((await run()).manifest.requests.sent);
 });
 
+test.each([
+  ["rows of one position in changing order", { ties: "shuffled" }, /: rows with one position come in changing order/],
+  ["pages that repeat", { paging: "same-page" }, /: its pages repeat/],
+] as const)("%s: documents of several pages are uncertain, others are not", async (_name, behaviour, why) => {
+  const held = [makeDocument({ chunks: 130, seed: 1 }), makeDocument({ chunks: 3, seed: 2 })];
+  const { plan } = await startPlace(held, behaviour);
+  const { documents, certainty } = await plan({ job: { child_chunks: "none" } });
+  expect(documents.map(({ exact }) => exact)).toEqual([false, true]);
+  expect(certainty.none).toMatchObject({ exact: false, why: [expect.stringMatching(why)] });
+});
+
 test("a list that moves, or counts what it does not list, is said to be uncertain", async () => {
   const document = makeDocument({ chunks: 30, childrenPerChunk: 60 });
   const { plan } = await startPlace([document], {

@@ -37,7 +37,7 @@ function documentOf({ embedChildren, usual, long, ...shape }: Shape, at: number)
   return makeDocument({ ...shape, ...embed, childrenPerChunk: (index) => long[index] ?? usual, seed: at + 1 });
 }
 
-test("what is said to be exact is what a run sends, and --exact is always exact", async () => {
+test("what is said to be exact is what a run sends, and --exact is always exact", { timeout: 120_000 }, async () => {
   const property = fc.asyncProperty(
     shapes,
     behaviours,
