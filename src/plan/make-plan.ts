@@ -3,6 +3,7 @@ import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
 import type { Opening } from "./ask-opening.js";
 import { childrenOf } from "./count-requests.js";
+import type { EarlierRun } from "./earlier-run.js";
 import { receivedBytes } from "./estimate-received.js";
 import { type Estimate, estimateTime } from "./estimate-time.js";
 import type { Evidence } from "./evidence.js";
@@ -20,8 +21,7 @@ export interface Asked {
   readonly opening: Opening;
   readonly evidence: Evidence;
   readonly sizes: RowSizes;
-  /** Work that the next run will continue. */
-  readonly earlier: { readonly runId: string } | undefined;
+  readonly earlier: EarlierRun;
   readonly space: (written: Written) => Promise<PlanDisk>;
   readonly requests: RequestTally;
   readonly seconds: number;
@@ -88,9 +88,9 @@ function countsOf({ job, opening, evidence: { surveys } }: Asked): PlanCounts {
 
 /** A run that is continued has part of it behind it. */
 function withEarlier(forecast: Forecast, mode: ChildMode, { job, earlier }: Asked): Forecast {
-  if (!earlier || mode !== job.childChunks) return forecast;
+  if (earlier.continued === undefined || mode !== job.childChunks) return forecast;
   const { certainty } = forecast;
-  const continued = `run ${earlier.runId} broke off and is continued: it sends fewer requests, unless --fresh is given`;
+  const continued = `run ${earlier.continued} broke off and is continued: it sends fewer requests, unless --fresh is given`;
   return { ...forecast, certainty: { exact: false, at_least: 0, why: [continued, ...certainty.why] } };
 }
 
@@ -156,7 +156,7 @@ function plannedDocuments({ documents }: Forecast, { evidence }: Asked): readonl
 }
 
 function warningsOf(
-  { opening, requests }: Asked,
+  { opening, requests, earlier }: Asked,
   disk: PlanDisk,
   documents: readonly PlannedDocument[],
 ): readonly string[] {
@@ -165,6 +165,7 @@ function warningsOf(
     ...failed.map(({ document_id, error }) => `document ${document_id} cannot be read: ${error}`),
     ...opening.failures,
     ...(opening.discovery.found?.notes ?? []),
+    ...(earlier.atWork === undefined ? [] : [`figures of time suffer: ${earlier.atWork}`]),
     ...(disk.enough === false ? [`the disk of ${disk.folder} has less room than a run needs`] : []),
     ...(requests.retried > 0
       ? [`${requests.retried} requests of this plan had to be sent again: those of a run will, too`]

@@ -2,8 +2,6 @@ import { LookAhead } from "../crawl/look-ahead.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { documentsOf } from "../run/discovery.js";
-import { findEarlierWork } from "../run/earlier-work.js";
-import { foldersOf } from "../run/job-folders.js";
 import { type RunOptions, withDefaults } from "../run/run-options.js";
 import { withClient } from "../run/with-client.js";
 import { AnswerLog } from "./answer-log.js";
@@ -12,6 +10,7 @@ import { Budget } from "./budget.js";
 import { askDatasetList } from "./dataset-list.js";
 import { diskSpace } from "./disk-space.js";
 import type { DocumentSurvey } from "./document-survey.js";
+import { findEarlierRun } from "./earlier-run.js";
 import { askLongest, newInquiry } from "./inquiry.js";
 import type { JobPlan } from "./job-plan.js";
 import { makePlan } from "./make-plan.js";
@@ -22,7 +21,10 @@ import { surveyDocuments } from "./survey-documents.js";
 import type { Written } from "./written.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally" | "log" | "now"> {
-  /** Requests that may be spent on exact numbers, beyond one for each document and its first child list; 500 by default. */
+  /**
+   * Requests that may be spent on exact numbers, beyond one for each document and its first child list; 500 by default,
+   * infinite for as many as it takes.
+   */
   readonly budget?: number | undefined;
 }
 
@@ -71,7 +73,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
       throttled: tally.requests.throttled,
     };
     const seconds = (performance.now() - start) / 1000;
-    const earlier = await findEarlierWork(foldersOf(job), job, now);
+    const earlier = await findEarlierRun(job, now);
     const space = (written: Written) => diskSpace(job, written);
     return makePlan({ job, baseUrl, opening, evidence, sizes, earlier, space, requests: tally.requests, seconds });
   };

@@ -2,6 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { InterruptedError, StopError } from "../../src/errors.js";
+import { lockJob } from "../../src/run/lock.js";
 import { planHash } from "../../src/run/plan-hash.js";
 import { jobFor } from "../run/job-for.js";
 import { makeDocument, makeStatusEntry } from "../servers/store.js";
@@ -109,6 +110,14 @@ test("work that the next run continues is left as it is, and makes the forecast 
   ]);
   expect(await readdir(work)).toEqual(["plan.json"]);
   expect((await plan({ job: { consistency: "sweeps" } })).certainty.this_job.exact).toBe(true);
+
+  const unlock = await lockJob(join(work, ".."), new Date());
+  const meanwhile = await plan();
+  await unlock();
+  expect(meanwhile.certainty.this_job.exact).toBe(true);
+  expect(meanwhile.warnings).toEqual([
+    expect.stringMatching(/^figures of time suffer: another run of this job is at work: process \d+ on /),
+  ]);
 });
 
 test("a document that is given up after several tries is said to be uncertain", async () => {

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import { BusyError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import { findEarlierWork } from "../run/earlier-work.js";
+import { foldersOf } from "../run/job-folders.js";
+import { readLock, refuseHeld } from "../run/lock-file.js";
+
+/** What other runs of the job mean for the next one. */
+export interface EarlierRun {
+  /** The run that broke off, which the next one continues. */
+  readonly continued: string | undefined;
+  /** Who is at work on this job, in a sentence; undefined where nobody is. */
+  readonly atWork: string | undefined;
+}
+
+/** Looks at the folder of the job, and changes nothing: neither the lock nor the work of others. */
+export async function findEarlierRun(job: Job, now: () => Date): Promise<EarlierRun> {
+  const folders = foldersOf(job);
+  const atWork = await holderOf(join(folders.private, "lock"));
+  if (atWork !== undefined) return { continued: undefined, atWork };
+  return { continued: (await findEarlierWork(folders, job, now))?.runId, atWork };
+}
+
+async function holderOf(path: string): Promise<string | undefined> {
+  try {
+    const lock = await readLock(path).catch(() => undefined); // a plan can do without it
+    if (lock) await refuseHeld(path, lock, Date.now());
+    return undefined;
+  } catch (error) {
+    if (error instanceof BusyError) return error.message;
+    throw error;
+  }
+}
