@@ -13,7 +13,6 @@ export interface InfoPlace {
 export class DocumentInfo {
   readonly file: RowFile;
   readonly #places = new Map<string, InfoPlace>();
-  readonly #datasetNames = new Map<string, string>();
 
   private constructor(file: RowFile) {
     this.file = file;
@@ -31,16 +30,10 @@ export class DocumentInfo {
     return this.#places.get(documentKey(document));
   }
 
-  /** Null where nobody said it. */
-  datasetName(dataset: string): string | null {
-    return this.#datasetNames.get(dataset) ?? null;
-  }
-
   #add(line: Buffer): void {
     const row = this.file.rows;
     this.file.add(line.length);
-    const { dataset_id, document_id, dataset_name, name } = rowOfLine(line, this.file.name, row + 1);
+    const { dataset_id, document_id, name } = rowOfLine(line, this.file.name, row + 1);
     this.#places.set(documentKey({ dataset_id, document_id }), { row, name });
-    if (typeof dataset_name === "string") this.#datasetNames.set(String(dataset_id), dataset_name);
   }
 }

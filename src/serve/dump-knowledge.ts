@@ -3,7 +3,7 @@ import type { ChunkQuery, Knowledge, Listed, ListQuery } from "../service/knowle
 import { notFound, UnknownPath } from "../service/refusal.js";
 import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
 import { FilterCache } from "./filter-cache.js";
-import { datasetsOf, listedDataset, listedDocument } from "./listed-rows.js";
+import { datasetsOf, listedDataset, listedDocument, type NamedDataset } from "./listed-rows.js";
 import type { OpenDump } from "./open-dump.js";
 import { pageOf, readPage } from "./read-page.js";
 import type { RowKey } from "./row-key.js";
@@ -11,8 +11,7 @@ import type { RowKey } from "./row-key.js";
 /** Bytes of the longest child list of a document whose chunks embed their children: 100 chunks make one page. */
 const longestEmbedded = 256_000;
 
-interface Dataset {
-  readonly id: string;
+interface Dataset extends NamedDataset {
   /** By lower-case id, in the order of the dump. */
   readonly documents: Map<string, DocumentRow>;
 }
@@ -67,10 +66,7 @@ export class DumpKnowledge implements Knowledge {
   }
 
   datasets(query: ListQuery) {
-    const { info } = this.#dump;
-    const rows = [...this.#datasets.values()].map(({ id, documents }) =>
-      listedDataset(id, info?.datasetName(id) ?? null, documents.size),
-    );
+    const rows = [...this.#datasets.values()].map((dataset) => listedDataset(dataset, dataset.documents.size));
     return pageOf(rows, query, ({ name }) => name);
   }
 
@@ -131,7 +127,7 @@ function keyOf({ dataset_id, document_id }: DocumentRow, id: string): RowKey {
 
 function datasetMap({ manifest }: OpenDump): ReadonlyMap<string, Dataset> {
   const datasets = new Map<string, Dataset>();
-  for (const id of datasetsOf(manifest)) datasets.set(id.toLowerCase(), { id, documents: new Map() });
+  for (const { id, name } of datasetsOf(manifest)) datasets.set(id.toLowerCase(), { id, name, documents: new Map() });
   for (const document of manifest.documents)
     datasets.get(document.dataset_id.toLowerCase())?.documents.set(document.document_id.toLowerCase(), document);
   return datasets;

@@ -23,17 +23,36 @@ export function listedDocument({ document_id, doc_form }: DocumentRow): Listed {
 }
 
 /** A dataset as the list of datasets has it, with as many documents as the dump has. */
-export function listedDataset(id: string, name: string | null, documents: number): Listed {
+export function listedDataset({ id, name }: NamedDataset, documents: number): Listed {
   return { id, name, document_count: documents };
 }
 
-/** The ids of the datasets of a dump, in the order of its job; those that have no document, too. */
-export function datasetsOf({ options, documents }: CheckedManifest): readonly string[] {
-  const named = Array.isArray(options.datasets) ? options.datasets.flatMap(idOf) : [];
-  return [...new Set([...named, ...documents.map(({ dataset_id }) => dataset_id)])];
+/** A dataset of a dump; the name is null where nobody said it. */
+export interface NamedDataset {
+  readonly id: string;
+  readonly name: string | null;
 }
 
-function idOf(dataset: unknown): readonly string[] {
-  const isNamed = typeof dataset === "object" && dataset !== null && "id" in dataset;
-  return isNamed && typeof dataset.id === "string" ? [dataset.id] : [];
+/** The datasets of a dump, in the order of its job, or of the service where that was asked; empty ones, too. */
+export function datasetsOf({ options, discovered, documents }: CheckedManifest): readonly NamedDataset[] {
+  const listings = entriesOf(isObject(discovered) ? discovered.datasets : []).filter(
+    ({ state }) => state !== "skipped",
+  );
+  const named = [...entriesOf(options.datasets).map(({ id }) => id), ...listings.map((listing) => listing.dataset_id)];
+  const ids = new Set(
+    [...named, ...documents.map(({ dataset_id }) => dataset_id)].filter((id) => typeof id === "string"),
+  );
+  const names = new Map(listings.map((listing) => [listing.dataset_id, listing.name]));
+  return [...ids].map((id) => {
+    const name = names.get(id);
+    return { id, name: typeof name === "string" ? name : null };
+  });
+}
+
+function entriesOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

@@ -26,9 +26,14 @@ export async function rewriteRows(path: string, file: StagedFile, options: OpenO
   const { kind, format } = partsOf(file);
   const { signal, tally } = options;
   tally.step = `reading ${file.path}`;
-  const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-"));
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
+    const hint = "set TMPDIR to a folder that can be written to";
+    throw new StopError(`${file.path} is written anew in ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
+  });
   try {
-    const handle = await open(join(folder, "rows.jsonl"), "wx+", 0o600);
+    const rows = join(folder, "rows.jsonl");
+    const handle = await open(rows, "wx+", 0o600);
+    await rm(rows); // what is open stays until it is closed, and no longer, whatever happens
     const write = (rows: RowSource) => writeRows(rows, handle, signal);
     try {
       if (format === "csv") await write(csvRows(file.path, kind, path, csvCells));

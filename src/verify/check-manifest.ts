@@ -33,6 +33,8 @@ export interface CheckedManifest {
   };
   readonly counts: Counts;
   readonly documents: readonly DocumentRow[];
+  /** What the service listed; undefined where it was not asked, or the manifest does not say. */
+  readonly discovered: unknown;
   /** Empty in manifests of versions that did not write it. */
   readonly child_lists: readonly CheckedChildLists[];
   readonly files: readonly StagedFile[];
@@ -113,6 +115,7 @@ const manifest = object({
   counts,
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   documents: listOf(document),
+  discovered: anything,
   child_lists: orElse(listOf(childLists), []),
   files: listOf(object({ path: fileName, rows: count, bytes: count, sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/) })),
   drift: recordOf(count),

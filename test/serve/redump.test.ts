@@ -1,5 +1,11 @@
-import { expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { rowFromRecord } from "../../src/normalise/row-from-record.js";
+import { runJob } from "../../src/run/run-job.js";
+import { jobFor, testFolder } from "../run/job-for.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
 import { uuid } from "../service/small-knowledge.js";
 import { plainFolder } from "../sinks/folder.js";
 import { nastyTables } from "../sinks/nasty-rows.js";
@@ -89,4 +95,44 @@ test("the same with fields of an unexpected type, and with fields that contradic
   });
   expect(await answer.json()).toMatchObject({ total: 1, data: [record] });
   await expectSame(folder, (await dumpAgain(dump, folder, formats)).folder, formats);
+});
+
+test("what a realistic service sent: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
+  const store = new Store();
+  for (const docForm of ["text_model", "hierarchical_model"])
+    store.addDataset(makeDocument({ chunks: 130, childrenPerChunk: 2, docForm, seed: docForm.length }));
+  store.addDataset();
+  const server = await startRealisticServer(store, {});
+  onTestFinished(() => server.close());
+  const dumped = async (service: { url: string; key: string }, more: object = {}) => {
+    const job = {
+      service: { base_url: service.url, retries: 0 },
+      datasets: "all",
+      output: { formats: ["jsonl"] },
+      ...more,
+    };
+    return runJob(await jobFor(await testFolder(), job), { env: { KNOWLEDGE_API_KEY: service.key } });
+  };
+  const first = await dumped(server);
+  expect(await readFile(join(first.folder, "chunks.jsonl"), "utf8")).toMatch(
+    /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/,
+  );
+  const dump = await served(first.folder);
+  const again = await dumped(dump);
+  expect(again.manifest.status).toBe("complete");
+  expect(again.manifest.discovered?.datasets).toMatchObject(
+    first.manifest.discovered?.datasets.map(({ since, ...listing }) => listing) ?? [],
+  );
+  await expectSame(first.folder, again.folder, ["jsonl"]);
+
+  const datasets = first.manifest.documents.map(({ dataset_id: id, document_id }) => ({
+    id,
+    documents: [document_id],
+    status: ["error", "re_segment"],
+    keyword: "THE",
+  }));
+  const [filtered, filteredAgain] = [await dumped(server, { datasets }), await dumped(dump, { datasets })];
+  expect(filtered.manifest.counts.chunks).toBeGreaterThan(0);
+  expect(filtered.manifest.counts.chunks).toBeLessThan(first.manifest.counts.chunks);
+  await expectSame(filtered.folder, filteredAgain.folder, ["jsonl"]);
 });

@@ -72,6 +72,19 @@ test("a dump that is deleted while it is served goes on being served", async () 
   expect(await answer.json()).toMatchObject({ total: 2, data: [{ id: "a1" }, { id: "a2" }] });
 });
 
+test("a dump of CSV alone is written anew where TMPDIR says, into a file that nobody sees", async () => {
+  const folder = await writeDump(await plainFolder(), soundTables, { formats: ["csv"] });
+  const temporary = await plainFolder();
+  const { address } = await start(folder, [], { TMPDIR: temporary });
+  expect(await (await ask(address.base_url, address.key)).json()).toMatchObject({ total: 1 });
+  expect(await readdir(temporary)).toEqual([]);
+  const { code, stderr } = await runKbdump(["serve", folder], { TMPDIR: join(temporary, "absent") });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("that fails: ENOENT; set TMPDIR to a folder that can be written to"),
+  ]);
+});
+
 test.each([
   [["--key-env", "NO_SUCH_KEY"], /the variable NO_SUCH_KEY is not set/],
   [["--key-env", "EMPTY_KEY"], /the variable EMPTY_KEY is empty/],
