@@ -77,7 +77,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const space = (written: Written) => diskSpace(job, written);
     return makePlan({ job, baseUrl, opening, evidence, sizes, earlier, space, requests: tally.requests, seconds });
   };
-  return withClient(job, setting, work, answers.add);
+  return withClient(job, setting, work, { onAnswer: answers.add });
 }
 
 function refsOf({ discovery }: Opening) {

@@ -12,7 +12,9 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
     ageText(row.processing_started_at, now),
     row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
   ]);
-  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const widths = head.map((title, at) =>
+    cells.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), title.length),
+  );
   const line = (texts: readonly string[]) =>
     texts
       .map((text, at) => text.padEnd(widths[at] ?? 0))

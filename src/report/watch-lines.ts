@@ -66,16 +66,24 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
     .join(" · ");
 }
 
-/** `document 1e63378f-…: indexing · 360 of 721 chunks · 2 min 5 s left` */
+/** `document 1e63378f-…: indexing · 360 of 721 chunks, 49 % · 2 min 5 s left` */
 export function renderDocumentLine(document: WatchedDocument, now: number): string {
-  const { document_id, left } = documentProgress(document, now);
+  const { document_id, share, left } = documentProgress(document, now);
   const counts = countsOf(document.row);
-  const facts = [
-    stageText(document),
-    counts && `${counts.done.toLocaleString("en-US")} of ${countText(counts.total, "chunk")}`,
-    leftText(left),
-  ];
+  const done = counts && `${counts.done.toLocaleString("en-US")} of ${countText(counts.total, "chunk")}`;
+  const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
   return `document ${terminalText(String(document_id))}: ${facts.filter(Boolean).join(" · ")}`;
+}
+
+/** So few documents that are waited for are told of one by one. */
+const few = 3;
+
+/** How far it is from time to time: each document that is waited for, or, where these are many, all of them in one line. */
+export function renderWatchLines(tally: WatchTally, now: number): readonly string[] {
+  const waiting = [...tally.documents.values()].filter((document) => !isOver(document));
+  const isOld = tally.readAt === undefined || now - tally.readAt > old;
+  if (waiting.length === 0 || waiting.length > few || isOld) return [renderWatchProgress(tally, now)];
+  return waiting.map((document) => renderDocumentLine(document, now));
 }
 
 /**

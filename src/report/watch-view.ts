@@ -7,7 +7,7 @@ import {
   documentProgress,
   renderDocumentLine,
   renderWatchBlock,
-  renderWatchProgress,
+  renderWatchLines,
   watchProgress,
 } from "./watch-lines.js";
 
@@ -25,8 +25,8 @@ const drawEvery = 1_000;
 const mostLines = 10;
 
 /**
- * A bar per document on a terminal; elsewhere a line where a document comes to another stage, and every 10 s how far the
- * whole is; JSON lines for machines, one for every reading that tells something new; or nothing.
+ * A bar per document on a terminal; elsewhere a line where a document comes to another stage, and every 10 s how far
+ * it is; JSON lines for machines, one for every reading that tells something new; or nothing.
  */
 export function openWatchView(tally: WatchTally, options: ViewOptions): WatchView {
   if (options.quiet) return { log: () => {}, polled: () => {}, close: () => {} };
@@ -61,7 +61,9 @@ function lineView(tally: WatchTally, output: Output): WatchView {
       const more = moved.length - mostLines;
       if (more > 0) output.write(`… and ${countText(more, "more document")} came to another stage\n`);
     },
-    close: repeat(lineEvery, () => output.write(`${renderWatchProgress(tally, Date.now())}\n`)),
+    close: repeat(lineEvery, () => {
+      for (const line of renderWatchLines(tally, Date.now())) output.write(`${line}\n`);
+    }),
   };
 }
 

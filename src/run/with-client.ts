@@ -1,4 +1,4 @@
-import { type Client, type OnAnswer, openClient } from "../client/open-client.js";
+import { type Client, type ClientOptions, openClient } from "../client/open-client.js";
 import type { Job } from "../job/job.js";
 import { readKey } from "../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
@@ -19,8 +19,7 @@ export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string) => Promise<T>,
-  onAnswer?: OnAnswer,
-  patient = false,
+  { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, maxBody, caFile } = job.service;
   const service = await reachService(job, env);
@@ -37,9 +36,9 @@ export async function withClient<T>(
     caFile,
     signal,
     tally: tally.requests,
-    patient,
     onRetry,
     onAnswer,
+    ...(patient ? { patient } : {}),
   });
   try {
     return await work(client, baseUrl);

@@ -43,7 +43,9 @@ test("0 when all are completed: stages on stderr, the verdict and a table on std
   expect(code).toBe(0);
   expect(stdout).toMatch(/^completed: 1 document in \d+\.\d s, 5 readings\n\ndocument .*\n.* completed +100 % /);
   expect(stdout).toMatch(/\nadded to .*test\.duckdb\n$/);
-  expect(stderr).toBe(`document ${document.id}: indexing\ndocument ${document.id}: completed · 40 of 40 chunks\n`);
+  expect(stderr).toBe(
+    `document ${document.id}: indexing\ndocument ${document.id}: completed · 40 of 40 chunks, 100 %\n`,
+  );
 });
 
 test("3 when a document ended in an error, which is one JSON object on stdout", async () => {

@@ -62,3 +62,9 @@ test("the status table: percent only where something is counted, age from the st
     ].join("\n"),
   );
 });
+
+test("a table of more rows than a call takes arguments", () => {
+  const row = { document_id: "d", indexing_status: "completed", error: null };
+  const table = renderStatusTable(Array(150_000).fill(row), 0, paintFor({}, {}));
+  expect(table.split("\n")).toHaveLength(150_001);
+});

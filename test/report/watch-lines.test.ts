@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { terminalText } from "../../src/report/text.js";
-import { renderDocumentLine, renderWatchBlock, renderWatchProgress } from "../../src/report/watch-lines.js";
+import {
+  renderDocumentLine,
+  renderWatchBlock,
+  renderWatchLines,
+  renderWatchProgress,
+} from "../../src/report/watch-lines.js";
 import { emptyWatchTally } from "../../src/run/watch/watch-options.js";
 import { indexing, tallyOf } from "./watched.js";
 
@@ -61,6 +66,18 @@ test("a line of its own for a document that came to another stage", () => {
   const tally = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
   const [document] = tally.documents.values();
   expect(document && renderDocumentLine(document, now)).toBe(
-    "document d: indexing · 4 of 1,200 chunks · 9 min 58 s left",
+    "document d: indexing · 4 of 1,200 chunks, 0 % · 9 min 58 s left",
   );
+});
+
+test("from time to time: few documents one by one, many in one line, and so what is old or over", () => {
+  const rows = ["a", "b", "c"].map((id) => indexing(id, 6));
+  const tally = tallyOf(now, [...rows, completed()]);
+  expect(renderWatchLines(tally, now)).toEqual(
+    rows.map(({ document_id }) => `document ${document_id}: indexing · 6 of 8 chunks, 75 %`),
+  );
+  expect(renderWatchLines(tally, now + 90_000)).toEqual(["1 of 4 documents completed · as it was 1 min 30 s ago"]);
+  expect(renderWatchLines(tallyOf(now, [...rows, indexing("d", 1)]), now)).toEqual(["0 of 4 documents completed"]);
+  expect(renderWatchLines(tallyOf(now, [completed()]), now)).toEqual(["1 of 1 document completed"]);
+  expect(renderWatchLines(emptyWatchTally(), now)).toEqual(["reading the status of the batches"]);
 });

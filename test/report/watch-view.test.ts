@@ -74,11 +74,11 @@ test("elsewhere a line for another stage, and every ten seconds how far it is", 
   vi.advanceTimersByTime(10_000);
   view.close();
   expect(written).toEqual([
-    "document one: indexing · 2 of 8 chunks\n",
+    "document one: indexing · 2 of 8 chunks, 25 %\n",
     "document two: waiting\n",
     "document two: completed\n",
     "said\n",
-    expect.stringMatching(/^1 of 2 documents completed · [\d.]+ s left\n$/),
+    "document one: indexing · 4 of 8 chunks, 50 % · 20.0 s left\n",
   ]);
   expect(written.join("")).toBe(stripVTControlCharacters(written.join("")));
 });

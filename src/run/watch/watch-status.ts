@@ -79,7 +79,7 @@ function withPatientClient<T>(
   work: (api: KnowledgeApi) => Promise<T>,
 ): Promise<T> {
   const service = { ...job.service, retries: Math.min(job.service.retries, mostRetries) };
-  return withClient({ ...job, service }, { ...setting, log: () => {} }, work, undefined, true);
+  return withClient({ ...job, service }, { ...setting, log: () => {} }, work, { patient: true });
 }
 
 /** A signal that is aborted after so many milliseconds, with a reason of its own, unless it is cancelled before. */
