@@ -28,7 +28,7 @@ function foundById(kind: HistoryKind): string {
   const list = histories[kind].ids.map((id) => `after.${id}`).join(", ");
   return `CREATE TEMP TABLE ${kind}_found AS
     SELECT before.row, before.dataset_id, before.document_id, ${list}, ${differsSql(kind)} AS differs
-    FROM ${kind}_before before JOIN ${kind}_after after ON ${sameRow(kind, "before", "after")}
+    FROM ${marked(kind, "before")} JOIN ${marked(kind, "after")} ON ${sameRow(kind, "before", "after")}
     ANTI JOIN loose l ON before.dataset_id = l.dataset_id AND before.document_id = l.document_id
     WHERE ${isDifferent(kind)}`;
 }
@@ -59,7 +59,7 @@ function foundByMatch(kind: HistoryKind): string {
   const list = ids.map((id) => `after.${id}`).join(", ");
   return `INSERT INTO ${kind}_found
     SELECT before.row, before.dataset_id, before.document_id, ${list}, ${differsSql(kind)}
-    FROM ${kind}_matched m JOIN ${kind}_before before ON ${sideOf("before")} JOIN ${kind}_after after ON ${sideOf("after")}
+    FROM ${kind}_matched m JOIN ${marked(kind, "before")} ON ${sideOf("before")} JOIN ${marked(kind, "after")} ON ${sideOf("after")}
     WHERE m.matched_by IS NOT NULL AND (${isDifferent(kind)})
     UNION ALL
     SELECT before.row, before.dataset_id, before.document_id, ${ids.map(() => "NULL").join(", ")}, NULL
@@ -67,6 +67,22 @@ function foundByMatch(kind: HistoryKind): string {
     UNION ALL
     SELECT NULL, m.dataset_id, m.document_id, ${ids.map((id) => `m.after_${id}`).join(", ")}, NULL
     FROM ${kind}_matched m WHERE m.before_id IS NULL`;
+}
+
+const long = new Set(["content", "answer", "sign_content"]);
+
+/** SQL: the rows of a side, 128 bits of SHA-256 in the place of what may be long, so that a join holds little of each. */
+function marked(kind: HistoryKind, side: "before" | "after"): string {
+  const { ids, compared } = histories[kind];
+  const values = compared
+    .filter(({ name }) => !ids.includes(name))
+    .map(({ name, type }) => {
+      const text = type === "strings" ? `to_json("${name}")::VARCHAR` : `"${name}"::VARCHAR`;
+      const short = !long.has(name) && ["text", "integer", "boolean", "time"].includes(type);
+      return short ? `"${name}"` : `left(sha256(${text}), 32)::UUID AS "${name}"`;
+    });
+  const row = side === "before" ? ["row"] : [];
+  return `(SELECT ${[...row, "dataset_id", "document_id", ...ids, ...values].join(", ")} FROM ${kind}_${side}) ${side}`;
 }
 
 function isDifferent(kind: HistoryKind): string {

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./duckdb-copy.js";
+import { histories, historyKinds } from "./duckdb-history.js";
 import { type DuckDbOptions, sqlPath, sqlText } from "./duckdb-open.js";
 import { createTables, tables } from "./duckdb-tables.js";
 
@@ -50,12 +51,11 @@ export async function keepPrevious(connection: DuckDBConnection, runId: string):
     documents: notReadNow,
     document_info: noneIn("listed_now"),
     runs: otherRun,
-    chunk_changes: `${otherRun} OR ${notReadNow}`,
-    child_chunk_changes: `${otherRun} OR ${notReadNow}`,
     failed_reads: otherRun,
     document_changes: otherRun,
   };
   for (const name of Object.keys(tables)) {
+    if (historyKinds.some((kind) => histories[kind].table === name)) continue; // with what this run adds, in one go
     const where = kept[name] ?? "true";
     await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
   }

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { columns } from "../normalise/columns.js";
 import { findChanges } from "./duckdb-find-changes.js";
-import { type HistoryKind, histories, historyKinds } from "./duckdb-history.js";
+import { type HistoryKind, histories, historyKinds, sameRow } from "./duckdb-history.js";
 import { sqlText } from "./duckdb-open.js";
 import { stateBefore } from "./duckdb-state-at.js";
 
@@ -17,43 +16,65 @@ export async function recordChanges(connection: DuckDBConnection, runId: string)
   if (earlier.every((id) => id === runId)) return;
   for (const kind of historyKinds) await connection.run(sidesOf(kind, run, earlier.includes(runId)));
   await findChanges(connection);
-  for (const kind of historyKinds) await connection.run(insertFound(kind, run));
+  for (const kind of historyKinds) await connection.run(`${nameFound(kind)};\n${insertNamed(kind, run)}`);
   const counts = historyKinds.map((kind) => `(SELECT count(*) FROM ${histories[kind].table} WHERE run_id = ${run})`);
   await connection.run(`UPDATE runs SET changes = ${counts.join(" + ")} WHERE run_id = ${run}`);
 }
 
-/** `<kind>_before` and `<kind>_after`. A run that is finished once more is compared with what was before its first time. */
+/** `<kind>_before`, `<kind>_after`, and the earlier changes that are kept. A run that is finished once more is compared with what was before its first time. */
 function sidesOf(kind: HistoryKind, run: string, again: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });
   const before = again
     ? `TEMP TABLE ${kind}_before AS SELECT row_number() OVER () AS row, * FROM (${state})`
     : `TEMP VIEW ${kind}_before AS SELECT rowid AS row, * FROM previous.main.${kind}`;
-  return `CREATE ${before} SEMI JOIN read_now USING (dataset_id, document_id);
+  const { table } = histories[kind];
+  return `CREATE TEMP VIEW ${table}_kept AS FROM previous.main.${table} c WHERE run_id <> ${run}
+      OR NOT EXISTS (FROM read_now n WHERE n.dataset_id = c.dataset_id AND n.document_id = c.document_id);
+    CREATE ${before} SEMI JOIN read_now USING (dataset_id, document_id);
     CREATE TEMP VIEW ${kind}_after AS FROM ${kind} WHERE run_id = ${run}`;
 }
 
-function insertFound(kind: HistoryKind, run: string): string {
-  const { table, ids, compared } = histories[kind];
-  const renewed = ids.map((id) => `nullif(f.${id}, coalesce(b.${id}, f.${id})) AS new_${id}`);
-  const values = columns[kind].map((column) => {
-    const { name } = column;
-    if (ids.includes(name)) return `coalesce(b.${name}, f.${name}) AS ${name}`;
-    if (!compared.includes(column)) return `f.${name}`;
-    return `CASE WHEN change IN ('changed', 'removed') OR list_contains(f.differs, '${name}') THEN b."${name}" END AS "${name}"`;
-  });
-  const idNow = (id: string) => `arg_max(coalesce(new_${id}, ${id}), run_id) AS ${id}`;
-  const sameId = ids.map((id) => `b.${id} = l.${id}`).join(" AND ");
-  return `INSERT INTO ${table} BY NAME
-    WITH found AS (SELECT *, ${changeSql(kind)} AS change FROM ${kind}_found),
-    lineages AS (
-      SELECT lineage, any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, ${ids.map(idNow).join(", ")}
-      FROM ${table} GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'
+/** `<kind>_named`: what was found, with the name of the change and the lineage that it belongs to. Texts are not looked at. */
+function nameFound(kind: HistoryKind): string {
+  const { table, ids } = histories[kind];
+  const oldIds = ids.map((id) => `coalesce(b.${id}, f.${id}) AS ${id}`);
+  const newIds = ids.map((id) => `nullif(f.${id}, coalesce(b.${id}, f.${id})) AS new_${id}`);
+  const idsNow = ids.map((id) => `arg_max(coalesce(new_${id}, ${id}), run_id) AS ${id}`);
+  const list = ["row", "dataset_id", "document_id", ...ids].join(", ");
+  return `CREATE TEMP TABLE ${kind}_named AS
+    WITH found AS (
+      SELECT f.* EXCLUDE (${ids.join(", ")}), ${changeSql(kind)} AS change, ${[...oldIds, ...newIds].join(", ")}
+      FROM ${kind}_found f LEFT JOIN (SELECT ${list} FROM ${kind}_before) b ON b.row = f.row
+    ), lineages AS (
+      SELECT lineage, any_value(dataset_id) AS dataset_id, any_value(document_id) AS document_id, ${idsNow.join(", ")}
+      FROM ${table}_kept GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'
     )
-    SELECT ${run} AS run_id, f.change, f.differs,
-      coalesce(l.lineage, (SELECT coalesce(max(lineage), 0) FROM ${table}) + row_number() OVER ()) AS lineage,
-      ${[...renewed, ...values].join(", ")}
-    FROM found f LEFT JOIN ${kind}_before b ON b.row = f.row
-      LEFT JOIN lineages l ON b.dataset_id = l.dataset_id AND b.document_id = l.document_id AND ${sameId}`;
+    SELECT f.*, coalesce(l.lineage, (SELECT coalesce(max(lineage), 0) FROM ${table}_kept) + row_number() OVER ()) AS lineage
+    FROM found f LEFT JOIN lineages l ON ${sameRow(kind, "f", "l")} AND f.change <> 'added'`;
+}
+
+/**
+ * Fills the table of changes: with the earlier ones, and with those that were named, the removed and different ones with what
+ * they were. One statement does it, for what is added to a table that is there leaves holes in the file. DuckDB is told which
+ * side of the join to keep in memory: the one without texts.
+ */
+function insertNamed(kind: HistoryKind, run: string): string {
+  const { table, ids, compared } = histories[kind];
+  const renewed = ids.map((id) => `new_${id}`);
+  const known = [`${run} AS run_id`, "f.change", "f.differs", "f.lineage", ...renewed].join(", ");
+  const place = ["dataset_id", "document_id", ...ids].map((name) => `f.${name}`).join(", ");
+  const values = compared
+    .filter(({ name }) => !ids.includes(name))
+    .map(({ name }) => {
+      const recorded = `f.change IN ('changed', 'removed') OR list_contains(f.differs, '${name}')`;
+      return `CASE WHEN ${recorded} THEN b."${name}" END AS "${name}"`;
+    });
+  return `SET disabled_optimizers = 'join_order,build_side_probe_side';
+    INSERT INTO ${table} BY NAME FROM ${table}_kept
+      UNION ALL BY NAME SELECT ${known}, ${place}, ${values.join(", ")}
+        FROM ${kind}_before b JOIN ${kind}_named f ON b.row = f.row
+      UNION ALL BY NAME SELECT ${known}, ${place} FROM ${kind}_named f WHERE f.row IS NULL;
+    RESET disabled_optimizers`;
 }
 
 /** SQL: the name of a change. */
@@ -63,5 +84,5 @@ function changeSql(kind: HistoryKind): string {
     const list = names.map((name) => `'${name}'`).join(", ");
     return `WHEN list_has_any(differs, [${list}]) THEN '${change}'`;
   });
-  return `CASE WHEN row IS NULL THEN 'added' WHEN ${ids[0]} IS NULL THEN 'removed' ${cases.join(" ")} ELSE 'other' END`;
+  return `CASE WHEN f.row IS NULL THEN 'added' WHEN f.${ids[0]} IS NULL THEN 'removed' ${cases.join(" ")} ELSE 'other' END`;
 }

@@ -92,17 +92,19 @@ try {
     const started_at = new Date(Date.UTC(2026, 0, 1 + at)).toISOString();
     const run = { run_id: started_at.replace(/[-:.]/g, ""), status: "complete", started_at, finished_at: started_at };
     const target = join(folder, "new.duckdb");
-    const begun = performance.now();
+    const [begun, worked] = [performance.now(), process.cpuUsage()];
     const options = { memory: "800MB", temporary: join(folder, "spill"), waiting: [], target };
     const stage = { run, jsonl: jsonlFiles, rows: (kind) => (kind === "chunks" ? chunks : 0) };
     await duckDbSink({ ...options, previous: at > 0 ? path : undefined }).finish(stage);
     await replaceDatabase(target, path);
     const seconds = (performance.now() - begun) / 1000;
+    const { user, system } = process.cpuUsage(worked);
+    const cpu = `${((user + system) / 1e6).toFixed(2)} s of a core`;
     sizes.push((await stat(path)).size);
     const ratio = (sizes.at(-1) / sizes[0]).toFixed(3);
     const memory = `${Math.round(process.resourceUsage().maxRSS / 1024)} MB at most`;
     process.stdout.write(
-      `run ${at}: ${seconds.toFixed(2)} s, ${(sizes.at(-1) / 1e6).toFixed(1)} MB, ${ratio} of one run, ${memory}\n`,
+      `run ${at}: ${seconds.toFixed(2)} s, ${cpu}, ${(sizes.at(-1) / 1e6).toFixed(1)} MB, ${ratio} of one run, ${memory}\n`,
     );
   }
 } finally {

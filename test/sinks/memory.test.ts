@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ByteFacts } from "../../src/sinks/byte-facts.js";
@@ -17,14 +17,19 @@ const memory = "200MB";
 const count = 6000;
 
 /** A stage of many chunks of 25 KB each: contents of whole documents, as full-document parents have. */
-async function largeChunks(base: string): Promise<Stage> {
-  const stage = await stageOf(base, { documents: [read("a")] });
-  const text = "the quick brown fox jumps over the lazy dog ".repeat(280);
+async function largeChunks(
+  base: string,
+  run_id: string,
+  ids = "c",
+  text = "the quick brown fox jumps over the lazy dog",
+): Promise<Stage> {
+  const stage = await stageOf(base, { documents: [read("a")] }, { run: { run_id } });
+  const long = `${text} `.repeat(280);
   const path = join(base, "scratch", "chunks.jsonl");
   const file = await open(path, "w");
   const counted = new ByteFacts();
   for (let at = 0; at < count; at++) {
-    const row = chunk("a", `c${at}`, { position: at, content: `${at} ${text}`, sign_content: `${at} ${text}` });
+    const row = chunk("a", `${ids}${at}`, { position: at, content: `${at} ${long}`, sign_content: `${at} ${long}` });
     const bytes = encodeLines(jsonlText.texts("chunks", [row]));
     counted.add(bytes);
     await file.writeFile(bytes);
@@ -41,9 +46,11 @@ async function largeChunks(base: string): Promise<Stage> {
 const checked =
   "SELECT count(*)::INTEGER, count(DISTINCT content)::INTEGER, bool_and(starts_with(content, position::VARCHAR)), min(strlen(content))::INTEGER > 12000";
 
-it("rows of many kilobytes need no more memory than there is", async () => {
+it("rows of many kilobytes need no more memory than there is, nor do their changes when all have new ids and texts", {
+  timeout: 120_000,
+}, async () => {
   const base = await plainFolder();
-  const stage = await largeChunks(base);
+  const stage = await largeChunks(base, "r1");
   expect(stage.jsonl.chunks.bytes).toBeGreaterThan(140_000_000);
   const options = { memory, temporary: join(base, "scratch", "spill") };
 
@@ -51,6 +58,14 @@ it("rows of many kilobytes need no more memory than there is", async () => {
   const parquet = `read_parquet(${quoted(join(stage.folder, "chunks.parquet"))})`;
   expect(await query(`${checked} FROM ${parquet}`)).toEqual([[count, count, true, true]]);
 
-  await duckDbSink({ ...options, previous: undefined, target: databaseOf(base), waiting: [] }).finish(stage);
-  expect(await query(`${checked} FROM chunks`, databaseOf(base))).toEqual([[count, count, true, true]]);
+  const [target, previous] = [databaseOf(base), join(base, "previous.duckdb")];
+  await duckDbSink({ ...options, previous: undefined, target, waiting: [] }).finish(stage);
+  expect(await query(`${checked} FROM chunks`, target)).toEqual([[count, count, true, true]]);
+
+  await rename(target, previous);
+  const next = await largeChunks(base, "r2", "d", "the slow brown fox walks around the lazy dog");
+  await duckDbSink({ ...options, previous, target, waiting: [] }).finish(next);
+  expect(await query(`${checked} FROM chunk_changes WHERE change = 'changed'`, target)).toEqual([
+    [count, count, true, true],
+  ]);
 });
