@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunId } from "./earlier-work.js";
 import { readJsonFile } from "./json-file.js";
+import { isRunId } from "./run-id.js";
 
 /** What an earlier run says of the documents of its datasets. */
 export interface EarlierListings {

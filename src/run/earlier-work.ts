@@ -8,6 +8,7 @@ import { pointLatest } from "./latest.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
 import { requestFile } from "./request-sum.js";
+import { isRunId, newRunId } from "./run-id.js";
 import type { Log } from "./run-options.js";
 
 export interface EarlierOptions {
@@ -23,16 +24,6 @@ export interface EarlierOptions {
 export interface EarlierWork {
   readonly runId: string;
   readonly startedAt: Date;
-}
-
-/** Whether a name is the id of a run. */
-export function isRunId(name: string): boolean {
-  return /^\d{8}T\d{9}Z$/.test(name);
-}
-
-/** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
-export function runIdFrom(time: Date): string {
-  return time.toISOString().replace(/[-:.]/g, "");
 }
 
 /** Says in the work folder what is being read, and since when. */
@@ -94,11 +85,11 @@ async function settlePublished(
   if (typeof manifest !== "object" || manifest === null || !("status" in manifest)) return runId;
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (manifest.status === "partial" && retryFailed && samePlan) {
-    const newRunId = runIdFrom(now()); // its start stays that of the work, which may be too old by now
+    const newId = await newRunId(folders.runs, now()); // its start stays that of the work, which may be too old by now
     await forgetOnceRead(work);
     for (const file of [discoveryFile, requestFile]) await rm(join(work, file), { force: true });
-    await rename(work, join(folders.private, newRunId));
-    return newRunId;
+    await rename(work, join(folders.private, newId));
+    return newId;
   }
   if (manifest.status === "complete") await pointLatest(folders, runId);
   await rm(work, { recursive: true, force: true });

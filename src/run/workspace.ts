@@ -2,8 +2,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import { clearRemoved } from "./clear-removed.js";
-import { type EarlierOptions, earlierWork, runIdFrom, writePlan } from "./earlier-work.js";
+import { type EarlierOptions, earlierWork, writePlan } from "./earlier-work.js";
 import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
+import { newRunId } from "./run-id.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<run_id>`. */
 export interface Workspace extends JobFolders {
@@ -36,7 +37,8 @@ export async function withWorkspace<T>(
     await clearRemoved(folders);
     const earlier = await earlierWork(folders, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
-    const workspace = { ...workspaceIn(folders, earlier?.runId ?? runIdFrom(startedAt)), startedAt, lost };
+    const runId = earlier?.runId ?? (await newRunId(folders.runs, startedAt));
+    const workspace = { ...workspaceIn(folders, runId), startedAt, lost };
     await makeFolder(workspace.work);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
     for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeFolder(path);

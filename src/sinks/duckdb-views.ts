@@ -5,9 +5,15 @@ import { sqlText } from "./duckdb-open.js";
 import { stateBefore } from "./duckdb-state-at.js";
 import { stateViews } from "./duckdb-state-views.js";
 
-/** Makes the views and macros anew, each with a comment. They need no extension and change nothing. */
+/**
+ * Makes the views and macros anew, each with a comment. They need no extension and change nothing. A table that somebody has
+ * added under the name of a view stays.
+ */
 export async function createViews(connection: DuckDBConnection): Promise<void> {
-  const views = Object.entries({ ...stateViews, ...historyViews }).flatMap(([name, { about, sql }]) => [
+  const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+  const taken = result.getRowsJson().map(([name]) => name);
+  const free = Object.entries({ ...stateViews, ...historyViews }).filter(([name]) => !taken.includes(name));
+  const views = free.flatMap(([name, { about, sql }]) => [
     `CREATE OR REPLACE VIEW ${name} AS ${sql}`,
     `COMMENT ON VIEW ${name} IS ${sqlText(about)}`,
   ]);

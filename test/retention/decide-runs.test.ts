@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Keep } from "../../src/job/job.js";
 import { decideRuns, type PastRun } from "../../src/retention/decide-runs.js";
-import { runIdFrom } from "../../src/run/earlier-work.js";
+import { runIdFrom } from "../../src/run/run-id.js";
 
 const run = (time: string, status: PastRun["status"] = "complete"): PastRun => ({
   runId: runIdFrom(new Date(time)),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { periodOf, timeOfRun } from "../../src/retention/period.js";
-import { runIdFrom } from "../../src/run/earlier-work.js";
+import { runIdFrom } from "../../src/run/run-id.js";
 
 test.each([
   ["20261120T020000123Z", "2026-11-20T02:00:00.123Z"],

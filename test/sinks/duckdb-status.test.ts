@@ -85,6 +85,15 @@ describe("copyWithStatus", () => {
     ]);
   });
 
+  it("makes the views, and leaves a table that somebody has added under the name of one", async () => {
+    const target = await newTarget();
+    const older = await newTarget();
+    await query("CREATE TABLE coverage AS SELECT 'mine' AS note", older, "READ_WRITE");
+    await copy(older, [await waitingFile([reading("2025-03-06T13:20:00Z", "a")])], target);
+    expect(await query("FROM coverage", target)).toEqual([["mine"]]);
+    expect(await query("SELECT document_id FROM status_timeline", target)).toEqual([["a"]]);
+  });
+
   it("makes a file that only its owner can read, and nothing beside it", async () => {
     const target = await newTarget();
     const previous = await newTarget();
