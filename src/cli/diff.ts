@@ -10,6 +10,7 @@ import { openView } from "../report/view.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
 import { withCommonOptions } from "./options.js";
+import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -74,17 +75,12 @@ function checkArguments({ memory, format, json }: DiffArguments): void {
   if (problems.length > 0) throw new UsageError("Nothing was compared:", problems);
 }
 
-async function show(diff: RunDiff, changes: Changes, argv: DiffArguments, { stdout, env }: World): Promise<void> {
+async function show(diff: RunDiff, changes: Changes, argv: DiffArguments, world: World): Promise<void> {
   const documentsOnly = argv.only !== undefined;
-  const write = async (pieces: AsyncIterable<string>) => {
-    for await (const piece of pieces) stdout.write(piece);
-  };
-  if (argv.json || argv.format === "json") return write(jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
-  if (argv.format === "csv") {
-    if (!documentsOnly) return write(csvOfChanges(changes.all(), argv.text));
-    stdout.write(csvOfDocuments(diff.documents));
-    return;
-  }
-  const table = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, documentsOnly };
-  stdout.write(`${await renderDiff(diff, changes, table)}\n`);
+  if (argv.json || argv.format === "json")
+    return printPieces(world, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
+  if (argv.format === "csv")
+    return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), argv.text));
+  const table = { paint: paintFor(world.stdout, world.env), columns: world.stdout.columns ?? 100, documentsOnly };
+  return printResult(world, await renderDiff(diff, changes, table));
 }

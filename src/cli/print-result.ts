@@ -15,6 +15,32 @@ export async function printResult({ stdout }: Pick<World, "stdout">, text: strin
   });
 }
 
+/** Characters that are collected before they are written. */
+const block = 65_536;
+
+/** The same for a result that comes in pieces; memory stays small however many there are. */
+export async function printPieces({ stdout }: Pick<World, "stdout">, pieces: AsyncIterable<string>): Promise<void> {
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < block) continue;
+    if (!(await isTaken(stdout, text))) return;
+    text = "";
+  }
+  await isTaken(stdout, text);
+}
+
+/** False when nobody reads any more. */
+function isTaken(stdout: World["stdout"], text: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => {
+      if (!error) resolve(true);
+      else if ("code" in error && error.code === "EPIPE") resolve(false);
+      else reject(unwritten(error));
+    });
+  });
+}
+
 /** The error of a stdout that could not be written. */
 export function unwritten(error: Error, achieved?: string): StopError {
   const what = `the result could not be written to stdout: ${describeError(error).message}`;

@@ -27,6 +27,14 @@ export const documentFacts: readonly string[] = [
     FROM old_chunks GROUP BY ALL`,
 ];
 
+/** SQL: makes `reordered`, the documents in which chunks of the same content do not follow each other as they did. */
+export const reorderedSql = `CREATE TABLE reordered AS SELECT DISTINCT dataset_id, document_id FROM (
+    SELECT dataset_id, document_id, after_position < lag(after_position) OVER (
+      PARTITION BY dataset_id, document_id ORDER BY before_position, after_position) AS is_back
+    FROM matched_chunks SEMI JOIN (FROM changed_chunks WHERE kind = 'moved') USING (dataset_id, document_id)
+    WHERE same_content
+  ) WHERE is_back`;
+
 /** SQL: makes `changed_<kind>`, the pairs of `matched_<kind>` that differ, from what was kept of both sides. */
 export function changedSql(kind: MatchedKind): string {
   const { level, segments } = own[kind];
@@ -101,7 +109,7 @@ export const changesSql: readonly string[] = [
 export function countsSql(kind: MatchedKind): string {
   return `SELECT d.nr, coalesce(m.added, 0) AS added, coalesce(m.removed, 0) AS removed, coalesce(m.changed, 0) AS changed,
       coalesce(m.moved, 0) AS moved, coalesce(m.unchanged, 0) AS unchanged, coalesce(c.fields, 0) AS fields,
-      coalesce(c.lost, 0) AS lost, coalesce(c.lost_by_hand, 0) AS lost_by_hand, r.document_id IS NOT NULL AS reindexed
+      coalesce(c.lost, 0) AS lost, coalesce(c.lost_by_hand, 0) AS lost_by_hand, r.document_id IS NOT NULL AS reindexed, o.document_id IS NOT NULL AS reordered
     FROM documents d
     LEFT JOIN (
       SELECT dataset_id, document_id, count(*) FILTER (kind = 'added') AS added, count(*) FILTER (kind = 'removed') AS removed,
@@ -115,5 +123,6 @@ export function countsSql(kind: MatchedKind): string {
       FROM changes WHERE level = '${own[kind].level}' GROUP BY ALL
     ) c USING (dataset_id, document_id)
     LEFT JOIN reindexed r USING (dataset_id, document_id)
+    LEFT JOIN reordered o USING (dataset_id, document_id)
     ORDER BY d.nr`;
 }

@@ -20,7 +20,8 @@ function documentDiff(pair: DocumentPair, ofChunks: SqlRow | undefined, ofChildr
   const [chunks, child_chunks] = [countsFrom(ofChunks), countsFrom(ofChildren)];
   const { dataset_id, document_id, reason } = pair;
   const state = stateOf(pair, differs(chunks) || differs(child_chunks));
-  return { dataset_id, document_id, state, reindexed: ofChunks?.reindexed === true, reason, chunks, child_chunks };
+  const facts = { reindexed: ofChunks?.reindexed === true, reordered: ofChunks?.reordered === true };
+  return { dataset_id, document_id, state, ...facts, reason, chunks, child_chunks };
 }
 
 function stateOf({ old, new: fresh, reason }: DocumentPair, different: boolean): DocumentState {

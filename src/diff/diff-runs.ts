@@ -1,6 +1,6 @@
 import { matchRows } from "../match/match-rows.js";
 import type { Connection } from "../verify/sql-rows.js";
-import { changedSql, changesSql, documentFacts } from "./changes-sql.js";
+import { changedSql, changesSql, documentFacts, reorderedSql } from "./changes-sql.js";
 import { compareDocuments, type DocumentPair } from "./compare-documents.js";
 import { diffDocuments, documentCounts, statusOf, sumOf } from "./count-changes.js";
 import { type DiffOptions, type DiffSetting, withDiffDefaults } from "./diff-options.js";
@@ -63,7 +63,7 @@ async function checkBoth(
   return [await checkSources("old", old, setting), await checkSources("new", fresh, setting)];
 }
 
-/** Makes the tables that tell what differs: `matched_chunks`, `matched_child_chunks`, `reindexed` and `changes`. */
+/** Makes the tables that tell what differs: `matched_chunks`, `matched_child_chunks`, `reindexed`, `reordered` and `changes`. */
 async function compareRows(
   connection: Connection,
   sources: readonly [RunSources, RunSources],
@@ -88,6 +88,7 @@ async function compareRows(
     ...documentFacts,
     changedSql("chunks"),
     changedSql("child_chunks"),
+    reorderedSql,
     ...changesSql,
   ]) {
     signal.throwIfAborted();

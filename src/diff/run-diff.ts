@@ -59,6 +59,8 @@ export interface DocumentDiff {
   readonly state: DocumentState;
   /** Whether every chunk has a new id. */
   readonly reindexed: boolean;
+  /** Whether chunks of the same content stand in another order; else those that moved did so because others came or went. */
+  readonly reordered: boolean;
   /** Why it is not compared, or what else is to be known; null when there is nothing. */
   readonly reason: string | null;
   readonly chunks: ChangeCounts;

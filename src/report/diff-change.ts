@@ -15,7 +15,13 @@ export function renderChange(
   const id = change.new_id ?? change.old_id ?? "";
   const what = change.level === "chunk" ? "chunk" : "child chunk";
   const hand = change.hand_made && handText(change);
-  const words = [`${change.kind} ${what}`, placeText(change), terminalText(id, 80)].filter(Boolean).join(" ");
+  const words = [
+    `${change.kind}${change.kind === "fields" ? " of" : ""} ${what}`,
+    placeText(change),
+    terminalText(id, 80),
+  ]
+    .filter(Boolean)
+    .join(" ");
   const paintKind =
     change.kind === "added" ? paint.good : change.kind === "removed" ? paint.bad : (text: string) => text;
   const beginning = change.kind === "removed" ? change.old_beginning : change.new_beginning;
@@ -24,7 +30,9 @@ export function renderChange(
     paintKind(words),
     ...(was ? [`  was ${terminalText(change.old_id ?? "", 80)}`] : []),
     ...(hand ? [`  ${paint.strong(hand)}`] : []),
-    ...(change.fields.length > 0 ? [`  other ${change.fields.join(", ")}`] : []),
+    ...(change.fields.length > 0
+      ? [`  ${change.fields.join(", ")} ${change.fields.length === 1 ? "differs" : "differ"}`]
+      : []),
     ...(change.text
       ? Object.entries(change.text).map(([name, parts]) => `  ${paint.faint(`${name}:`)} ${renderText(parts, paint)}`)
       : beginning

@@ -20,7 +20,7 @@ const changeColumns = [
   "new_beginning",
 ] as const;
 const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
-const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reason"] as const;
+const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
 
 /** CSV with a row per chunk and child chunk that differs, in pieces; with `text`, what became of their words. */
 export async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean): AsyncGenerator<string> {
@@ -32,21 +32,15 @@ export async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: b
   }
 }
 
-/** CSV with a row per document, those without a difference, too. */
-export function csvOfDocuments(documents: readonly DocumentDiff[]): string {
+/** CSV with a row per document, those without a difference, too; in pieces. */
+export async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerator<string> {
   const kinds = ["chunks", "child_chunks"] as const;
-  const head = [...documentColumns, ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`))];
+  yield csvLine([...documentColumns, ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`))]);
   const counts = (all: ChangeCounts) => countColumns.map((name) => String(all[name]));
-  return [
-    csvLine(head),
-    ...documents.map((document) =>
-      csvLine([
-        ...documentColumns.map((name) => cellOf(document[name])),
-        ...counts(document.chunks),
-        ...counts(document.child_chunks),
-      ]),
-    ),
-  ].join("");
+  for (const document of documents) {
+    const cells = documentColumns.map((name) => cellOf(document[name]));
+    yield csvLine([...cells, ...counts(document.chunks), ...counts(document.child_chunks)]);
+  }
 }
 
 /** One JSON object on one line, in pieces: what it came to, and then the changes, unless there are none to tell. */

@@ -63,7 +63,7 @@ function rowsOf(document: DocumentDiff): readonly Row[] {
   return [...rows, ...remarks];
 }
 
-function remarksOn({ state, reindexed, reason, chunks, child_chunks }: DocumentDiff): readonly string[] {
+function remarksOn({ state, reindexed, reordered, reason, chunks, child_chunks }: DocumentDiff): readonly string[] {
   const lost = chunks.lost + child_chunks.lost;
   const byHand = chunks.lost_by_hand + child_chunks.lost_by_hand;
   const remarks: string[] = [];
@@ -71,6 +71,7 @@ function remarksOn({ state, reindexed, reason, chunks, child_chunks }: DocumentD
   if (state === "added") remarks.push("only in the new run");
   if (reindexed)
     remarks.push(`indexed anew: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+  if (chunks.moved > 0 && !reordered) remarks.push("moved up or down together: the order is the same");
   if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
   return remarks;
 }

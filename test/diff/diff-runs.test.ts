@@ -46,6 +46,22 @@ describe("chunks", () => {
     ]);
   });
 
+  test("what moves because something came before it stands in the same order", async () => {
+    const [one, two, three] = ["1", "2", "3"].map((id, index) => chunk("a", id, at(index + 2)));
+    const shifted = [
+      chunk("a", "0", at(1)),
+      { ...one, position: 3 },
+      { ...two, position: 4 },
+      { ...three, position: 5 },
+    ];
+    const { diff, counts } = await between([one ?? {}, two ?? {}, three ?? {}], shifted);
+    expect(counts).toEqual({ added: 1, moved: 3 });
+    expect(diff.documents).toMatchObject([{ state: "different", reordered: false }]);
+    const swapped = [{ ...one, position: 3 }, { ...two, position: 2 }, { ...three }];
+    const other = await between([one ?? {}, two ?? {}, three ?? {}], swapped);
+    expect(other).toMatchObject({ counts: { moved: 2, unchanged: 1 }, diff: { documents: [{ reordered: true }] } });
+  });
+
   test("an answer is content; null is no empty string", async () => {
     const [one, two, three] = [chunk("a", "1", { answer: "x" }), chunk("a", "2", { answer: "" }), chunk("a", "3")];
     const fresh = [{ ...one, answer: "y" }, { ...two, answer: null }, three];
