@@ -190,7 +190,6 @@ describe("child chunks", () => {
   test("are not compared when one of the runs did not read them", async () => {
     const parents = [chunk("a", "1")];
     const folders = await twoDumps(tablesOf(parents, [child("a", "1", "k")]), tablesOf(parents));
-    expect((await diffed(folders)).diff.status).toBe("different");
     await editManifest(folders[1], ({ options }) => Object.assign(Object(options), { child_chunks: "none" }));
     const { diff, changes } = await diffed(folders);
     expect(diff).toMatchObject({
@@ -212,6 +211,9 @@ describe("documents", () => {
     const added = await diffed([fresh, old]);
     expect(added.diff.documents.map(({ state }) => state)).toEqual(["same", "added"]);
     expect(added.changes.map(told)).toEqual(["added chunk null → 2", "added chunk null → 3"]);
+  });
+
+  test("only in one run, and without a chunk: different", async () => {
     const empty = await diffed(await twoDumps(tablesOf([]), tablesOf([], [], [document("e", 0, 0)])));
     expect(empty.diff).toMatchObject({ status: "different", documents: [{ state: "added" }] });
   });
@@ -228,7 +230,15 @@ describe("documents", () => {
         ? "it could not be read in the new run (it says 500)"
         : "it moved while it was read in the new run",
     );
-    expect((await diffed(await twoDumps(tables, tables))).diff.status).toBe("same");
+  });
+
+  test("failed in both runs: nothing can be said, which is no difference", async () => {
+    const bad = tablesOf([], [], [document("b", 0, 0, { status: "failed", total: null })]);
+    const { diff } = await diffed(await twoDumps(bad, bad));
+    expect(diff).toMatchObject({
+      status: "same",
+      documents: [{ state: "not_compared", reason: expect.stringMatching(/old.*; .*new/) }],
+    });
   });
 
   test("what makes a comparison doubtful is said", async () => {
@@ -256,7 +266,6 @@ describe("formats", () => {
   const pairs = [
     ["jsonl", "csv"],
     ["parquet", "jsonl"],
-    ["csv", "parquet"],
   ] as const;
 
   test.each(pairs)("%s and %s of the same rows are the same, whatever they hold", async (old, fresh) => {
@@ -275,12 +284,13 @@ describe("formats", () => {
     expect(diff).toMatchObject({ status: "same", warnings: [expect.stringContaining("csv_safe")] });
   });
 
-  test.each(["jsonl", "csv", "parquet"] as const)("%s: a path may look like a pattern", async (format) => {
-    const [old, fresh] = await twoDumps(nastyDump, nastyDump, [{ formats: [format] }]);
-    const odd = join(await oddFolder(), "run");
-    await rename(old, odd);
-    expect((await diffed([odd, fresh])).diff.status).toBe("same");
-    expect(dirname(odd)).toContain("[a-z]");
+  test("a path may look like a pattern", async () => {
+    const [old, fresh] = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"] }, { formats: ["parquet"] }]);
+    const odd = [join(await oddFolder(), "run"), join(await oddFolder(), "run")] as const;
+    await rename(old, odd[0]);
+    await rename(fresh, odd[1]);
+    expect((await diffed(odd)).diff.status).toBe("same");
+    expect(dirname(odd[0])).toContain("[a-z]");
   });
 });
 
