@@ -11,7 +11,7 @@ export function renderChildLists(childChunks: unknown, sums: ChildListSums): str
 function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
   const parts = [
     `${countText(asked, "child list")} asked for`,
-    embedded > 0 && `the children of ${countText(embedded, "chunk")} taken from the chunks`,
+    embedded > 0 && `the embedded children of ${countText(embedded, "chunk")} taken`,
     skipped > 0 && `${countText(skipped, "list")} skipped`,
   ];
   return `${parts.filter(Boolean).join(", ")}; manifest.json says why`;

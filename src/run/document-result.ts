@@ -39,9 +39,9 @@ export function checkResult(value: unknown): DocumentResult | undefined {
 
 /** The progress of a document, likewise. */
 export function checkProgress(value: unknown): DocumentProgress | undefined {
-  return isObject(value) && isObject(value.checkpoint) && isObject(value.counts) && isObject(value.drift)
-    ? (value as unknown as DocumentProgress)
-    : undefined;
+  if (!isObject(value) || !isObject(value.counts) || !isObject(value.drift)) return undefined;
+  const isWhole = isObject(value.checkpoint) && isObject(value.checkpoint.children);
+  return isWhole ? (value as unknown as DocumentProgress) : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

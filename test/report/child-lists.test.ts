@@ -24,7 +24,7 @@ test.each([
   [
     "auto",
     { ...none, asked: 1_180, embedded: 983, skipped: 2_864, empty: 1_077 },
-    "1,180 child lists asked for, the children of 983 chunks taken from the chunks, 2,864 lists skipped; manifest.json says why",
+    "1,180 child lists asked for, the embedded children of 983 chunks taken, 2,864 lists skipped; manifest.json says why",
   ],
   ["auto", { ...none, asked: 12 }, "12 child lists asked for; manifest.json says why"],
 ])("%s: %j", (childChunks, sums, line) => {

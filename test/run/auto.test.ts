@@ -1,4 +1,4 @@
-import { readdir, readFile, truncate } from "node:fs/promises";
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
@@ -133,7 +133,19 @@ describe("a run that breaks off again and again", () => {
     expect(await readdir(parts("test"))).toEqual(["indexing_status"]);
   });
 
-  test("reads a document anew of which the embedded children were lost", async () => {
+  const losses: readonly [string, (parts: string) => Promise<void>][] = [
+    ["the embedded children were lost", (parts) => truncate(join(parts, "0000001.aside"), 10)],
+    [
+      "the journal tells nothing of the children, as that of an earlier version",
+      async (parts) => {
+        const path = join(parts, "0000001.journal");
+        const text = await readFile(path, "utf8");
+        await writeFile(path, text.replaceAll('"children":', '"unknown":'));
+      },
+    ],
+  ];
+
+  test.each(losses)("reads a document anew of which %s", async (_, lose) => {
     const { run, behaviour, parts } = await startPlace([hierarchical(1, 320)]);
     const undisturbed = await run("undisturbed");
     let answered = 0;
@@ -141,7 +153,7 @@ describe("a run that breaks off again and again", () => {
     await expect(run("test")).rejects.toThrow(StopError);
     delete behaviour.faults;
     const [runId = ""] = (await readdir(parts("test"))).filter((name) => /^\d/.test(name));
-    await truncate(join(parts("test"), runId, "parts", "0000001.aside"), 10);
+    await lose(join(parts("test"), runId, "parts"));
     const { folder } = await run("test");
     expect(await contentsOf(folder)).toEqual(await contentsOf(undisturbed.folder));
   });
