@@ -16,8 +16,10 @@ Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key 
 
 const options = (yargs: Argv) =>
   withCommonOptions(withJobOptions(yargs))
+    .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
     .option("child-chunks", { type: "string", describe: "all, auto or none: the mode of this job" })
+    .option("consistency", { type: "string", describe: "counts or sweeps: every list is read a second time" })
     .option("budget", {
       type: "number",
       describe: "requests to spend on exact numbers, beyond two for each document; 500 by default",
@@ -35,9 +37,9 @@ export const planCommand: Command = {
   about: "ask what is there, forecast a run, and name the service's quirks; writes nothing",
   register: (yargs, world, done) =>
     yargs.command(planCommand.name, planCommand.about, options, async (argv) => {
-      const { maxRps, childChunks, exact } = argv;
+      const { format, maxRps, childChunks, consistency, exact } = argv;
       const budget = exact ? Number.POSITIVE_INFINITY : checkBudget(argv.budget);
-      const job = await jobFrom(argv, { maxRps, childChunks }, world);
+      const job = await jobFrom(argv, { format, maxRps, childChunks, consistency }, world);
       const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
       const view = viewFrom(argv, world);
       const tally = emptyRunTally();

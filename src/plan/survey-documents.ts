@@ -18,6 +18,8 @@ export async function surveyDocuments(
   for await (const survey of mapAhead(refs, inquiry.lookAhead, (ref) => surveyDocument(inquiry, ref))) {
     surveys.push(survey);
     tally.documentsDone++;
+    tally.chunks += survey.total ?? 0;
+    tally.child_chunks += survey.children.sum;
     if (survey.error !== null) tally.documentsFailed++;
   }
   return surveys;

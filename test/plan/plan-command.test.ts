@@ -45,7 +45,8 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
   expect(plan.asked.sent).toBe(server.requests.length);
   expect(server.requests.every(({ method }) => method === "GET")).toBe(true);
 
-  const { code, stdout, stderr } = await runKbdump(["plan", job], env, folder);
+  const flags = ["--format", "jsonl", "--consistency", "counts", "--child-chunks", "all", "--max-rps", "5000"];
+  const { code, stdout, stderr } = await runKbdump(["plan", job, ...flags], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   for (const line of [
     /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +time +received\n/,
