@@ -49,10 +49,10 @@ export type {
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { Quirk } from "./plan/quirk.js";
+export type { ChildLists } from "./run/child-lists-read.js";
 export { type DiscoveryJob, discoverDocuments } from "./run/discover-documents.js";
 export type { ComparedListing, DiscoveredIds } from "./run/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discovery.js";
-export type { ChildLists } from "./run/child-lists-read.js";
 export type { Manifest } from "./run/manifest.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./run/prune-job.js";
 export { type RunResult, runJob } from "./run/run-job.js";

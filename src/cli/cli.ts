@@ -50,7 +50,10 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
       .wrap(Math.min(110, world.stdout.columns ?? 100))
       .exitProcess(false)
       .fail((message, error) => {
-        throw error ?? new UsageError(`${message}.`, [{ path: "", message: "kbdump --help lists what there is" }]);
+        // yargs throws an error of its own where an option lacks its value
+        if (error && error.name !== "YError") throw error;
+        const what = message ?? error?.message;
+        throw new UsageError(`${what}.`, [{ path: "", message: "kbdump --help lists what there is" }]);
       }),
   );
   await parser.parseAsync(args, {}, (_error, _argv, output) => {

@@ -167,6 +167,7 @@ test("a wrong job file: exit 2, every problem at once, no stack", async () => {
 test.each([
   [["runn"], /Did you mean run\?/],
   [["run", "--concurency", "3"], /Unknown argument: concurency/],
+  [["run", "--batch"], /Not enough arguments following: batch/],
   [[], /name a command/],
   [["run", "--fresh", "--retry-failed"], /fresh and retry-failed are mutually exclusive/],
   [["serve"], /--demo: expected/],

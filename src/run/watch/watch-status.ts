@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import { namedDatasets } from "../../job/named-datasets.js";
 import { type Drift, DriftCount } from "../../normalise/drift.js";
@@ -60,11 +61,20 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
     })
     .finally(deadline.cancel);
   const seconds = (now().getTime() - startedAt) / 1000;
-  const added = await addWaiting(job, now(), log);
+  const added = await addReadings(job, setting);
   const { polls, readings } = tally;
   const rows = [...tally.documents.values()].map(({ row }) => row);
   const place = { database: folders.database, added };
   return { status: statusOf(tally, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
+}
+
+/** A database that cannot be read is said, and no reason to keep back how the watch ended. */
+async function addReadings(job: Job, { now, log }: Required<RunOptions>): Promise<boolean> {
+  return addWaiting(job, now(), log).catch((error: unknown) => {
+    if (!(error instanceof StopError)) throw error;
+    log("warn", error.message);
+    return false;
+  });
 }
 
 function statusOf({ documents }: WatchTally, inTime: boolean): WatchedStatus["status"] {

@@ -272,6 +272,15 @@ test("a large database is never copied", async () => {
   expect((await readdir(waiting)).length).toBeGreaterThan(0);
 });
 
+test("a database that cannot be read is said, and how the watch ended, too", async () => {
+  const { watch, waiting, place, run, log } = await startPlace();
+  await run();
+  await writeFile(join(place, "test.duckdb"), "notes");
+  expect(await watch()).toMatchObject({ status: "completed", added: false });
+  expect(log).toEqual([expect.stringMatching(/^warn: .*test\.duckdb cannot be read; move it away/)]);
+  expect((await readdir(waiting)).length).toBeGreaterThan(0);
+});
+
 test("a watch of a day: every reading is kept, and all are added at once", async () => {
   const polls = 100;
   const { watch, kept, waiting } = await startPlace({
