@@ -48,7 +48,8 @@ export async function withWorkspace<T>(
       await tidy(workspace, keep(result));
       return result;
     } catch (error) {
-      await tidy(workspace, (await readdir(workspace.parts)).length > 0);
+      // Without the lock, what lies there is another's.
+      if (!lost.aborted) await tidy(workspace, (await readdir(workspace.parts)).length > 0);
       throw error;
     }
   });
