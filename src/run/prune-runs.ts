@@ -26,7 +26,7 @@ export interface PruneFailure {
 
 /**
  * Decides what `keep` leaves of the runs of a job; changes nothing. `current`, the run that was published just now, stays
- * even where the clock was set back and others seem newer.
+ * even where somebody put newer ones beside it.
  */
 export async function planPrune(
   job: Job,
