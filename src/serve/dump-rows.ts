@@ -1,6 +1,7 @@
 import type { RawRecord } from "../client/check-list.js";
 import type { Kind } from "../normalise/columns.js";
 import { recordFromRow } from "../normalise/record-from-row.js";
+import type { Row } from "../normalise/row-from-record.js";
 import type { Listed } from "../service/knowledge.js";
 import { NumberList } from "./number-list.js";
 import type { RowFile } from "./row-file.js";
@@ -31,17 +32,19 @@ export async function recordsOfRows(file: RowFile, kind: Kind, rows: readonly nu
   return (await Promise.all(ranges.map((range) => recordsAt(file, kind, range)))).flat();
 }
 
-/** The rows of a range whose record matches, by their numbers; memory is that of a few megabytes of rows. */
+/** The rows of a range that match, by their numbers; memory is that of a few megabytes of rows. Their numbers may be rounded. */
 export async function matchingRows(
-  { file, kind, first, end }: RowRange & { readonly file: RowFile; readonly kind: Kind },
-  matches: (record: Listed) => boolean,
+  file: RowFile,
+  { first, end }: RowRange,
+  matches: (row: Row) => boolean,
 ): Promise<NumberList> {
   const found = new NumberList(4);
   for (let at = first; at < end; ) {
     const pieceEnd = endOfPiece(file, { first: at, end });
-    for (const [place, record] of (await recordsAt(file, kind, { first: at, end: pieceEnd })).entries())
-      if (matches(record)) found.push(at + place);
-    at = pieceEnd;
+    for (const line of await file.lines(at, pieceEnd)) {
+      if (matches(rowOfLine(line, file.name, at + 1, JSON.parse))) found.push(at);
+      at++;
+    }
   }
   return found;
 }

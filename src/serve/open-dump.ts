@@ -1,8 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
+import { plainText } from "../client/plain-text.js";
 import { StopError } from "../errors.js";
 import { allKinds, type Kind } from "../normalise/columns.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 import { documentKey } from "../verify/document-key.js";
+import { countOf } from "../verify/place-text.js";
 import { DocumentInfo } from "./document-info.js";
 import { MetadataFields } from "./metadata-fields.js";
 import { openRows } from "./open-rows.js";
@@ -79,7 +81,7 @@ function checkCounts({ manifest, chunks, children }: Pick<OpenDump, "manifest" |
       if (wanted === rows) continue;
       const says = wanted === undefined ? "does not know that document" : `says ${wanted}`;
       throw new StopError(
-        `${index.file.name} has ${rows} rows of document ${key}, the manifest ${says}; kbdump verify tells more`,
+        `${index.file.name} has ${countOf(rows, "row")} of document ${plainText(key, "")}, the manifest ${says}; kbdump verify tells more`,
       );
     }
   }

@@ -1,4 +1,5 @@
 import type { Kind } from "../normalise/columns.js";
+import type { Row } from "../normalise/row-from-record.js";
 import type { ChunkQuery, Listed, ListQuery, Slice } from "../service/knowledge.js";
 import { matchingRows, recordsAt, recordsOfRows } from "./dump-rows.js";
 import type { FilterCache } from "./filter-cache.js";
@@ -22,7 +23,7 @@ export async function readPage(list: StoredList, query: ChunkQuery, filters: Fil
     return { rows, total: end - first };
   }
   const name = JSON.stringify([kind, first, end, [...query.statuses].sort(), query.keyword.toLowerCase()]);
-  const found = await filters.get(name, () => matchingRows(list, matches));
+  const found = await filters.get(name, () => matchingRows(file, { first, end }, matches));
   return { rows: await recordsOfRows(file, kind, found.slice(start, start + query.limit)), total: found.length };
 }
 
@@ -37,7 +38,7 @@ export function pageOf<Row>(
 }
 
 /** Undefined when every row is asked for. */
-function isAskedFor({ statuses, keyword }: ChunkQuery): ((row: Listed) => boolean) | undefined {
+function isAskedFor({ statuses, keyword }: ChunkQuery): ((row: Row) => boolean) | undefined {
   if (statuses.length === 0 && keyword === "") return undefined;
   const wanted = new Set<unknown>(statuses);
   return ({ status, content }) =>

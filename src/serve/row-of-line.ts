@@ -3,9 +3,14 @@ import { StopError } from "../errors.js";
 import type { Row } from "../normalise/row-from-record.js";
 
 /** The row of a line of JSONL, no number of it rounded; StopError, with its number from 1, when it is none. */
-export function rowOfLine(line: Buffer, fileName: string, number: number): Row {
+export function rowOfLine(
+  line: Buffer,
+  fileName: string,
+  number: number,
+  parse: (text: string) => unknown = parseJson,
+): Row {
   try {
-    const value = parseJson(line.toString("utf8"));
+    const value = parse(line.toString("utf8"));
     if (isObject(value)) return value;
   } catch {
     // said below; a SyntaxError would quote the line

@@ -193,3 +193,14 @@ test("the lists say what the dump knows, and null for the rest", async () => {
   const none = await dump({ metadata_fields: [] });
   expect((await ask(none, "/datasets/d/metadata/built-in")).status).toBe(404);
 });
+
+test("a dump whose rows are not those of its manifest is not served", async () => {
+  const rows = { ...soundTables, chunks: [...soundTables.chunks, chunk("\u001b[31mred", "x")] };
+  await expect(served(await writeDump(await plainFolder(), rows))).rejects.toThrow(
+    'chunks.jsonl has 1 row of document ["d","\\u001b[31mred"], the manifest does not know that document; kbdump verify',
+  );
+  const fewer = { ...soundTables, child_chunks: soundTables.child_chunks.slice(1) };
+  await expect(served(await writeDump(await plainFolder(), fewer))).rejects.toThrow(
+    'child_chunks.jsonl has 1 row of document ["d","a"], the manifest says 2; kbdump verify tells more',
+  );
+});
