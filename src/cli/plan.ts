@@ -22,7 +22,7 @@ const options = (yargs: Argv) =>
     .option("consistency", { type: "string", describe: "counts or sweeps: every list is read a second time" })
     .option("budget", {
       type: "number",
-      describe: "requests to spend on exact numbers, beyond two for each document; 500 by default",
+      describe: "requests to spend on exact numbers, beyond two for each document; 1000 by default",
     })
     .option("exact", {
       type: "boolean",

@@ -22,14 +22,14 @@ import type { Written } from "./written.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally" | "log" | "now"> {
   /**
-   * Requests that may be spent on exact numbers, beyond one for each document and its first child list; 500 by default,
+   * Requests that may be spent on exact numbers, beyond one for each document and its first child list; 1,000 by default,
    * infinite for as many as it takes.
    */
   readonly budget?: number | undefined;
 }
 
 /** Requests that a plan may spend on exact numbers where nobody says otherwise: some seconds. */
-export const usualBudget = 500;
+export const usualBudget = 1_000;
 
 /** Requests under way or waiting, for every one in flight. */
 const aheadPerSlot = 4;

@@ -13,6 +13,9 @@ import { sampleChunk } from "./survey-documents.js";
 /** The share of a page that the longest list of a sample may fill before others are thought to take more than one. */
 const harmless = 0.25;
 
+/** The share of the budget that goes to pages of chunks without a suspicion: they are large. */
+const pageShare = 0.2;
+
 /**
  * Finds out how many children the chunks have, as far as the budget goes: from the pages of documents whose chunks carry
  * their children, which tell a hundred lists each; from the lists of a few chunks of every other document; and, where those
@@ -27,9 +30,10 @@ export async function settleChildren(
     readDocument(inquiry, survey, (chunks) => askAll(inquiry, survey, chunks));
   if (!budget.isBounded) return forEach(inquiry, surveys.filter(isOpen), readAll);
 
-  const carrying = affordable(surveys, budget, mayCarry, (survey) => pagesIn(inquiry, survey) + 1);
+  const pagesOnly = (survey: DocumentSurvey) => pagesIn(inquiry, survey) + 1;
+  const carrying = affordable(surveys, budget.part(pageShare), mayCarry, pagesOnly);
   await forEach(inquiry, carrying, (survey) => readDocument(inquiry, survey, async () => {}));
-  const others = (survey: DocumentSurvey) => !carrying.includes(survey);
+  const others = (survey: DocumentSurvey) => !carrying.includes(survey) || !mayCarry(survey);
   const drawn = affordable(surveys, budget, others, sampleCost);
   await forEach(inquiry, drawn, (survey) => sampleDocument(inquiry, survey));
   const isSuspect = ({ longest }: DocumentSurvey) => (longest?.children ?? 0) > harmless * inquiry.childPages.rows;
@@ -37,9 +41,11 @@ export async function settleChildren(
     surveys,
     budget,
     (survey) => others(survey) && isSuspect(survey),
-    (survey) => pagesIn(inquiry, survey) + survey.unknown,
+    (survey) => (mayCarry(survey) ? pagesOnly(survey) : pagesIn(inquiry, survey) + survey.unknown),
   );
-  await forEach(inquiry, suspects, readAll);
+  await forEach(inquiry, suspects, (survey) =>
+    mayCarry(survey) ? readDocument(inquiry, survey, async () => {}) : readAll(survey),
+  );
 }
 
 /** The documents, largest first, that can be asked at this cost; it is taken from the budget. */

@@ -60,6 +60,31 @@ test("a job of batches alone has a plan", async () => {
   expect(planned.certainty.all.exact).toBe(true);
 });
 
+test("chunks that carry other children than their lists are sampled like those that carry none", async () => {
+  const document = makeDocument({ chunks: 140, docForm: "hierarchical_model", childrenPerChunk: 120 });
+  for (const chunk of document.chunks) chunk.child_chunks = [{ id: "another" }];
+  const { plan, run } = await startPlace([document]);
+  const { requests, certainty, counts } = await plan();
+  expect(certainty.all).toMatchObject({ exact: true, why: [] });
+  expect(counts.child_chunks).toBe(140 * 120);
+  expect(requests.all).toBe((await run()).manifest.requests.sent);
+});
+
+test("a budget is kept, and spent on the largest documents first", async () => {
+  const held = [30, 90, 60].map((chunks, at) => makeDocument({ chunks, childrenPerChunk: 60, seed: at + 1 }));
+  const { plan } = await startPlace(held);
+  const [none, some, more] = [
+    await plan({ options: { budget: 0 } }),
+    await plan({ options: { budget: 20 } }),
+    await plan({ options: { budget: 160 } }),
+  ];
+  expect(some.asked.sent - none.asked.sent).toBeLessThanOrEqual(20);
+  expect(more.asked.sent - none.asked.sent).toBeLessThanOrEqual(160);
+  expect(none.counts.child_lists_known).toBe(3);
+  expect(some.counts.child_lists_known).toBe(3 + 7);
+  expect(more.documents.map(({ exact }) => exact)).toEqual([false, true, false]);
+});
+
 test("child_chunks: none asks for no list but one of each document", async () => {
   const { plan, run, server } = await startPlace([makeDocument({ chunks: 230, childrenPerChunk: 120 })]);
   const planned = await plan({ job: { child_chunks: "none" } });
