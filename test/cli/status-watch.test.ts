@@ -43,9 +43,11 @@ test("0 when all are completed: stages on stderr, the verdict and a table on std
   expect(code).toBe(0);
   expect(stdout).toMatch(/^completed: 1 document in \d+\.\d s, 5 readings\n\ndocument .*\n.* completed +100 % /);
   expect(stdout).toMatch(/\nadded to .*test\.duckdb\n$/);
-  expect(stderr).toBe(
-    `document ${document.id}: indexing\ndocument ${document.id}: completed · 40 of 40 chunks, 100 %\n`,
-  );
+  const lines = stderr.trimEnd().split("\n"); // on a slow machine there are some every 10 s, too
+  expect([lines[0], lines.at(-1)]).toEqual([
+    `document ${document.id}: indexing`,
+    `document ${document.id}: completed · 40 of 40 chunks, 100 %`,
+  ]);
 });
 
 test("3 when a document ended in an error, which is one JSON object on stdout", async () => {
@@ -81,7 +83,7 @@ test("--log-format json: nothing but JSON lines on stderr", async () => {
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(lines).toMatchObject([
+  expect(lines.filter(({ message }) => message !== "progress")).toMatchObject([
     { message: "reading", document_id: document.id, share: null },
     { message: "reading", completed_segments: 10, share: 0.5 },
     { message: "reading", indexing_status: "completed", share: 1 },
