@@ -65,8 +65,13 @@ interface DiffArguments {
   readonly only?: "document" | undefined;
 }
 
-function checkArguments({ memory, format, json }: DiffArguments): void {
+function checkArguments(argv: DiffArguments): void {
+  const { memory, format, json } = argv;
+  const given: Readonly<Record<string, unknown>> = { format, only: argv.only };
   const problems = [
+    ...Object.entries(given)
+      .filter(([, value]) => Array.isArray(value))
+      .map(([name]) => ({ path: `--${name}`, message: "it is given more than once" })),
     ...(/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)
       ? []
       : [{ path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` }]),

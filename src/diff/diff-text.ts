@@ -3,7 +3,7 @@ import type { TextPart } from "./run-diff.js";
 
 /** How many tokens may differ before a coarser comparison is made, which bounds the time that one text takes. */
 const mostEdits = 1_000;
-/** Characters that are compared word by word at the most, beyond what both texts begin and end with. */
+/** Characters whose words are looked for at the most, beyond what both texts begin and end with; in more, white space parts them. */
 const mostCharacters = 200_000;
 /** Characters around a change that are shown, and of a change itself. */
 const context = 60;
@@ -39,8 +39,9 @@ function diffMiddle(old: string, fresh: string): readonly Piece[] {
     { kind: "removed", text: old },
     { kind: "added", text: fresh },
   ];
-  if (old.length + fresh.length > 2 * mostCharacters) return whole;
-  return pieces(wordsOf(old), wordsOf(fresh)) ?? pieces(linesOf(old), linesOf(fresh)) ?? whole;
+  const isLong = old.length + fresh.length > 2 * mostCharacters;
+  const tokensOf = isLong ? phrasesOf : wordsOf;
+  return pieces(tokensOf(old), tokensOf(fresh)) ?? pieces(linesOf(old), linesOf(fresh)) ?? whole;
 }
 
 /** Undefined when too much differs. */
@@ -55,9 +56,11 @@ function pieces(old: readonly string[], fresh: readonly string[]): readonly Piec
 const phrase = /[^\s。、，！？；：]{1,1000}[\s。、，！？；：]{0,100}|[\s。、，！？；：]{1,100}/gu;
 
 function wordsOf(text: string): readonly string[] {
-  return [...text.matchAll(phrase)].flatMap(([piece]) =>
-    Array.from(segmenter.segment(piece), ({ segment }) => segment),
-  );
+  return phrasesOf(text).flatMap((piece) => Array.from(segmenter.segment(piece), ({ segment }) => segment));
+}
+
+function phrasesOf(text: string): readonly string[] {
+  return Array.from(text.matchAll(phrase), ([piece]) => piece);
 }
 
 function linesOf(text: string): readonly string[] {

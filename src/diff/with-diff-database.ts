@@ -16,13 +16,21 @@ export async function withDiffDatabase<T>(
     return await withDuckDb(":memory:", { memory, temporary: join(temporary, "spill"), signal }, work);
   } catch (cause) {
     signal.throwIfAborted(); // rather than what an interrupted DuckDB says
-    if (!lacksMemory(cause)) throw cause;
-    throw new StopError(`DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`, {
-      cause,
-    });
+    throw lackOf(cause, memory) ?? cause;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Tells of memory or room on the disk that DuckDB lacks; undefined when it is neither. */
+export function lackOf(cause: unknown, memory: string): StopError | undefined {
+  if (cause instanceof Error && /max_temp_directory_size|no space left/i.test(cause.message)) {
+    const message = `the disk of ${tmpdir()} is full: make room there, name another folder in TMPDIR, or try --memory=2GB or more`;
+    return new StopError(message, { cause });
+  }
+  if (!lacksMemory(cause)) return undefined;
+  const message = `DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`;
+  return new StopError(message, { cause });
 }
 
 /** The rows of a statement, as JSON has them: large integers are texts. */

@@ -2,6 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } 
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { diffRuns } from "../../src/diff/diff-runs.js";
+import { lackOf } from "../../src/diff/with-diff-database.js";
 import { StopError, UsageError } from "../../src/errors.js";
 import { emptyVerifyTally } from "../../src/verify/verify-options.js";
 import { plainFolder } from "../sinks/folder.js";
@@ -104,6 +105,15 @@ test.each([
   });
   await expect(diffRuns(run, run, { tally, signal: stop.signal, onChange: () => {} })).rejects.toThrow("enough");
   expect(await readdir(temporary)).toEqual([]);
+});
+
+test("what DuckDB says of a full disk is not taken for a lack of memory", () => {
+  const offload = new Error(
+    "Out of Memory Error: failed to offload data block\nThis limit was set by the 'max_temp_directory_size'",
+  );
+  for (const error of [offload, new Error("IO Error: Could not write file: No space left on device")])
+    expect(lackOf(error, "800MB")?.message).toMatch(/^the disk of .* is full: .*TMPDIR/);
+  expect(lackOf(new Error("Binder Error"), "800MB")).toBeUndefined();
 });
 
 test("too little memory is said, and nothing is left behind", async () => {

@@ -119,6 +119,7 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
   await mkdir(join(base, "empty"));
   for (const [args, message] of [
     [[join(base, "empty"), old], "there is no manifest.json in it"],
+    [[old, fresh, "--format", "csv", "--format", "table"], "--format: it is given more than once"],
     [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
   ] as const) {
     const { code, stdout, stderr } = await runKbdump(["diff", ...args]);

@@ -60,6 +60,21 @@ describe("long texts", () => {
     expect(same?.reduce((sum, each) => sum + each, 0)).toBe(long.length);
   });
 
+  test("of a million characters, too", () => {
+    const longer = long.repeat(6);
+    const parts = diffText(`start ${longer} end`, `begin ${longer.replace("word9000 ", "other ")} stop`);
+    expect(parts?.map(({ kind, text }) => `${kind} ${text.slice(0, 9)}`)).toEqual([
+      "removed start ",
+      "added begin ",
+      expect.stringContaining("same word0"),
+      "removed word9000 ",
+      "added other ",
+      expect.stringContaining("same word9001"),
+      "removed end",
+      "added stop",
+    ]);
+  });
+
   test("that have nothing in common are told whole, with bounded work", () => {
     const other = Array.from({ length: 20_000 }, (_, at) => `other${at}`).join("\t");
     const parts = diffText(long, other);
