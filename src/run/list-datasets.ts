@@ -31,8 +31,7 @@ export async function listDatasets(
   options: WholeListOptions,
 ): Promise<AllDatasets> {
   const { rows, problems, limited } = await readDatasets(api, options).catch((error: unknown) => {
-    if (!(error instanceof SkipError)) throw error;
-    throw new StopError(`the datasets cannot be listed: ${error.message}`, { cause: error });
+    throw refusalOf(error) ?? error;
   });
   if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
   const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
@@ -48,6 +47,16 @@ export async function listDatasets(
     failures: problems.length > 0 ? [`the list of datasets ${movedText(problems)}`] : [],
     notes,
   };
+}
+
+/** Some services answer 401 to a key that is bound to one dataset. */
+function refusalOf(error: unknown): StopError | undefined {
+  const unauthorized = error instanceof StopError && error.status === 401;
+  if (!unauthorized && !(error instanceof SkipError)) return undefined;
+  const hint = unauthorized ? ", or it may not list the datasets: then name them by id in the job file" : "";
+  return new StopError(`the datasets cannot be listed: ${error.message}${hint}`, {
+    cause: error,
+  });
 }
 
 /** A service that refuses the parameter `include_all` is asked without it. */

@@ -207,7 +207,11 @@ test("no datasets, and none that can be read, are an error; a dataset without do
 test("a wrong key stops at once", async () => {
   const faults = refusing("", 401, "unauthorized", "Access token is invalid");
   const place = await startPlace([1, 1], { faults });
-  await expect(discoverDocuments(place.client, everything)).rejects.toBeInstanceOf(StopError);
+  const refused = discoverDocuments(place.client, everything);
+  await expect(refused).rejects.toBeInstanceOf(StopError);
+  await expect(refused).rejects.toThrow(
+    /does not take this key, or it may not list the datasets: then name them by id/,
+  );
   expect(askedOf(place)).toHaveLength(1);
 });
 

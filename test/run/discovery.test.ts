@@ -136,7 +136,6 @@ test("what lies among the runs and is none does not disturb", async () => {
     ["20200101T000000000Z", "{"],
     ["20200102T000000000Z", '{"discovered": {"datasets": [null, 1]}, "documents": [null, {"dataset_id": 7}]}'],
     ["20200103T000000000Z", '{"discovered": null, "documents": {}}'],
-    ["99990101T000000000Z", '{"discovered": {"datasets": []}, "documents": []}'],
   ] as const) {
     await mkdir(join(folder, "out", "test", "runs", id), { recursive: true });
     await writeFile(join(folder, "out", "test", "runs", id, "manifest.json"), text);
