@@ -4,7 +4,10 @@ import { SkipError } from "../errors.js";
 import { halvingPages } from "./halve-pages.js";
 import type { PageRead, ReadPage } from "./read-list.js";
 
-/** Opens the child lists of a document. What is read of a list that is to be `kept` is not asked for again. */
+/** Pages of one list that are kept: few, since a chunk can have very many children. */
+const keptPages = 10;
+
+/** Opens the child lists of a document. The first pages of a list that is to be kept are not asked for again. */
 export class ChildLists {
   readonly #api: KnowledgeApi;
   readonly #document: DocumentRef;
@@ -23,7 +26,7 @@ export class ChildLists {
     return this.#kept.get(chunkId) ?? this.#fresh(chunkId);
   }
 
-  /** The same, and who opens the list again has the pages that were read. */
+  /** The same, and who opens the list again has the first pages that were read. */
   keep(chunkId: string): ReadPage {
     const read = remembering(this.open(chunkId));
     this.#kept.set(chunkId, read);
@@ -45,7 +48,7 @@ function remembering(read: ReadPage): ReadPage {
   const pages = new Map<number, Promise<PageRead>>();
   return (page) => {
     const known = pages.get(page) ?? read(page);
-    pages.set(page, known);
+    if (page <= keptPages) pages.set(page, known);
     return known;
   };
 }

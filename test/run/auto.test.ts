@@ -23,7 +23,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
   const server = await startRealisticServer(store, behaviour);
   onTestFinished(() => server.close());
   const folder = await testFolder();
-  const run = async (name: string, childChunks: "all" | "auto" = "auto") => {
+  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto") => {
     const job = await jobFor(folder, {
       name,
       service: { base_url: server.url, concurrency: 4, retries: 0 },
@@ -89,6 +89,28 @@ test("what a document embeds is written as its lists would have it, exact number
   expect(await contentsOf(auto.folder)).toEqual(await contentsOf(all.folder));
   expect(auto.manifest.child_lists[0]?.embedded).toBeGreaterThan(20);
   expect(auto.manifest.drift).toEqual(all.manifest.drift);
+});
+
+test("a run with all tells what auto would have missed, and auto misses it", async () => {
+  const { run, asked } = await startPlace([
+    makeDocument({ chunks: 201, seed: 1, childrenPerChunk: (at) => (at === 7 ? 3 : 0) }),
+    makeDocument({ chunks: 100, seed: 2 }),
+    makeDocument({ chunks: 3, seed: 3, docForm: "graph_model" }),
+  ]);
+  const all = await run("all", "all");
+  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
+    asked: 304,
+    embedded: 0,
+    skipped: 0,
+    empty: 303,
+    auto_saves: 196 + 95,
+    auto_misses: 3,
+  });
+  const before = asked("/child_chunks");
+  const { manifest } = await run("auto");
+  expect(asked("/child_chunks") - before).toBe(before - (196 + 95));
+  expect(manifest.counts.child_chunks).toBe(all.manifest.counts.child_chunks - 3);
+  expect((await run("none", "none")).manifest.child_lists).toEqual([]);
 });
 
 test("an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document", async () => {
