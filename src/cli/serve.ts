@@ -24,12 +24,13 @@ const options = (yargs: Argv) =>
   withCommonOptions(yargs)
     .positional("folder", { type: "string", describe: "folder of a run: the one with manifest.json" })
     .option("demo", { type: "boolean", default: false, describe: "serve the built-in sample data" })
-    .option("port", { type: "number", default: 0, describe: "port on 127.0.0.1; 0 takes a free one" })
+    .option("port", { type: "number", nargs: 1, default: 0, describe: "port on 127.0.0.1; 0 takes a free one" })
     .option("key-env", {
       type: "string",
+      nargs: 1,
       describe: "the variable that holds the key that requests must carry; without, a random one is printed",
     })
-    .option("key", { type: "string", describe: "with --demo: the key itself" })
+    .option("key", { type: "string", nargs: 1, describe: "with --demo: the key itself" })
     .epilog(epilog);
 
 interface ServeArguments {
@@ -77,8 +78,9 @@ function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readon
       !demo && { path: "--demo", message: "expected, or the folder of a run, such as output/nightly/latest" },
     folder !== undefined && demo && { path: "--demo", message: "the sample data is no folder; give one of the two" },
     !isPort(port) && { path: "--port", message: `got ${port}, expected a whole number from 0 to 65535` },
-    key === "" && { path: "--key", message: "expected a text that is not empty" },
-    keyEnv === "" && { path: "--key-env", message: "expected the name of a variable" },
+    key !== undefined &&
+      !isWord(key) && { path: "--key", message: "expected one text that is not empty, without blanks" },
+    keyEnv !== undefined && !isWord(keyEnv) && { path: "--key-env", message: "expected the name of one variable" },
     key !== undefined &&
       !demo && { path: "--key", message: "is for --demo: who lists processes would see it; use --key-env" },
     key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "give it or --key" },
@@ -132,6 +134,11 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
     return `${JSON.stringify({ base_url: url, ...shown, ...of })}\n`;
   }
   return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
+}
+
+/** What is given twice is a list, whatever its type says; a key with blanks cannot be sent. */
+function isWord(text: unknown): boolean {
+  return typeof text === "string" && /^\S+$/.test(text);
 }
 
 function isPort(port: number): boolean {

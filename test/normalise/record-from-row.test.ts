@@ -71,7 +71,7 @@ describe("recordFromRow", () => {
     expect(recordFromRow("chunks", row)).toMatchObject({ created_at: null });
   });
 
-  it.each<Kind>(["chunks", "child_chunks", "indexing_status", "metadata_fields"])(
+  it.each<Kind>(["chunks", "child_chunks", "indexing_status", "metadata_fields", "document_info"])(
     "gives what makes the same row of %s again, byte for byte, by whatever way it went",
     (kind) => {
       const extras = fc.option(fc.dictionary(fc.constantFrom("1", "0", "z", "a", "extra", "batch"), jsonValues), {

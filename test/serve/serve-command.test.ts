@@ -88,7 +88,10 @@ test("a dump of CSV alone is written anew where TMPDIR says, into a file that no
 test.each([
   [["--key-env", "NO_SUCH_KEY"], /the variable NO_SUCH_KEY is not set/],
   [["--key-env", "EMPTY_KEY"], /the variable EMPTY_KEY is empty/],
-  [["--key-env", ""], /--key-env: expected the name of a variable/],
+  [["--key-env", ""], /--key-env: expected the name of one variable/],
+  [["--key-env", "A", "--key-env", "B"], /--key-env: expected the name of one variable/],
+  [["--key-env"], /Not enough arguments following: key-env/],
+  [["--port"], /Not enough arguments following: port/],
   [["--key", "x"], /--key: is for --demo.*use --key-env/],
   [["--demo"], /--demo: the sample data is no folder/],
   [["--port", "-1"], /--port: got -1/],
