@@ -140,6 +140,26 @@ test.each([
   },
 );
 
+test("a list of datasets that never holds still is a failure, and nothing is taken for gone by it", async () => {
+  const place = await startPlace(
+    Array.from({ length: 101 }, () => 0),
+    {
+      onRequest: ({ query }, store) => {
+        if (query.startsWith("page=2")) store.addDataset();
+      },
+    },
+  );
+  upload(place.datasets[0]);
+  const { datasets, found } = await discoverDocuments(place.client, everything);
+  expect(found?.failures).toHaveLength(1);
+  expect(found?.failures[0]).toMatch(
+    /^the list of datasets moved whenever it was read, and may lack some: total of data/,
+  );
+  expect(found?.allDatasets).toBe(false);
+  expect(datasets.length).toBeGreaterThan(101);
+  expect(new Set(datasets.map(({ id }) => id)).size).toBe(datasets.length);
+});
+
 test("a key of one dataset is told to name the datasets", async () => {
   const faults = refusing("/datasets", 403, "forbidden", "You do not have permission.");
   const { client } = await startPlace([1], { faults });
