@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findChanges } from "./duckdb-find-changes.js";
-import { type HistoryKind, histories, historyKinds, sameRow } from "./duckdb-history.js";
+import { type HistoryKind, histories, historyKinds } from "./duckdb-history.js";
 import { sqlText } from "./duckdb-open.js";
 import { stateBefore } from "./duckdb-state-at.js";
 
@@ -41,6 +41,7 @@ function nameFound(kind: HistoryKind): string {
   const newIds = ids.map((id) => `nullif(f.${id}, coalesce(b.${id}, f.${id})) AS new_${id}`);
   const idsNow = ids.map((id) => `arg_max(coalesce(new_${id}, ${id}), run_id) AS ${id}`);
   const list = ["row", "dataset_id", "document_id", ...ids].join(", ");
+  const known = ids.map((id) => `l.${id} = CASE WHEN f.row IS NOT NULL THEN f.${id} END`); // what was added has none
   return `CREATE TEMP TABLE ${kind}_named AS
     WITH found AS (
       SELECT f.* EXCLUDE (${ids.join(", ")}), ${changeSql(kind)} AS change, ${[...oldIds, ...newIds].join(", ")}
@@ -50,7 +51,7 @@ function nameFound(kind: HistoryKind): string {
       FROM ${table}_kept GROUP BY lineage HAVING arg_max(change, run_id) <> 'removed'
     )
     SELECT f.*, coalesce(l.lineage, (SELECT coalesce(max(lineage), 0) FROM ${table}_kept) + row_number() OVER ()) AS lineage
-    FROM found f LEFT JOIN lineages l ON ${sameRow(kind, "f", "l")} AND f.change <> 'added'`;
+    FROM found f LEFT JOIN lineages l ON f.dataset_id = l.dataset_id AND f.document_id = l.document_id AND ${known.join(" AND ")}`;
 }
 
 /**
