@@ -1,5 +1,5 @@
 import type { Batch, Checkpoint } from "../crawl/batch.js";
-import { forecastLists, listCounts } from "../crawl/child-evidence.js";
+import { forecastLists, listCounts, sampleOf } from "../crawl/child-evidence.js";
 import type { Job } from "../job/job.js";
 import type { RunTally } from "./run-tally.js";
 
@@ -73,8 +73,10 @@ export class AttemptTally {
 
   /** Pages and lists that are done at a checkpoint; where some lists are not asked for, about as many as their share. */
   #doneAt(checkpoint: Checkpoint): number {
-    const { chunkPages, childLists, total } = checkpoint;
-    return chunkPages + Math.round((childLists * this.#listsOf(checkpoint)) / Math.max(1, total));
+    const { chunkPages, childLists, total, children } = checkpoint;
+    const sampled = children.plan?.source === "embedded" ? sampleOf(children.evidence).length : 0;
+    const others = this.#listsOf(checkpoint) - sampled;
+    return chunkPages + sampled + Math.round((childLists * others) / Math.max(1, total));
   }
 
   #add(expected: number, done: number): void {

@@ -5,6 +5,7 @@ import { StopError } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { sumOfChildLists } from "../../src/run/child-lists-read.js";
 import { runJob } from "../../src/run/run-job.js";
+import { emptyRunTally } from "../../src/run/run-tally.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
@@ -23,7 +24,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
   const server = await startRealisticServer(store, behaviour);
   onTestFinished(() => server.close());
   const folder = await testFolder();
-  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto") => {
+  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto", tally = emptyRunTally()) => {
     const job = await jobFor(folder, {
       name,
       service: { base_url: server.url, concurrency: 4, retries: 0 },
@@ -32,7 +33,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
       output: { dir: join(folder, "out"), formats: ["jsonl", "csv"] },
       ...more,
     });
-    return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
+    return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, tally });
   };
   const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
   return { server, behaviour, run, asked, parts: (name: string) => join(folder, "out", name, ".work") };
@@ -111,6 +112,22 @@ test("a run with all tells what auto would have missed, and auto misses it", asy
   expect(asked("/child_chunks") - before).toBe(before - (196 + 95));
   expect(manifest.counts.child_chunks).toBe(all.manifest.counts.child_chunks - 3);
   expect((await run("none", "none")).manifest.child_lists).toEqual([]);
+});
+
+test("the progress of a run ends at all that there is to be asked", async () => {
+  const { run } = await startPlace([
+    makeDocument({ chunks: 150, seed: 1, docForm: "hierarchical_model", childrenPerChunk: (at) => at % 3 }),
+    makeDocument({ chunks: 1, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 2 }),
+    makeDocument({ chunks: 120, seed: 3 }),
+    makeDocument({ chunks: 40, seed: 4, childrenPerChunk: 1 }),
+    makeDocument({ chunks: 0, seed: 5 }),
+  ]);
+  for (const childChunks of ["all", "auto", "none"] as const) {
+    const tally = emptyRunTally();
+    const { manifest } = await run(childChunks, childChunks, tally);
+    expect(tally).toMatchObject({ pagesDone: tally.pagesExpected, documentsBegun: 5 });
+    expect(tally.pagesDone).toBe(manifest.requests.sent - 1); // and the metadata fields
+  }
 });
 
 test("an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document", async () => {
