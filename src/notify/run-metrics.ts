@@ -57,47 +57,62 @@ class RunMetrics {
  * from there, and a run that published nothing takes nothing away. `lastSuccess` is known from elsewhere, in ms.
  */
 export function metricsAfter(outcome: RunOutcome, before: string, lastSuccess: number | undefined): readonly Metric[] {
-  const earlier = parseMetrics(before);
-  const run = new RunMetrics(outcome, earlier);
-  const { requests, rows, documents, status } = outcome;
-  const known = earlier.get(sampleKey(successName, { job: outcome.job }));
-  const success = status === "complete" ? outcome.finishedAt.getTime() / 1000 : latest(known, lastSuccess);
+  const run = new RunMetrics(outcome, parseMetrics(before));
+  const { job, status, finishedAt } = outcome;
+  const known = parseMetrics(before).get(sampleKey(successName, { job })) ?? (lastSuccess ?? Number.NaN) / 1000;
+  const success = status === "complete" ? finishedAt.getTime() / 1000 : known;
+  return [
+    ...lastRun(run, outcome, Number.isNaN(success) ? [] : [success]),
+    ...lastDump(run, outcome),
+    ...sums(run, outcome),
+  ];
+}
+
+function lastRun(run: RunMetrics, { finishedAt, seconds, status }: RunOutcome, success: readonly number[]): Metric[] {
+  const ended = finishedAt.getTime() / 1000;
+  const duration = Math.round(seconds * 1000) / 1000;
+  const each = outcomes.map((one) => run.sample(one === status ? 1 : 0, { status: one }));
   return [
     run.gauge("kbdump_info", "Version of kbdump that ran last.", [run.sample(1, { version: tool.version })]),
     run.gauge("kbdump_last_run_timestamp_seconds", "When the last run ended, whatever its outcome, in Unix time.", [
-      run.sample(outcome.finishedAt.getTime() / 1000),
+      run.sample(ended),
     ]),
     run.gauge(
       successName,
       "When the last complete run ended, in Unix time.",
-      success === undefined ? [] : [run.sample(success)],
+      success.map((time) => run.sample(time)),
     ),
-    run.gauge(
-      "kbdump_last_run_status",
-      "1 for the outcome of the last run, 0 for the others.",
-      outcomes.map((each) => run.sample(each === status ? 1 : 0, { status: each })),
-    ),
-    run.gauge("kbdump_last_run_duration_seconds", "Duration of the last run.", [
-      run.sample(Math.round(outcome.seconds * 1000) / 1000),
-    ]),
+    run.gauge("kbdump_last_run_status", "1 for the outcome of the last run, 0 for the others.", each),
+    run.gauge("kbdump_last_run_duration_seconds", "Duration of the last run.", [run.sample(duration)]),
+  ];
+}
+
+function lastDump(run: RunMetrics, { rows, documents }: RunOutcome): Metric[] {
+  return [
     run.gauge("kbdump_rows", "Rows of the last run that was published.", samplesOf(run, "kbdump_rows", "kind", rows)),
     run.gauge(
       "kbdump_documents",
       "Documents of the last run that was published: complete, unstable (moved while they were read), failed.",
       samplesOf(run, "kbdump_documents", "status", documents),
     ),
-    run.counter("kbdump_runs_total", "Runs by outcome.", "status", {
-      ...Object.fromEntries(outcomes.map((each) => [each, each === status ? 1 : 0])),
-    }),
-    run.counter("kbdump_requests_total", "Requests sent to the service.", "", { "": requests.sent }),
-    run.counter("kbdump_retries_total", "Requests sent again, by reason: a status, or a word.", "reason", {
-      ...usualReasons,
-      ...requests.retriedBy,
-    }),
-    run.counter("kbdump_throttled_requests_total", "Requests that the service refused as too many.", "", {
-      "": requests.throttled,
-    }),
-    run.counter("kbdump_received_bytes_total", "Bytes of answers, as received.", "", { "": requests.bytes }),
+  ];
+}
+
+function sums(run: RunMetrics, { requests, status }: RunOutcome): Metric[] {
+  const runs = Object.fromEntries(outcomes.map((each) => [each, each === status ? 1 : 0]));
+  const retries = { ...usualReasons, ...requests.retriedBy };
+  const one = (count: number) => ({ "": count });
+  return [
+    run.counter("kbdump_runs_total", "Runs by outcome.", "status", runs),
+    run.counter("kbdump_requests_total", "Requests sent to the service.", "", one(requests.sent)),
+    run.counter("kbdump_retries_total", "Requests sent again, by reason: a status, or a word.", "reason", retries),
+    run.counter(
+      "kbdump_throttled_requests_total",
+      "Requests that the service refused as too many.",
+      "",
+      one(requests.throttled),
+    ),
+    run.counter("kbdump_received_bytes_total", "Bytes of answers, as received.", "", one(requests.bytes)),
   ];
 }
 
@@ -114,10 +129,4 @@ function samplesOf(
 ): readonly Sample[] {
   if (!values) return run.earlier(name, label);
   return Object.entries(values).map(([each, value]) => run.sample(value, { [label]: each }));
-}
-
-/** In seconds. */
-function latest(known: number | undefined, lastSuccess: number | undefined): number | undefined {
-  if (known === undefined) return lastSuccess === undefined ? undefined : lastSuccess / 1000;
-  return known;
 }

@@ -29,7 +29,8 @@ export async function tellOutcome<Result extends { readonly manifest: Manifest }
     await writeMetrics(job, outcome).catch((error: Error) => {
       setting.log("warn", `the metrics could not be written: ${error.message}`);
     });
-    if (!isKeyboard(setting.signal.reason)) await notifier?.end(outcome, setting.signal);
+    const isKnown = end.status === "interrupted" && isKeyboard(setting.signal.reason);
+    if (!isKnown) await notifier?.end(outcome, setting.signal);
   };
   let result: Result;
   try {
@@ -38,7 +39,7 @@ export async function tellOutcome<Result extends { readonly manifest: Manifest }
       notifier?.start(job.name, id);
     });
   } catch (error) {
-    if (!(error instanceof BusyError)) await tell(failure(error));
+    if (!(error instanceof BusyError)) await tell(failure(error, setting.signal));
     throw error;
   }
   await tell(publication(result.manifest));
@@ -50,9 +51,10 @@ function isKeyboard(reason: unknown): boolean {
   return reason instanceof InterruptedError && reason.exitCode === 130;
 }
 
-function failure(error: unknown): Pick<RunOutcome, "status" | "message"> {
-  const status = error instanceof InterruptedError ? "interrupted" : "failed";
-  return { status, message: sentence(error) };
+/** After a signal, whatever error came of it. */
+function failure(error: unknown, { aborted, reason }: AbortSignal): Pick<RunOutcome, "status" | "message"> {
+  if (aborted) return { status: "interrupted", message: sentence(reason) };
+  return { status: "failed", message: sentence(error) };
 }
 
 /** The message of an error that is made for people; any other may hold content. */
