@@ -1,6 +1,6 @@
 import { ChildDigest } from "./child-digest.js";
 import type { SampledChunk } from "./child-evidence.js";
-import { unlessGone } from "./child-lists.js";
+import { noChildren, unlessGone } from "./child-lists.js";
 import type { ChildText } from "./embedded-children.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 import { type ReadPage, readList } from "./read-list.js";
@@ -32,6 +32,7 @@ async function isSame({ index, rows, digest }: SampledChunk, reading: SampleRead
   const first = await unlessGone(read, 1);
   if (first?.total !== rows) return false;
   const listed = new ChildDigest(chunkId, reading.textOf);
-  for await (const page of readList(read, reading.lookAhead, first)) listed.add(page.rows);
+  const readPage = async (page: number) => (await unlessGone(read, page)) ?? noChildren;
+  for await (const page of readList(readPage, reading.lookAhead, first)) listed.add(page.rows);
   return listed.value === digest;
 }

@@ -3,7 +3,7 @@ import type { Batch } from "../../src/crawl/batch.js";
 import { IdSet } from "../../src/crawl/id-set.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { ChunkRecord } from "../servers/json.js";
-import { askedOf, type Crawling, crawl, recordsOf, startCrawling } from "./crawling.js";
+import { askedOf, type Crawling, crawl, isChildPage, recordsOf, startCrawling } from "./crawling.js";
 
 closeAfterEach();
 
@@ -137,6 +137,17 @@ test("a sampled chunk that is deleted meanwhile is a problem, and tells nothing 
   const { batches, problems } = await crawl(crawling, { childChunks: "auto" });
   expect(problems).toEqual([`chunk ${gone?.id} was deleted while the document was read`]);
   expect(recordsOf(batches).children).toHaveLength(1);
+  expect(planOf(batches)?.source).toBe("lists");
+});
+
+test("a chunk that is deleted between two pages of its sampled list is a problem, too", async () => {
+  const childrenPerChunk = (at: number) => (at === 7 ? 250 : 1);
+  const crawling = await startCrawling({ chunks: 20, docForm: "hierarchical_model", childrenPerChunk }, {}, 1);
+  crawling.server.behaviour.onRequest = (request) => {
+    if (isChildPage(2)(request) && request.nth === 0) crawling.document.chunks.splice(7, 1);
+  };
+  const { batches, problems } = await crawl(crawling, { childChunks: "auto" });
+  expect(problems).toEqual([expect.stringMatching(/^children of chunk \S+: the service counts 250 and lists 100$/)]);
   expect(planOf(batches)?.source).toBe("lists");
 });
 
