@@ -1,6 +1,6 @@
-import { mkdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { plainFolder } from "../sinks/folder.js";
 import { useDump } from "./dumped.js";
@@ -138,9 +138,10 @@ test("--help has an example and the exit codes", async () => {
 test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
   await forgeLines(run, "chunks.jsonl", ([line = ""]) => Array.from({ length: 200_000 }, () => line));
-  const child = startKbdump(["verify", run]);
+  const temporary = await plainFolder();
+  const child = startKbdump(["verify", run], { TMPDIR: temporary });
   const done = finished(child);
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await vi.waitUntil(async () => (await readdir(temporary)).length > 0, { timeout: 20_000 }); // it has begun to read
   const start = performance.now();
   child.kill("SIGINT");
   expect(await done).toEqual({ code: 130, stdout: "", stderr: "kbdump: interrupted by SIGINT\n" });
