@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     root: `${import.meta.dirname}/..`,
     include: ["test/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
   },
 });
