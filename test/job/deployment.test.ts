@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { exitCodes } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runKbdump } from "../cli/run-kbdump.js";
+import { startReceiver } from "../notify/start-receiver.js";
 import { testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -64,6 +65,7 @@ test("the service runs as systemd would run it: credentials, variables and worki
   const dataset = store.addDataset(makeDocument({ chunks: 3 }));
   const server = await startRealisticServer(store);
   onTestFinished(() => server.close());
+  const receiver = await startReceiver();
   const unit = unitFrom(await read("systemd/kbdump.service"));
   const [credentials, state] = [await testFolder(), await testFolder()];
   const files: Record<string, string> = {
@@ -77,15 +79,12 @@ test("the service runs as systemd would run it: credentials, variables and worki
     CREDENTIALS_DIRECTORY: credentials,
     KNOWLEDGE_BASE_URL: server.url,
     KNOWLEDGE_DATASET_ID: dataset.id,
-    NOTIFY_URL: "http://127.0.0.1:1/nobody",
+    NOTIFY_URL: receiver.url,
   };
   const [, ...args] = (unit.get("Service.ExecStart")?.[0] ?? "").split(" ");
-  const { code, stdout } = await runKbdump(
-    args.map((argument) => argument.replace(/^\$\{CREDENTIALS_DIRECTORY\}/, credentials)),
-    env,
-    state,
-  );
-  expect([code, stdout.split(":")[0]]).toEqual([0, "complete"]);
+  const given = args.map((argument) => argument.replace(/^\$\{CREDENTIALS_DIRECTORY\}/, credentials));
+  const { code, stdout } = await runKbdump([...given, "--format", "jsonl"], env, state);
+  expect([code, stdout.split(":")[0], receiver.paths()]).toEqual([0, "complete", "/start /"]);
   expect(await readFile(join(state, "output", "nightly", "metrics.prom"), "utf8")).toContain("kbdump_runs_total");
   const [wrong, partial] = [exitCodes.usage, exitCodes.partial];
   expect(unit.get("Service.RestartPreventExitStatus")).toEqual([`${wrong} ${partial}`]);
