@@ -15,9 +15,13 @@ export type { DiffOptions } from "./diff/diff-options.js";
 export { diffRuns } from "./diff/diff-runs.js";
 export type {
   ChangeCounts,
+  ChangeKind,
   ChunkChange,
   DiffedRun,
+  DocumentCounts,
   DocumentDiff,
+  DocumentState,
+  HandMade,
   RunDiff,
   TextDiff,
   TextPart,

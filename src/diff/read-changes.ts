@@ -3,8 +3,10 @@ import { diffText } from "./diff-text.js";
 import type { ChangeKind, ChunkChange, HandMade, TextDiff } from "./run-diff.js";
 import { rowsOf, type SqlRow } from "./with-diff-database.js";
 
-/** Rows that are read at once, so that memory stays small: a text may be a megabyte. */
-const page = { plain: 1_000, text: 16 };
+/** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
+const page = { most: 1_000, least: 8 };
+/** Bytes of texts that are read at once. */
+const pageBytes = 8_000_000;
 
 /** What can be read of the changes as long as their tables are there. */
 export interface Changes {
@@ -15,13 +17,23 @@ export interface Changes {
 
 /** The changes in their order, with the words of what changed where `texts` was made. */
 export async function* readChanges(connection: Connection, text: boolean): AsyncGenerator<ChunkChange> {
-  const size = text ? page.text : page.plain;
-  const from = text ? "changes LEFT JOIN texts USING (n)" : "changes";
+  const size = text ? await textPage(connection) : page.most;
   for (let last = 0; ; last += size) {
-    const rows = await rowsOf(connection, `FROM ${from} WHERE n > ${last} AND n <= ${last + size} ORDER BY n`);
+    const part = (table: string) => `(FROM ${table} WHERE n > ${last} AND n <= ${last + size})`;
+    const from = text ? `${part("changes")} LEFT JOIN ${part("texts")} USING (n)` : part("changes");
+    const rows = await rowsOf(connection, `FROM ${from} ORDER BY n`);
     for (const row of rows) yield changeFrom(row);
     if (rows.length < size) return;
   }
+}
+
+/** How many rows to read at once, by the longest of their texts. */
+async function textPage(connection: Connection): Promise<number> {
+  const texts = ["old_content", "new_content", "old_answer", "new_answer"].map(
+    (name) => `coalesce(strlen(${name}), 0)`,
+  );
+  const [row] = await rowsOf(connection, `SELECT max(${texts.join(" + ")}) AS longest FROM texts`);
+  return Math.min(page.most, Math.max(page.least, Math.floor(pageBytes / Math.max(1, Number(row?.longest ?? 1)))));
 }
 
 /** Which changes to read first of all, when not all of them are wanted. */
