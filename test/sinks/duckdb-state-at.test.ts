@@ -45,7 +45,9 @@ function differences(kind: Kind, { id, files }: PastRun): string {
   const isJson = (type: string) => type === "list" || type === "object" || type === "any";
   const fields = columns[kind].map(({ name, type }) => `"${name}": '${isJson(type) ? "JSON" : sqlTypes[type]}'`);
   const values = columns[kind].map(({ name, type }) =>
-    type === "any" ? `CASE WHEN json_type("${name}") = 'VARCHAR' THEN "${name}" ->> '$' ELSE "${name}" END` : name,
+    type === "any"
+      ? `CASE WHEN json_type("${name}") = 'VARCHAR' THEN "${name}" ->> '$' ELSE "${name}"::VARCHAR END`
+      : name,
   );
   const file = `SELECT ${values} FROM read_json(${quoted(files[kind])}, format = 'newline_delimited', columns = {${fields}})`;
   const at = `SELECT * FROM ${kind}_at('${id}')`;
