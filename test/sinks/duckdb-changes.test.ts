@@ -193,4 +193,14 @@ describe("the state at a run", () => {
     await expect(at(database, "r1")).rejects.toThrow("no changes were written down");
     expect(await at(database, "r0")).toEqual([]);
   });
+
+  it("is refused for a time in another form, which would be found before or after every run", async () => {
+    const database = await runs([text("1", 1, "one")]);
+    for (const time of ["2026-11-20", "2026-11-20T02:00:00Z", "20261120T020000Z", "20261120T020000123"]) {
+      await expect(at(database, time)).rejects.toThrow(`expected the id of a run or a time in that form, UTC, such as`);
+      await expect(database.query(`FROM child_chunks_at('${time}')`)).rejects.toThrow(`got ${time}`);
+    }
+    expect(await at(database, "20261120")).toEqual([]);
+    expect(await at(database, "20261120T020000123Z")).toEqual([]);
+  });
 });
