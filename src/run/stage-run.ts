@@ -82,7 +82,8 @@ async function joinedStage(reading: Reading, files: readonly PartFile[], options
     metadata_fields: await join("metadata_fields"),
     ...(counts.document_info === undefined ? {} : { document_info: await join("document_info") }),
   };
-  return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options) };
+  const withoutChildren = job.childChunks === "none";
+  return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options), withoutChildren };
 }
 
 function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: StageOptions): RunRow {

@@ -5,6 +5,7 @@ import { copyDatabase } from "./duckdb-copy.js";
 import { histories, historyKinds } from "./duckdb-history.js";
 import { type DuckDbOptions, sqlPath, sqlText } from "./duckdb-open.js";
 import { createTables, tables } from "./duckdb-tables.js";
+import type { Stage } from "./sink.js";
 
 /** The database of earlier runs. */
 export interface Previous {
@@ -43,11 +44,11 @@ export async function attachPrevious(connection: DuckDBConnection, { path, copy 
  * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
  * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
  */
-export async function keepPrevious(connection: DuckDBConnection, runId: string): Promise<void> {
-  const otherRun = `run_id <> ${sqlText(runId)}`;
+export async function keepPrevious(connection: DuckDBConnection, { run, withoutChildren }: Stage): Promise<void> {
+  const otherRun = `run_id <> ${sqlText(run.run_id)}`;
   const kept: Readonly<Record<string, string>> = {
     chunks: notReadNow,
-    child_chunks: notReadNow,
+    child_chunks: withoutChildren ? "true" : notReadNow,
     documents: notReadNow,
     document_info: noneIn("listed_now"),
     runs: otherRun,

@@ -3,18 +3,25 @@ import { findChanges } from "./duckdb-find-changes.js";
 import { type HistoryKind, histories, historyKinds } from "./duckdb-history.js";
 import { sqlText } from "./duckdb-open.js";
 import { stateBefore } from "./duckdb-state-at.js";
+import type { Stage } from "./sink.js";
 
 /**
  * Writes down what a run changed: in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and how many
  * rows that were in `runs`. The attached database `previous` has what was before, the tables what is now; before the first
- * run there was nothing, which is known without a row for every chunk.
+ * run there was nothing, which is known without a row for every chunk. Child chunks that nobody asked for have not changed.
  */
-export async function recordChanges(connection: DuckDBConnection, runId: string): Promise<void> {
+export async function recordChanges(
+  connection: DuckDBConnection,
+  { run: { run_id: runId }, withoutChildren }: Stage,
+): Promise<void> {
   const run = sqlText(runId);
   const found = await connection.runAndReadAll("SELECT run_id FROM previous.main.runs");
   const earlier = found.getRowsJson().map(([id]) => id);
   if (earlier.every((id) => id === runId)) return;
-  for (const kind of historyKinds) await connection.run(sidesOf(kind, run, earlier.includes(runId)));
+  for (const kind of historyKinds) {
+    const isRead = kind === "chunks" || !withoutChildren;
+    await connection.run(sidesOf(kind, run, earlier.includes(runId), isRead));
+  }
   await findChanges(connection);
   for (const kind of historyKinds) await connection.run(`${nameFound(kind)};\n${insertNamed(kind, run)}`);
   const counts = historyKinds.map((kind) => `(SELECT count(*) FROM ${histories[kind].table} WHERE run_id = ${run})`);
@@ -22,7 +29,7 @@ export async function recordChanges(connection: DuckDBConnection, runId: string)
 }
 
 /** `<kind>_before`, `<kind>_after`, and the earlier changes that are kept. A run that is finished once more is compared with what was before its first time. */
-function sidesOf(kind: HistoryKind, run: string, again: boolean): string {
+function sidesOf(kind: HistoryKind, run: string, again: boolean, isRead: boolean): string {
   const state = stateBefore(kind, { later: `run_id >= ${run}`, from: "previous.main." });
   const before = again
     ? `TEMP TABLE ${kind}_before AS SELECT row_number() OVER () AS row, * FROM (${state})`
@@ -30,7 +37,7 @@ function sidesOf(kind: HistoryKind, run: string, again: boolean): string {
   const { table } = histories[kind];
   return `CREATE TEMP VIEW ${table}_kept AS FROM previous.main.${table} c WHERE run_id <> ${run}
       OR NOT EXISTS (FROM read_now n WHERE n.dataset_id = c.dataset_id AND n.document_id = c.document_id);
-    CREATE ${before} SEMI JOIN read_now USING (dataset_id, document_id);
+    CREATE ${before} SEMI JOIN read_now USING (dataset_id, document_id)${isRead ? "" : " LIMIT 0"};
     CREATE TEMP VIEW ${kind}_after AS FROM ${kind} WHERE run_id = ${run}`;
 }
 

@@ -37,9 +37,9 @@ export function duckDbSink(options: DuckDbSinkOptions): Sink {
           await createTables(connection);
           if (previous) await attachPrevious(connection, previous);
           await readDocuments(connection, stage, previous !== undefined);
-          if (previous) await keepPrevious(connection, stage.run.run_id);
+          if (previous) await keepPrevious(connection, stage);
           await addRun(connection, stage, options.waiting);
-          if (previous) await recordChanges(connection, stage.run.run_id);
+          if (previous) await recordChanges(connection, stage);
           if (previous) await connection.run("DETACH previous");
           await createViews(connection);
           await connection.run("CHECKPOINT");

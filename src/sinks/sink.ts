@@ -24,6 +24,8 @@ export interface Stage {
   /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
   readonly jsonl: Readonly<Record<(typeof kinds)[number], JoinedJsonl>> & { readonly document_info?: JoinedJsonl };
   readonly run: RunRow;
+  /** True: the run asked for no child chunks, so what earlier runs know of them stands. */
+  readonly withoutChildren?: boolean;
   /** Documents that came and went; absent where the service was not asked which there are. */
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }

@@ -33,6 +33,8 @@ export interface SoughtRun {
   /** The name that findings shall have. */
   readonly name: string;
   readonly runId: string;
+  /** False: the run asked for no child chunks, and the database keeps those that earlier runs read. */
+  readonly withChildren: boolean;
   /** When the run took its readings of the indexing status; undefined when it took none that can be read. */
   readonly readings: TimeSpan | undefined;
 }
@@ -41,7 +43,7 @@ export interface SoughtRun {
 export async function readDatabase(
   connection: Connection,
   path: string,
-  { name, runId, readings }: SoughtRun,
+  { name, runId, withChildren, readings }: SoughtRun,
 ): Promise<RunDatabase> {
   await attach(connection, path);
   const query = async (sql: string): Promise<Rows> => {
@@ -56,13 +58,17 @@ export async function readDatabase(
     runs: await query(`SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`),
     laterFields: new Set(later.map((row) => String(row.dataset_id))),
     ofOtherRuns: async (kind) => {
+      if (kind === "child_chunks" && !withChildren) return 0;
       const [row] = await query(
         `SELECT count(*) AS count FROM dump.${kind} t WHERE run_id IS DISTINCT FROM ${run} AND ${lastReadBy(run)}`,
       );
       return Number(row?.count);
     },
     listedLater: tableRows(connection, name, "document_info", `dump.document_info WHERE run_id > ${run}`),
-    rows: (kind) => tableRows(connection, name, kind, `dump.${kind} t WHERE ${conditionOf(kind, run, readings)}`),
+    rows: (kind) => {
+      const condition = kind === "child_chunks" && !withChildren ? `run_id = ${run}` : conditionOf(kind, run, readings);
+      return tableRows(connection, name, kind, `dump.${kind} t WHERE ${condition}`);
+    },
   };
 }
 
@@ -78,13 +84,18 @@ async function attach(connection: Connection, path: string): Promise<void> {
   }
 }
 
-function lastReadBy(run: string): string {
-  return `EXISTS (FROM dump.documents d WHERE d.run_id = ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
+function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
+  return `EXISTS (FROM dump.documents d WHERE d.run_id ${comparison} ${run} AND d.dataset_id = t.dataset_id AND d.document_id = t.document_id)`;
 }
 
-/** Readings of the status do not say which run made them: they are known by their time. */
+/**
+ * Readings of the status do not say which run made them: they are known by their time. Child chunks stay those of an earlier
+ * run where a later one read their document without them.
+ */
 function conditionOf(kind: Kind, run: string, readings: TimeSpan | undefined): string {
+  const ofRun = `(run_id = ${run} OR ${lastReadBy(run)})`;
   if (kind === "metadata_fields" || kind === "document_info") return `run_id = ${run}`;
-  if (kind !== "indexing_status") return `run_id = ${run} OR ${lastReadBy(run)}`;
+  if (kind === "child_chunks") return `${ofRun} AND NOT ${lastReadBy(run, ">")}`;
+  if (kind !== "indexing_status") return ofRun;
   return readings ? `captured_at BETWEEN ${sqlText(readings.first)} AND ${sqlText(readings.last)}` : "false";
 }

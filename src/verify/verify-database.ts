@@ -42,7 +42,8 @@ export async function verifyDatabase(
   const name = basename(path);
   try {
     const readings = await readingsIn(store, folder.get("indexing_status"));
-    const database = await readDatabase(reader, path, { name, runId: manifest.run_id, readings });
+    const withChildren = manifest.options.child_chunks !== "none";
+    const database = await readDatabase(reader, path, { name, runId: manifest.run_id, withChildren, readings });
     checkRunRow(manifest, name, database, findings);
     const share = shareOf(manifest, name, database, findings);
     const rows = new Map<Kind, Loaded>();

@@ -140,6 +140,42 @@ describe("the changes of a run", () => {
 });
 
 describe("the state at a run", () => {
+  it("has the child chunks that were there when a run did not ask for any, and calls none of them removed or added", async () => {
+    const database = await JobDatabase.create();
+    const documents = [read("a")];
+    const children = (...ids: string[]) =>
+      ids.map((id, position) => ({ ...child("a", "1", id), content: id, position }));
+    const tables = {
+      chunks: [text("1", 1, "one")],
+      child_chunks: children("k1", "k2"),
+      documents,
+    };
+    await database.run("r1", tables);
+    for (const _again of [1, 2]) // as a run that was killed is finished once more
+      await database.run("r2", { chunks: [text("1", 1, "two")], documents }, { withoutChildren: true });
+    const now = () => database.query("SELECT id, run_id FROM child_chunks ORDER BY id");
+    expect(await now()).toEqual([
+      ["k1", "r1"],
+      ["k2", "r1"],
+    ]);
+    await database.run("r3", { ...tables, child_chunks: children("k2", "k3") });
+    expect(await now()).toEqual([
+      ["k2", "r3"],
+      ["k3", "r3"],
+    ]);
+    expect(await database.query("SELECT run_id, change, id FROM child_chunk_changes ORDER BY id")).toEqual([
+      ["r3", "removed", "k1"],
+      ["r3", "moved", "k2"],
+      ["r3", "added", "k3"],
+    ]);
+    for (const run of ["r1", "r2"])
+      expect(await database.query(`SELECT id FROM child_chunks_at('${run}') ORDER BY id`)).toEqual([["k1"], ["k2"]]);
+    expect(await changesOf(database, "content")).toEqual([
+      ["r2", "changed", ["content"], "1", null, "one"],
+      ["r3", "changed", ["content"], "1", null, "two"],
+    ]);
+  });
+
   it("lacks documents that were not known yet, and has those that went", async () => {
     const database = await JobDatabase.create();
     await database.run("r1", { chunks: [chunk("a", "a1")], documents: [read("a")] });

@@ -72,7 +72,7 @@ export class JobDatabase {
   async run(
     run_id: string,
     tables: Partial<Tables>,
-    more: { run?: Partial<RunRow>; waiting?: readonly JsonlFile[] } = {},
+    more: { run?: Partial<RunRow>; waiting?: readonly JsonlFile[]; withoutChildren?: boolean } = {},
   ): Promise<string> {
     const base = await plainFolder();
     const stage = await stageOf(base, tables, { run: { ...more.run, run_id }, rowsPerPart: 1000 });
@@ -82,7 +82,7 @@ export class JobDatabase {
       previous,
       target: databaseOf(base),
       waiting: more.waiting ?? [],
-    }).finish(stage);
+    }).finish({ ...stage, withoutChildren: more.withoutChildren === true });
     await replaceDatabase(databaseOf(base), this.path);
     this.adopt();
     return join(base, "scratch");

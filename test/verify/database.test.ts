@@ -169,6 +169,18 @@ describe("a database of several runs", () => {
   });
 });
 
+test("child chunks stay those of an earlier run where a later one did not ask for them", async () => {
+  const folder = await testFolder();
+  const { store, dataset, documents } = smallStore();
+  const first = await dump(folder, { store, dataset, documents });
+  const second = await dump(folder, { store, dataset, documents }, { childChunks: "none" });
+  expect(second.manifest.counts.child_chunks).toBe(0);
+  for (const run of [first.folder, second.folder])
+    expect((await verifyRun(run, { duckdb: true })).findings).toEqual([]);
+  await change(second.database ?? "", `UPDATE child_chunks SET run_id = '${second.manifest.run_id}' WHERE rowid = 2`);
+  expect((await verifyRun(second.folder, { duckdb: true })).finding_count).toBe(1);
+});
+
 test("an unstable document that did not replace a complete one is skipped, and counted", async () => {
   const folder = await testFolder();
   const { store, dataset, documents } = smallStore();

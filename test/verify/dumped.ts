@@ -49,6 +49,7 @@ export async function dump(
     const job = await jobFor(folder, {
       service: { base_url: server.url, retries: 0 },
       datasets: [{ id: dataset.id, documents, batches: [...dataset.batches.keys()] }],
+      ...(options.childChunks ? { child_chunks: options.childChunks } : {}),
       output: { formats: ["jsonl", "csv", "parquet", "duckdb"], ...options.output },
     });
     return await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
