@@ -10,6 +10,9 @@ export interface DuckDbOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Threads that DuckDB works with. */
+export const duckDbThreads = 2;
+
 /**
  * Opens a database (`:memory:` or a file), runs `work` and closes the connection and then the instance, whatever
  * happens. DuckDB is loaded only now: it is by far the heaviest part of the program.
@@ -23,7 +26,7 @@ export async function withDuckDb<T>(
   const instance = await DuckDBInstance.create(path === ":memory:" ? path : resolve(path), {
     memory_limit: options.memory,
     temp_directory: resolve(options.temporary),
-    threads: "2",
+    threads: String(duckDbThreads),
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
   });

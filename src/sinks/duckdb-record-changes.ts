@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { findChanges } from "./duckdb-find-changes.js";
 import { type HistoryKind, histories, historyKinds } from "./duckdb-history.js";
-import { sqlText } from "./duckdb-open.js";
+import { duckDbThreads, sqlText } from "./duckdb-open.js";
 import { stateBefore } from "./duckdb-state-at.js";
 import type { Stage } from "./sink.js";
 
@@ -63,8 +63,8 @@ function nameFound(kind: HistoryKind): string {
 
 /**
  * Fills the table of changes: with the earlier ones, and with those that were named, the removed and different ones with what
- * they were. One statement does it, for what is added to a table that is there leaves holes in the file. DuckDB is told which
- * side of the join to keep in memory: the one without texts.
+ * they were. One statement of one thread does it: what is added to a table that is there, or is put together of the work of
+ * several threads, leaves holes in the file. DuckDB is told which side of the join to keep in memory: the one without texts.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];
@@ -78,10 +78,12 @@ function insertNamed(kind: HistoryKind, run: string): string {
       return `CASE WHEN ${recorded} THEN b."${name}" END AS "${name}"`;
     });
   return `SET disabled_optimizers = 'join_order,build_side_probe_side';
+    SET threads = 1;
     INSERT INTO ${table} BY NAME FROM ${table}_kept
       UNION ALL BY NAME SELECT ${known}, ${place}, ${values.join(", ")}
         FROM ${kind}_before b JOIN ${kind}_named f ON b.row = f.row
       UNION ALL BY NAME SELECT ${known}, ${place} FROM ${kind}_named f WHERE f.row IS NULL;
+    SET threads = ${duckDbThreads};
     RESET disabled_optimizers`;
 }
 
