@@ -1,4 +1,6 @@
 import type { CheckedManifest } from "../verify/check-manifest.js";
+import { documentKey } from "../verify/document-key.js";
+import { countOf } from "../verify/place-text.js";
 import type { ReadRun } from "./read-run.js";
 
 /** Sentences on what may make a comparison say less than it seems to. */
@@ -12,11 +14,27 @@ export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
       `these are dumps of different services: ${before.service.base_url} and ${after.service.base_url}`,
     readsChildren(before) !== readsChildren(after) &&
       `only the ${readsChildren(before) ? "old" : "new"} run read child chunks: they were not compared`,
+    skippedText("old", before, after, "added"),
+    skippedText("new", after, before, "removed"),
     filtersOf(before) !== filtersOf(after) &&
       "the runs read chunks through different filters (status, keyword): what only one of them let through looks added or removed",
     isGuarded(old) !== isGuarded(fresh) &&
       "one of the runs is read from a CSV with csv_safe: an apostrophe before a formula was not looked at",
-  ].filter((warning) => warning !== false);
+  ].filter((warning) => typeof warning === "string");
+}
+
+/** Documents whose child lists `auto` took to be empty in one run, although lists held child chunks in the other. */
+function skippedText(
+  run: "old" | "new",
+  { child_lists: here }: CheckedManifest,
+  { child_lists: there }: CheckedManifest,
+  looks: string,
+): string | undefined {
+  const skipped = new Set(here.filter((lists) => lists.skipped > 0).map(documentKey));
+  const count = there.filter((lists) => lists.asked > lists.empty && skipped.has(documentKey(lists))).length;
+  if (count === 0) return undefined;
+  const other = run === "old" ? "new" : "old";
+  return `the ${run} run skipped child lists (child_chunks: auto) of ${countOf(count, "document")} in which the ${other} run found child chunks: what only these lists show looks ${looks}`;
 }
 
 /** Whether a run read child chunks at all; what its manifest does not say, it did. */

@@ -187,6 +187,25 @@ describe("child chunks", () => {
     expect(told[1]).toBe("removed child_chunk k → null: lost customized");
   });
 
+  test("that auto did not look for in one of the runs are said to look removed, or added", async () => {
+    const parents = [chunk("a", "1"), chunk("b", "2")];
+    const folders = await twoDumps(tablesOf(parents, [child("a", "1", "k")]), tablesOf(parents));
+    const lists = (document_id: string, asked: number, empty: number) => {
+      const dataset_id = String(parents[0]?.dataset_id);
+      return { dataset_id, document_id, asked, embedded: 0, skipped: 1 - asked, empty };
+    };
+    const listed = (folder: string, ...child_lists: object[]) =>
+      editManifest(folder, (manifest) => Object.assign(manifest, { child_lists }));
+    await listed(folders[0], lists("a", 1, 0), lists("b", 1, 1));
+    await listed(folders[1], lists("a", 0, 0), lists("b", 0, 0));
+    const warning = (text: string, looks: string) =>
+      `the ${text} run found child chunks: what only these lists show looks ${looks}`;
+    const skipped = "run skipped child lists (child_chunks: auto) of 1 document in which the";
+    expect((await diffed(folders)).diff.warnings).toEqual([warning(`new ${skipped} old`, "removed")]);
+    const [old, fresh] = folders;
+    expect((await diffed([fresh, old])).diff.warnings).toEqual([warning(`old ${skipped} new`, "added")]);
+  });
+
   test("are not compared when one of the runs did not read them", async () => {
     const parents = [chunk("a", "1")];
     const folders = await twoDumps(tablesOf(parents, [child("a", "1", "k")]), tablesOf(parents));
