@@ -1,5 +1,5 @@
 import type { RawRecord } from "../client/check-list.js";
-import { columns, type Kind } from "./columns.js";
+import { allKinds, columns, type Kind } from "./columns.js";
 import { convert, mistyped } from "./convert.js";
 import { jsonText } from "./json-text.js";
 import { withoutSignaturesIn } from "./signatures.js";
@@ -27,11 +27,23 @@ const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
 };
 
 /**
+ * Rows with every column and nothing in it. A row begins as a copy of one, because JavaScript keeps objects that grow
+ * column by column in a form that takes longer to read and to write; what JSON.parse makes is in the fast form.
+ */
+const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
+  JSON.stringify(
+    Object.fromEntries(
+      allKinds.map((kind) => [kind, Object.fromEntries(columns[kind].map(({ name }) => [name, null]))]),
+    ),
+  ),
+);
+
+/**
  * The row of a record, lossless: a field that no column names goes to `extra`, and so does one of an unexpected type,
  * whose column is null. `known` holds the columns that kbdump itself knows, such as dataset_id.
  */
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
-  const row: Record<string, unknown> = {};
+  const row = { ...blankRows[kind] };
   const rest: [string, unknown][] = [];
   for (const { name, type, field } of columns[kind]) {
     if (field === undefined) {
