@@ -22,3 +22,20 @@ test.each([
   if (requests.auto < requests.all) expect(certainty.auto).toMatchObject({ exact: false });
   expect(certainty.auto.at_least).toBeLessThanOrEqual(manifest.requests.sent);
 });
+
+test.each([
+  ["only the second half", (at: number) => Number(at > 65)],
+  ["all but the first of seven", (at: number) => Number(at % 7 > 0)],
+  ["only the first", (at: number) => Number(at === 0)],
+])(
+  "with a small budget, it is known that less may be enough where chunks embed children: %s",
+  async (_name, childrenPerChunk) => {
+    const { plan, run } = await startPlace([
+      makeDocument({ chunks: 130, docForm: "hierarchical_model", childrenPerChunk }),
+    ]);
+    const { certainty } = await plan({ options: { budget: 0 } });
+    const { manifest } = await run({ job: { child_chunks: "auto" } });
+    expect(certainty.auto.exact).toBe(false);
+    expect(certainty.auto.at_least).toBeLessThanOrEqual(manifest.requests.sent);
+  },
+);
