@@ -2,26 +2,26 @@ import yargs from "yargs";
 import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Command } from "./command.js";
-import { diffCommand } from "./diff.js";
-import { initCommand } from "./init.js";
-import { planCommand } from "./plan.js";
-import { pruneCommand } from "./prune.js";
-import { runCommand } from "./run.js";
-import { serveCommand } from "./serve.js";
-import { statusCommand } from "./status.js";
-import { verifyCommand } from "./verify.js";
 import type { World } from "./world.js";
 
-const commands: readonly Command[] = [
-  runCommand,
-  planCommand,
-  statusCommand,
-  verifyCommand,
-  diffCommand,
-  serveCommand,
-  pruneCommand,
-  initCommand,
-];
+/** Each command is loaded where it is named, so that none waits for what another needs. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  run: async () => (await import("./run.js")).runCommand,
+  plan: async () => (await import("./plan.js")).planCommand,
+  status: async () => (await import("./status.js")).statusCommand,
+  verify: async () => (await import("./verify.js")).verifyCommand,
+  diff: async () => (await import("./diff.js")).diffCommand,
+  serve: async () => (await import("./serve.js")).serveCommand,
+  prune: async () => (await import("./prune.js")).pruneCommand,
+  init: async () => (await import("./init.js")).initCommand,
+};
+
+/** The command that the first argument names; all of them for --help and for what is misspelt, none for --version. */
+async function commandsFor([first = ""]: readonly string[]): Promise<readonly Command[]> {
+  if (first === "--version") return [];
+  const named = Object.hasOwn(commands, first) ? commands[first] : undefined;
+  return Promise.all((named ? [named] : Object.values(commands)).map((load) => load()));
+}
 
 const epilog = `Start with:
   kbdump init job.yaml       write a job file
@@ -33,7 +33,8 @@ Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(args: readonly string[], world: World): Promise<number> {
   let exitCode = 0;
-  const parser = commands.reduce(
+  const named = await commandsFor(args);
+  const parser = named.reduce(
     (parent, command) =>
       command.register(parent, world, (code) => {
         exitCode = code;

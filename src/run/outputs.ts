@@ -1,10 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
-import { csvSink, csvText } from "../sinks/csv.js";
-import { duckDbSink } from "../sinks/duckdb.js";
 import { jsonlSink, jsonlText } from "../sinks/jsonl.js";
-import { parquetSink } from "../sinks/parquet.js";
 import type { JsonlFile, Sink, TextFormat } from "../sinks/sink.js";
 import type { Workspace } from "./workspace.js";
 
@@ -25,18 +22,30 @@ export async function outputsOf(
   waiting: readonly JsonlFile[],
   signal: AbortSignal,
 ): Promise<Outputs> {
+  const formats: TextFormat[] = [jsonlText];
+  const sinks: Sink[] = [];
   const asked = new Set(job.output.formats);
-  const csv = csvText(job.output.csvSafe);
   const options = { memory: job.output.memory, temporary: join(workspace.scratch, "spill"), signal };
   const previous = await access(workspace.database).then(
     () => workspace.database,
     () => undefined,
   );
   const target = join(workspace.scratch, "new.duckdb");
-  const sinks = [jsonlSink, csvSink(csv), parquetSink(options), duckDbSink({ ...options, previous, target, waiting })];
-  return {
-    formats: asked.has("csv") ? [jsonlText, csv] : [jsonlText],
-    sinks: sinks.filter(({ format }) => asked.has(format)),
-    newDatabase: asked.has("duckdb") ? target : undefined,
-  };
+  // a format is loaded where it is asked for
+  if (asked.has("jsonl")) sinks.push(jsonlSink);
+  if (asked.has("csv")) {
+    const { csvSink, csvText } = await import("../sinks/csv.js");
+    const csv = csvText(job.output.csvSafe);
+    formats.push(csv);
+    sinks.push(csvSink(csv));
+  }
+  if (asked.has("parquet")) {
+    const { parquetSink } = await import("../sinks/parquet.js");
+    sinks.push(parquetSink(options));
+  }
+  if (asked.has("duckdb")) {
+    const { duckDbSink } = await import("../sinks/duckdb.js");
+    sinks.push(duckDbSink({ ...options, previous, target, waiting }));
+  }
+  return { formats, sinks, newDatabase: asked.has("duckdb") ? target : undefined };
 }
