@@ -18,10 +18,11 @@ export function countRequests(
   const { chunkPages } = evidence;
   const twice = consistency === "sweeps";
   const pages = pagesOf(total, chunkPages.rows) * (twice ? 2 : 1);
+  const repeats = evidence.probe.pagesRepeat && pages > 1; // then it is given up, and some of its chunks never come
   const sure = {
     pages,
     lists: 0,
-    atLeast: pages,
+    atLeast: repeats ? 1 : pages,
     unasked: 0,
     doubts: [
       ...doubts,
@@ -36,7 +37,7 @@ export function countRequests(
   return {
     ...sure,
     lists: lists.requests + (twice ? lists.again : 0),
-    atLeast: pages + lists.atLeast + (twice ? lists.againAtLeast : 0),
+    atLeast: repeats ? 1 : pages + lists.atLeast + (twice ? lists.againAtLeast : 0),
     unasked: lists.unasked,
     doubts: [...sure.doubts, ...lists.doubts],
   };

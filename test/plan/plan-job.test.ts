@@ -172,11 +172,18 @@ test.each([
   ["rows of one position in changing order", { ties: "shuffled" }, /: rows with one position come in changing order/],
   ["pages that repeat", { paging: "same-page" }, /: its pages repeat/],
 ] as const)("%s: documents of several pages are uncertain, others are not", async (_name, behaviour, why) => {
-  const held = [makeDocument({ chunks: 130, seed: 1 }), makeDocument({ chunks: 3, seed: 2 })];
-  const { plan } = await startPlace(held, behaviour);
+  const held = [makeDocument({ chunks: 1930, seed: 1 }), makeDocument({ chunks: 3, seed: 2 })];
+  const { plan, run } = await startPlace(held, behaviour);
   const { documents, certainty } = await plan({ job: { child_chunks: "none" } });
   expect(documents.map(({ exact }) => exact)).toEqual([false, true]);
   expect(certainty.none).toMatchObject({ exact: false, why: [expect.stringMatching(why)] });
+  for (const [child_chunks, { at_least }] of [
+    ["none", certainty.none],
+    ["all", certainty.all],
+  ] as const) {
+    const { manifest } = await run({ job: { child_chunks } });
+    expect(at_least).toBeLessThanOrEqual(manifest.requests.sent);
+  }
 });
 
 test("a list that moves, or counts what it does not list, is said to be uncertain", async () => {
