@@ -6,6 +6,8 @@ export interface PastRun {
   /** Names the time at which the run began, as `timeOfRun` reads it. */
   readonly runId: string;
   readonly status: "complete" | "partial";
+  /** Whether it has no documents: the service listed none. */
+  readonly isEmpty?: boolean;
 }
 
 /** What becomes of a run, and why. */
@@ -20,17 +22,23 @@ export interface Decision {
 /**
  * Decides which runs stay, newest first. A run stays if any rule names it: `last` the newest ones, `daily`, `weekly` and
  * `monthly` the newest of each of so many periods in which there is one. The rules look at complete runs alone, so that a
- * partial one never pushes out a complete one; the newest complete run always stays. Partial runs older than that are
+ * partial one never pushes out a complete one; the newest complete run always stays, and the newest with documents in it:
+ * a knowledge base that somebody emptied must not take its last dump with it. Partial runs older than that are
  * removed, as it holds what they lack. To those that are newer the same rules apply among themselves.
  */
 export function decideRuns(runs: readonly PastRun[], keep: Keep): readonly Decision[] {
   const newestFirst = [...runs].sort((a, b) => (a.runId < b.runId ? 1 : -1));
   const complete = newestFirst.filter(({ status }) => status === "complete");
   const [newest] = complete;
+  const filled = complete.find(({ isEmpty = false }) => !isEmpty);
   const partial = newestFirst.filter(({ runId, status }) => status === "partial" && (!newest || runId > newest.runId));
   const reasons = new Map([...reasonsFor(complete, keep), ...reasonsFor(partial, keep)]);
   return newestFirst.map(({ runId, status }) => {
-    const why = [...(runId === newest?.runId ? ["newest complete run"] : []), ...(reasons.get(runId) ?? [])];
+    const always = [
+      ...(runId === newest?.runId ? ["newest complete run"] : []),
+      ...(runId === filled?.runId && filled !== newest ? ["newest complete run with documents"] : []),
+    ];
+    const why = [...always, ...(reasons.get(runId) ?? [])];
     if (why.length > 0) return { runId, status, keep: true, reasons: why };
     return { runId, status, keep: false, reasons: [reasonAgainst({ runId, status }, newest)] };
   });

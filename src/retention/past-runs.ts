@@ -55,10 +55,10 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
 
 function manifestFrom(text: string): (RunFolder & { readonly job: unknown }) | undefined {
   try {
-    const { format, job, run_id: runId, status, files } = JSON.parse(text);
+    const { format, job, run_id: runId, status, files, counts } = JSON.parse(text);
     if (format !== 1 || (status !== "complete" && status !== "partial") || typeof runId !== "string") return undefined;
     const bytes = Array.isArray(files) ? files.reduce((sum: number, file) => sum + (Number(file?.bytes) || 0), 0) : 0;
-    return { job, runId, status, bytes };
+    return { job, runId, status, bytes, isEmpty: counts?.documents === 0 };
   } catch {
     return undefined;
   }

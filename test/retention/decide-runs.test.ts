@@ -56,6 +56,16 @@ test("of partial runs since the newest complete one, the rules keep some; of a j
   ]);
 });
 
+test("runs of a knowledge base that was emptied do not push out the last one that has documents", () => {
+  const full = ["2026-11-16", "2026-11-17"].map((day) => run(`${day}T02:00:00Z`));
+  const empty = ["2026-11-18", "2026-11-19"].map((day) => ({ ...run(`${day}T02:00:00Z`), isEmpty: true }));
+  const decided = decideRuns([...full, ...empty], { last: 1 });
+  expect(decided.filter(({ keep }) => keep).map(({ runId, reasons }) => [runId, reasons])).toEqual([
+    [empty[1]?.runId, ["newest complete run", "last 1: number 1"]],
+    [full[1]?.runId, ["newest complete run with documents"]],
+  ]);
+});
+
 describe("for all runs and rules", () => {
   const hour = 3_600_000;
   const times = fc.uniqueArray(fc.integer({ min: 0, max: 20_000 }), { maxLength: 60 });
