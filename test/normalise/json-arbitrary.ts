@@ -31,8 +31,10 @@ const nastyTexts = fc.constantFrom(
 );
 
 export const texts = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), nastyTexts);
+/** Node 24's own JSON.parse takes the name `"` for one that it has seen before with a backslash in its place. */
+const namesParse = Number(process.versions.node.split(".")[0]) < 24;
 export const names = fc.oneof(
-  texts,
+  texts.filter((text) => namesParse || !text.includes("\\")),
   fc.constantFrom("__proto__", "constructor", "toString", "toJSON", "hasOwnProperty", "0"),
 );
 export const exactNumbers = exactTexts.map((text) => new ExactNumber(text));

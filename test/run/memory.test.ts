@@ -20,8 +20,11 @@ async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Prom
   return peak;
 }
 
+/** MB. The young generation of Node 24 grows to twice the size, unless NODE_OPTIONS says --max-semi-space-size=16. */
+const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;
+
 test.runIf(process.platform === "linux")(
-  "100,000 chunks in one document at 8 in flight take less than 300 MB",
+  `100,000 chunks in one document at 8 in flight take less than ${bound} MB`,
   async () => {
     const store = new Store();
     const document = makeDocument({ chunks: 100_000 });
@@ -40,7 +43,7 @@ test.runIf(process.platform === "linux")(
     expect(code).toBe(0);
     expect(JSON.parse(stdout).counts).toMatchObject({ chunks: 100_000 });
     expect(peak).toBeGreaterThan(50);
-    expect(peak).toBeLessThan(300);
+    expect(peak).toBeLessThan(bound);
   },
   60_000,
 );
