@@ -53,8 +53,10 @@ export async function runCommandLine(args: readonly string[], world: World): Pro
       .fail((message, error) => {
         // yargs throws an error of its own where an option lacks its value
         if (error && error.name !== "YError") throw error;
-        const what = message ?? error?.message;
-        throw new UsageError(`${what}.`, [{ path: "", message: "kbdump --help lists what there is" }]);
+        const what = String(message ?? error?.message);
+        throw new UsageError(/[.?!]$/.test(what) ? what : `${what}.`, [
+          { path: "", message: "kbdump --help lists what there is" },
+        ]);
       }),
   );
   await parser.parseAsync(args, {}, (_error, _argv, output) => {

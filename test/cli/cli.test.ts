@@ -165,7 +165,7 @@ test("a wrong job file: exit 2, every problem at once, no stack", async () => {
 });
 
 test.each([
-  [["runn"], /Did you mean run\?/],
+  [["runn"], /Did you mean run\?\n/],
   [["run", "--concurency", "3"], /Unknown argument: concurency/],
   [["run", "--batch"], /Not enough arguments following: batch/],
   [[], /name a command/],
