@@ -43,7 +43,7 @@ output:
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
-  # memory: 700MB                       # what DuckDB may use
+  # memory: 500MB                       # what DuckDB may use
 
 # notify:                               # who is told of a run, by a POST; the URLs are secrets
   # url: \${NOTIFY_URL}                 # https://hc-ping.com/your-uuid: stands for those below, with /start and /fail

@@ -69,7 +69,7 @@ const contractJob: Job = {
     keep: { last: 14 },
     keepSignatures: false,
     csvSafe: false,
-    memory: "700MB",
+    memory: "500MB",
   },
   notify: undefined,
 };

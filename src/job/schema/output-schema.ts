@@ -52,7 +52,7 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
     v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
   ),
   memory: v.pipe(
-    v.nullish(v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText)), "700MB"),
+    v.nullish(v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText)), "500MB"),
     v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
   ),
 });
