@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, link, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, link, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { StopError } from "../errors.js";
 import { deadAfter, driveTime, readLock, refuseHeld, touch, unless } from "./lock-file.js";
-import { holderFrom, thisHolder } from "./lock-holder.js";
+import { holderFrom, isAlive, thisHolder } from "./lock-holder.js";
 
 export interface LockOptions {
   /** Milliseconds between two signs of life. */
@@ -89,9 +89,17 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
     const rest = other.slice(name.length + 1);
     const file = join(folder, other);
     const isClaim = /^[0-9a-f]{16}(\.|$)/.test(rest) && rest.slice(0, 16) !== own;
-    const age = isClaim ? 0 : mine.now - ((await stat(file).catch(unless("ENOENT", undefined)))?.mtimeMs ?? mine.now);
-    if (isClaim || age > deadAfter) await rm(file, { force: true, recursive: false });
+    if (isClaim || (await isAbandoned(file, mine))) await rm(file, { force: true, recursive: false });
   }
+}
+
+/** Whether who wrote a file that was to become a lock is no more: a dead process of this machine, or one silent for long. */
+async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
+  const file = await readLock(path).catch(() => undefined); // what is no file is nothing of ours
+  if (!file) return false;
+  const holder = holderFrom(file.text);
+  const alive = holder && (await isAlive(holder));
+  return !(alive ?? mine.now - file.touched <= deadAfter);
 }
 
 /** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */

@@ -220,15 +220,28 @@ test("of many processes at once exactly one gets the lock of a dead one", async 
   expect((await said).sort()).toEqual(["BusyError", "BusyError", "BusyError", "BusyError", "won"]);
 });
 
+test("what a dead process of this machine wrote to become a lock goes at once; of others, it stays for two minutes", async () => {
+  const folder = await testFolder();
+  const alive = JSON.stringify({ ...JSON.parse(dead), pid: process.pid });
+  const files = { "lock.dead": dead, "lock.alive": alive, "lock.elsewhere": elsewhere, "lock.empty": "" };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  await mkdir(join(folder, "lock.folder"));
+  await (await lockJob(folder, now))();
+  expect((await readdir(folder)).sort()).toEqual(["lock.alive", "lock.elsewhere", "lock.empty", "lock.folder"]);
+});
+
 test("what killed processes left beside the lock is removed; what others are at work with is not", async () => {
   const { folder } = await folderWithLock(dead);
   const [old, young] = ["lock.9d3c1f1e-0000-4000-8000-000000000001", "lock.9d3c1f1e-0000-4000-8000-000000000002"];
   for (const name of [old, young, "lock.0123456789abcdef", "locksmith"]) await writeFile(join(folder, name), dead);
   await setAge(join(folder, old), 1000);
+  await writeFile(join(folder, young), elsewhere);
   await mkdir(join(folder, "parts"));
   const unlock = await lockJob(folder, now);
   expect((await readdir(folder)).sort()).toEqual(["lock", young, "locksmith", "parts"]);
   await unlock();
+  await writeFile(join(folder, young), dead);
   await link(join(folder, young), join(folder, "lock")); // the lock that a killed process of this machine left
   await (await lockJob(folder, now))();
+  expect((await readdir(folder)).sort()).toEqual(["locksmith", "parts"]);
 });
