@@ -38,8 +38,9 @@ test.each(["429-seconds", "429-date", "503", "429", "403-sentence"] as const)(
 
 test("max_rps is kept", async () => {
   const { requests } = await dump(undefined, { concurrency: 8, max_rps: 100 });
-  const times = requests.map(({ at }) => at).sort((a, b) => a - b);
-  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
-  expect(requests.length).toBeGreaterThan(150);
-  expect((requests.length - 8) / seconds).toBeLessThan(100); // the clock of a busy machine may bunch a few of them
+  const inAnySecond = requests.map(
+    ({ at }) => requests.filter((other) => other.at >= at && other.at < at + 500).length,
+  );
+  expect(Math.max(...inAnySecond)).toBeLessThanOrEqual(53);
+  expect(Math.max(...inAnySecond)).toBeGreaterThan(40);
 });
