@@ -1,0 +1,94 @@
+import pLimit from "p-limit";
+import { expect, test } from "vitest";
+import { randomFrom } from "../servers/random.js";
+import { failureText } from "./failure-text.js";
+import { canInject, faultEnv } from "./fault-library.js";
+import { callText, type FileCall, readCalls, sampleOfKind } from "./file-calls.js";
+import { readState } from "./job-state.js";
+import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-state.js";
+import { endText, falseWords, unclaimedRuns } from "./judge-words.js";
+import { type Ended, runProgram } from "./program.js";
+import { openWorld, type Place, runUndisturbed, type Undisturbed, type World } from "./world.js";
+
+/** Every call instead of a sample: `npm run test:faults`. */
+const all = process.env.KBDUMP_FAULT_ALL === "1";
+const seed = Number(process.env.KBDUMP_FAULT_SEED ?? 1);
+
+/** How many steps of a kind are tried in a sample. Renames are what publishes. */
+const sampled = { rename: 6, link: 1, symlink: 1, write: 3, fsync: 3 } as const;
+const kinds = Object.keys(sampled) as (keyof typeof sampled)[];
+
+/** A call that fails. */
+interface Fault {
+  readonly error: "eio" | "enospc";
+  readonly mode: "once" | "from";
+  readonly call: FileCall;
+}
+
+test.runIf(canInject)(
+  `a disk that fails at ${all ? "every call" : "some calls"}: never a false word, and the next run mends it`,
+  async () => {
+    const world = await openWorld();
+    const undisturbed = await runUndisturbed(world, kinds);
+    const { calls } = undisturbed;
+    expect(kinds.filter((kind) => !calls.some((call) => call.kind === kind))).toEqual([]);
+    const lanes = pLimit(2);
+    const tried = faultsAt(calls).map((fault) => lanes(() => tryFault(world, undisturbed, fault)));
+    expect((await Promise.all(tried)).flat()).toEqual([]);
+  },
+  all ? 7_200_000 : 600_000,
+);
+
+function faultsAt(calls: readonly FileCall[]): readonly Fault[] {
+  const random = randomFrom(seed);
+  const chosen = all ? calls : kinds.flatMap((kind) => sampleOfKind(calls, kind, sampled[kind], random));
+  return chosen.flatMap((call, at): readonly Fault[] => {
+    const mode = Math.floor(at / 2) % 2 === 0 ? "once" : "from";
+    if (!all) return [{ error: at % 2 === 0 ? "eio" : "enospc", mode, call }];
+    return [
+      { error: "eio", mode, call },
+      { error: "enospc", mode: mode === "once" ? "from" : "once", call },
+    ];
+  });
+}
+
+/** Runs the job with a fault and then without; gives what was wrong. */
+async function tryFault(world: World, undisturbed: Undisturbed, fault: Fault): Promise<readonly string[]> {
+  const place = await world.anew();
+  const disturbed = await runWith(world, place, fault);
+  const state = await readState(place.job);
+  const problems = [
+    ...falseWords(disturbed, state),
+    ...unclaimedRuns([disturbed], state, world.before.runs),
+    ...brokenPromises(state, world.earlierRun),
+  ];
+  if (disturbed.code === 1) problems.push(...namesNoDisk(disturbed));
+  if (disturbed.code === 1 && JSON.stringify(state.latest) !== JSON.stringify(world.before.latest))
+    problems.push("exit 1, but latest was moved");
+  const next = await runProgram("the next run", world.args(place), world.env);
+  const after = await readState(place.job);
+  const later = [
+    ...(next.code === 0 ? [] : [endText(next)]),
+    ...falseWords(next, after),
+    ...unclaimedRuns([next], after, state.runs),
+    ...brokenPromises(after, world.earlierRun),
+    ...unfinished(after),
+    ...otherBytes(after, world.earlierRun, undisturbed),
+    ...(await contradictions(after)),
+  ];
+  problems.push(...later.map((problem) => `after the next run: ${problem}`));
+  const met = (await readCalls(place.log)).find(({ number }) => number === fault.call.number);
+  const told = `${fault.error} ${fault.mode} at ${callText(met ?? fault.call)}`;
+  return failureText(told, problems.length === 0 ? [] : [...problems, endText(disturbed)]);
+}
+
+function runWith(world: World, place: Place, { error, mode, call }: Fault): Promise<Ended> {
+  const env = faultEnv({ folder: place.out, kinds: [call.kind], log: place.log, action: error, mode, at: call.number });
+  return runProgram("the run", world.args(place), { ...world.env, ...env });
+}
+
+function namesNoDisk({ stderr }: Ended): readonly string[] {
+  const disk = /\bdisk\b.*(is full|error)|input\/output error/i.test(stderr);
+  if (disk && stderr.includes("/")) return [];
+  return ["exit 1 names no disk error with its path"];
+}

@@ -1,0 +1,70 @@
+import { type JobState, readState } from "./job-state.js";
+import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-state.js";
+import { claimedRun, endText, falseWords, unclaimedRuns } from "./judge-words.js";
+import { type Ended, runProgram } from "./program.js";
+import { changedFiles } from "./published-files.js";
+import type { Place, Undisturbed, World } from "./world.js";
+
+/** Two programs that were at work on one output, and what they left. */
+export interface Rivals {
+  readonly world: World;
+  readonly place: Place;
+  readonly undisturbed: Undisturbed;
+  /** A and B. */
+  readonly ends: readonly Ended[];
+  /** Hashes of what was published when the first word of success was said: none of it may change. */
+  readonly settled: ReadonlyMap<string, string>;
+  readonly bMustSucceed: boolean;
+}
+
+/** Every broken promise, in words. Where something is left to be mended, an undisturbed run C has to. */
+export async function judgeRivals(rivals: Rivals): Promise<readonly string[]> {
+  const { world, place, undisturbed, ends, settled, bMustSucceed } = rivals;
+  const state = await readState(place.job);
+  const problems = [
+    ...ends.flatMap((end) => falseWords(end, state)),
+    ...ends.flatMap((end) => unnamedSuccessor(end, ends)),
+    ...unclaimedRuns(ends, state, world.before.runs),
+    ...claimedTwice(ends, state),
+    ...brokenPromises(state, world.earlierRun),
+    ...changed("after the end of B", settled, state),
+    ...(bMustSucceed && ends.some(({ name, code }) => name === "B" && code !== 0) ? ["B must succeed"] : []),
+  ];
+  const mended = problems.length > 0 || unfinished(state).length > 0 ? await mend(rivals, state, problems) : state;
+  problems.push(...otherBytes(mended, world.earlierRun, undisturbed), ...(await contradictions(mended)));
+  return problems.length === 0 ? [] : [...problems, ...ends.map(endText)];
+}
+
+async function mend({ world, place }: Rivals, before: JobState, problems: string[]): Promise<JobState> {
+  const end = await runProgram("C", world.args(place), world.env);
+  const state = await readState(place.job);
+  const found = [
+    ...(end.code === 0 ? [] : ["C must succeed", endText(end)]),
+    ...falseWords(end, state),
+    ...unclaimedRuns([end], state, before.runs),
+    ...brokenPromises(state, world.earlierRun),
+    ...unfinished(state),
+    ...changed("when C ran", before.hashes, state),
+  ];
+  problems.push(...found.map((problem) => `after C: ${problem}`));
+  return state;
+}
+
+/** Who fails because the job is another's must say so, and whose. */
+function unnamedSuccessor({ name, code, stderr }: Ended, ends: readonly Ended[]): readonly string[] {
+  if (code !== 1) return [];
+  const other = ends.find((end) => end.name !== name);
+  const words = /taken over|took over|takes over/.test(stderr);
+  if (words && new RegExp(`\\b${other?.pid}\\b`).test(stderr)) return [];
+  return [`${name} does not say that process ${other?.pid} took the job over`];
+}
+
+function claimedTwice(ends: readonly Ended[], state: JobState): readonly string[] {
+  const claims = ends.map((end) => claimedRun(end, state)).filter((run) => run !== undefined);
+  return claims.length === new Set(claims).size ? [] : [`both say that they published ${claims[0]}`];
+}
+
+function changed(when: string, before: ReadonlyMap<string, string>, { hashes }: JobState): readonly string[] {
+  const paths = changedFiles(before, hashes);
+  return paths.length === 0 ? [] : [`published files changed ${when}: ${paths}`];
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { finished } from "../cli/run-kbdump.js";
+import { threadStates } from "./thread-states.js";
+
+const built = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+
+/** Milliseconds after which a program that was not stopped hangs. */
+const bound = 60_000;
+
+/** How a program ended, and what it said. */
+export interface Ended {
+  /** A, B, C: who it is in the failure text. */
+  readonly name: string;
+  readonly pid: number;
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Program {
+  readonly name: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** Settles when it ends; never rejects. */
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts the built program; on another host, as far as it can tell, where a name is given. Killed when the test is over. */
+export function startProgram(name: string, args: readonly string[], env: NodeJS.ProcessEnv, host?: string): Program {
+  const command = [process.execPath, built, ...args];
+  // exec keeps the pid: unshare becomes sh, and sh becomes node.
+  const renamed = ["unshare", "--uts", "sh", "-c", `hostname ${host} && exec "$@"`, "sh", ...command];
+  const [file = "", ...rest] = host === undefined ? command : renamed;
+  const child = spawn(file, rest, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const pid = child.pid ?? 0;
+  return { name, pid, child, ended: finished(child).then((end) => ({ name, pid, ...end })) };
+}
+
+/** Waits for the end of a program; kills it where it hangs, so that its code is null. */
+export async function endOf({ child, ended }: Program): Promise<Ended> {
+  const timer = setTimeout(() => child.kill("SIGKILL"), bound);
+  return ended.finally(() => clearTimeout(timer));
+}
+
+/** Runs the program to its end. */
+export function runProgram(name: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  return endOf(startProgram(name, args, env));
+}
+
+/** Waits until every thread of a program stands still; false when it ended before. The kernel tells nobody: it is asked. */
+export async function isFrozen({ child, pid }: Pick<Program, "child" | "pid">): Promise<boolean> {
+  for (const start = performance.now(); performance.now() - start < bound; await sleep(2)) {
+    if (child.exitCode !== null || child.signalCode !== null) return false;
+    if ((await threadStates(pid)) === "T") return true;
+  }
+  throw new Error(`process ${pid} neither stopped nor ended within ${bound} ms`);
+}

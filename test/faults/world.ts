@@ -1,0 +1,103 @@
+import { cp, mkdtemp, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { jobFile, testFolder } from "../run/job-for.js";
+import { addChunks, deleteChunks } from "../servers/edits.js";
+import { startRealisticServer } from "../servers/realistic-server.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { type CallKind, canInject, faultEnv } from "./fault-library.js";
+import { type FileCall, readCalls } from "./file-calls.js";
+import { type JobState, readState } from "./job-state.js";
+import { type Ended, runProgram } from "./program.js";
+import { hashesOf } from "./published-files.js";
+
+/** Where one output of the job lies. */
+export interface Place {
+  /** What `--out` is given; all that the program writes lies below it. */
+  readonly out: string;
+  /** `output/<job>` */
+  readonly job: string;
+  /** For the log of the library. */
+  readonly log: string;
+}
+
+/** A service and a job that ran once; its data has changed since. */
+export interface World {
+  readonly env: NodeJS.ProcessEnv;
+  readonly earlierRun: string;
+  /** What the earlier run left. */
+  readonly before: JobState;
+  readonly args: (place: Place) => readonly string[];
+  /** An output as the earlier run left it. */
+  readonly anew: () => Promise<Place>;
+}
+
+/** What a run does of the present state where nothing goes wrong. */
+export interface Undisturbed {
+  /** File of the run folder → hash. */
+  readonly hashes: ReadonlyMap<string, string>;
+  /** Milliseconds. */
+  readonly takes: number;
+  /** Its calls of the kinds that were asked for; none where there is no library. */
+  readonly calls: readonly FileCall[];
+}
+
+/** Files that are the same bytes in every run over the same data. */
+export const stableFiles = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
+
+/** Two documents of more than a page and a small one; read once, then edited. */
+export async function openWorld(): Promise<World> {
+  const store = new Store();
+  const documents = [
+    makeDocument({ chunks: 130, seed: 1 }),
+    makeDocument({ chunks: 105, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 1 }),
+    makeDocument({ chunks: 7, seed: 3, docForm: "qa_model" }),
+  ] as const;
+  const dataset = store.addDataset(...documents);
+  const server = await startRealisticServer(store);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url, concurrency: 2 },
+    datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
+    child_chunks: "auto", // few requests: the calls that write are what is tested
+    output: { formats: ["jsonl", "csv", "duckdb"] },
+  });
+  const env = { KNOWLEDGE_API_KEY: server.key };
+  const args = ({ out }: Place) => ["run", job, "--json", "--out", out];
+  const first = placeIn(join(folder, "first"));
+  await succeeds(runProgram("the earlier run", args(first), env));
+  const [earlierRun = ""] = await readdir(join(first.job, "runs"));
+  deleteChunks(documents[0], 3, 5);
+  addChunks(documents[1], 2, { children: 1, seed: 99 });
+  const anew = async () => {
+    const place = placeIn(await mkdtemp(join(folder, "place-")));
+    await cp(first.out, place.out, { recursive: true, verbatimSymlinks: true });
+    return place;
+  };
+  return { env, earlierRun, before: await readState(first.job), args, anew };
+}
+
+function placeIn(folder: string): Place {
+  const out = join(folder, "out");
+  return { out, job: join(out, "test"), log: join(folder, "calls.log") };
+}
+
+/** Runs the job where nothing goes wrong, and counts its calls. */
+export async function runUndisturbed(
+  { env, args, anew }: World,
+  kinds: readonly CallKind[] = [],
+): Promise<Undisturbed> {
+  const place = await anew();
+  const count = canInject && kinds.length > 0;
+  const more = count ? faultEnv({ folder: place.out, kinds, action: "count", log: place.log }) : {};
+  const start = performance.now();
+  await succeeds(runProgram("the undisturbed run", args(place), { ...env, ...more }));
+  const takes = performance.now() - start;
+  return { takes, hashes: await hashesOf(join(place.job, "latest/")), calls: await readCalls(place.log) };
+}
+
+async function succeeds(ending: Promise<Ended>): Promise<void> {
+  const { code, stderr, name } = await ending;
+  expect({ name, code, stderr: code === 0 ? "" : stderr }).toEqual({ name, code: 0, stderr: "" });
+}
