@@ -1,12 +1,12 @@
 import { StopError } from "../errors.js";
 import type { MatchedKind } from "../match/fingerprint.js";
+import { selectFromFile } from "../sinks/duckdb-read-file.js";
 import { type Connection, lacksMemory } from "../verify/sql-rows.js";
 import { type CheckedSource, checkSource } from "./check-source.js";
 import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
 import { factsSql } from "./facts-sql.js";
 import { notSound, type ReadRun } from "./read-run.js";
-import { sourceSql } from "./source-sql.js";
 import { rowsOf } from "./with-diff-database.js";
 
 /** The files of one run, whose bytes were checked. */
@@ -72,7 +72,7 @@ export async function loadFacts(
 ): Promise<void> {
   const source = sources[kind];
   const table = `${side}_${kind}`;
-  const facts = factsSql(kind, sourceSql(kind, source), comparison.unguarded);
+  const facts = factsSql(kind, selectFromFile(kind, source, "VARCHAR"), comparison.unguarded);
   const isCompared = kind === "chunks" || comparison.children;
   const skip = comparison.documents.some(({ reason }) => reason !== null)
     ? "ANTI JOIN (FROM documents WHERE NOT compared) USING (dataset_id, document_id)"

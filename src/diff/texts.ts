@@ -1,9 +1,9 @@
 import type { MatchedKind } from "../match/fingerprint.js";
 import { fingerprintSql } from "../match/fingerprint.js";
+import { selectFromFile } from "../sinks/duckdb-read-file.js";
 import type { Connection } from "../verify/sql-rows.js";
 import { contentSql } from "./facts-sql.js";
 import { type Comparison, type RunSources, unsound } from "./load-runs.js";
-import { sourceSql } from "./source-sql.js";
 
 /** The most of a text that is compared word by word, in characters; what follows is left out. */
 const longest = 1_000_000;
@@ -44,7 +44,7 @@ function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded
   return `INSERT INTO ${side}_texts
     SELECT '${level}', dataset_id, document_id, ${segment}, id, ${fingerprintSql(kind)} AS fingerprint,
       'x' || left(content, ${longest}), ${answer}
-    FROM ${contentSql(kind, sourceSql(kind, sources[kind]), unguarded)} s
+    FROM ${contentSql(kind, selectFromFile(kind, sources[kind], "VARCHAR"), unguarded)} s
     SEMI JOIN ${wanted} w ON w.dataset_id = s.dataset_id AND w.document_id = s.document_id AND w.wanted_id = s.id
       ${kind === "chunks" ? "" : "AND w.segment = s.segment_id"}`;
 }

@@ -8,6 +8,8 @@ export interface DuckDbOptions {
   readonly temporary: string;
   /** Interrupts the statement that is at work; its reason is what rejects. */
   readonly signal?: AbortSignal | undefined;
+  /** The file is not changed; others may read it meanwhile. */
+  readonly readOnly?: boolean;
 }
 
 /** Threads that DuckDB works with. */
@@ -29,6 +31,7 @@ export async function withDuckDb<T>(
     threads: String(duckDbThreads),
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
+    ...(options.readOnly ? { access_mode: "READ_ONLY" } : {}),
   });
   try {
     const connection = await instance.connect();

@@ -44,7 +44,10 @@ export async function attachPrevious(connection: DuckDBConnection, { path, copy 
  * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
  * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
  */
-export async function keepPrevious(connection: DuckDBConnection, { run, withoutChildren }: Stage): Promise<void> {
+export async function keepPrevious(
+  connection: DuckDBConnection,
+  { run, withoutChildren }: Pick<Stage, "run" | "withoutChildren">,
+): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
   const kept: Readonly<Record<string, string>> = {
     chunks: notReadNow,

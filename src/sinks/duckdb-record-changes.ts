@@ -12,7 +12,7 @@ import type { Stage } from "./sink.js";
  */
 export async function recordChanges(
   connection: DuckDBConnection,
-  { run: { run_id: runId }, withoutChildren }: Stage,
+  { run: { run_id: runId }, withoutChildren }: Pick<Stage, "run" | "withoutChildren">,
 ): Promise<void> {
   const run = sqlText(runId);
   const found = await connection.runAndReadAll("SELECT run_id FROM previous.main.runs");

@@ -13,10 +13,10 @@ const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
 const key = ["captured_at", "dataset_id", "batch", "document_id"];
 const same = key.map((name) => `s.${name} IS NOT DISTINCT FROM f.${name}`).join(" AND ");
 
-/** Adds readings of the indexing status; those that are there already are not added again. */
-export async function addStatus(connection: DuckDBConnection, file: JsonlFile): Promise<void> {
+/** Adds readings of the indexing status, as SQL selects them; those that are there already are not added again. */
+export async function addStatus(connection: DuckDBConnection, select: string): Promise<void> {
   await connection.run(`INSERT INTO indexing_status (${names})
-    SELECT * FROM (${selectFromJsonl("indexing_status", file)}) f
+    SELECT * FROM (${select}) f
     WHERE NOT EXISTS (FROM indexing_status s WHERE ${same})`);
 }
 
@@ -32,7 +32,7 @@ export async function copyWithStatus(
   await withDuckDb(target, options, async (connection) => {
     await createTables(connection);
     await createViews(connection);
-    for (const file of files) await addStatus(connection, file);
+    for (const file of files) await addStatus(connection, selectFromJsonl("indexing_status", file));
     await connection.run("CHECKPOINT");
   });
   await seal(target);

@@ -11,7 +11,7 @@ import { addStatus } from "./duckdb-status.js";
 import { createTables, tables } from "./duckdb-tables.js";
 import { createViews } from "./duckdb-views.js";
 import { seal } from "./seal.js";
-import type { JsonlFile, RunRow, Sink, Stage } from "./sink.js";
+import type { JsonlFile, RunRow, RunRows, Sink } from "./sink.js";
 
 export interface DuckDbSinkOptions extends DuckDbOptions {
   /** The database of earlier runs, if there is one; it is read, never changed. */
@@ -30,43 +30,56 @@ export interface DuckDbSinkOptions extends DuckDbOptions {
 export function duckDbSink(options: DuckDbSinkOptions): Sink {
   return {
     format: "duckdb",
-    finish: async (stage) => {
-      await rm(options.target, { force: true });
-      await withPrevious(options.previous, options, async (previous) =>
-        withDuckDb(options.target, options, async (connection) => {
-          await createTables(connection);
-          if (previous) await attachPrevious(connection, previous);
-          await readDocuments(connection, stage, previous !== undefined);
-          if (previous) await keepPrevious(connection, stage);
-          await addRun(connection, stage, options.waiting);
-          if (previous) await recordChanges(connection, stage);
-          if (previous) await connection.run("DETACH previous");
-          await createViews(connection);
-          await connection.run("CHECKPOINT");
-        }),
-      );
-      await seal(options.target);
+    finish: async ({ jsonl, ...stage }) => {
+      const select: RunRows["select"] = (kind) => {
+        const file = jsonl[kind];
+        return file && selectFromJsonl(kind, file);
+      };
+      await buildDatabase({ ...stage, select }, options);
       return [];
     },
   };
 }
 
-async function addRun(connection: DuckDBConnection, stage: Stage, waiting: readonly JsonlFile[]): Promise<void> {
-  const id = sqlText(stage.run.run_id);
-  for (const kind of historyKinds) await addRows(connection, kind, stage);
+/** Makes the database `options.target`, as duckDbSink says; rejects with the error of DuckDB where rows cannot be loaded. */
+export async function buildDatabase(run: RunRows, options: DuckDbSinkOptions): Promise<void> {
+  await rm(options.target, { force: true });
+  await withPrevious(options.previous, options, async (previous) =>
+    withDuckDb(options.target, options, async (connection) => {
+      await createTables(connection);
+      if (previous) await attachPrevious(connection, previous);
+      await readDocuments(connection, run, previous !== undefined);
+      if (previous) await keepPrevious(connection, run);
+      await addRun(connection, run, options.waiting);
+      if (previous) await recordChanges(connection, run);
+      if (previous) await connection.run("DETACH previous");
+      await createViews(connection);
+      await connection.run("CHECKPOINT");
+    }),
+  );
+  await seal(options.target);
+}
+
+async function addRun(connection: DuckDBConnection, run: RunRows, waiting: readonly JsonlFile[]): Promise<void> {
+  const id = sqlText(run.run.run_id);
+  for (const kind of historyKinds) await addRows(connection, kind, run);
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
-  if (stage.jsonl.document_info) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
+  if (run.select("document_info")) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
   await connection.run(`INSERT INTO failed_reads SELECT ${id}, * FROM failed_now`);
-  const fields = selectFromJsonl("metadata_fields", stage.jsonl.metadata_fields);
-  await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
-  await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
-  for (const file of [...waiting, stage.jsonl.indexing_status]) await addStatus(connection, file);
-  await addDocumentChanges(connection, stage);
-  await addRunRow(connection, stage.run);
+  const fields = run.select("metadata_fields");
+  if (fields) {
+    await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
+    await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
+  }
+  for (const file of waiting) await addStatus(connection, selectFromJsonl("indexing_status", file));
+  const readings = run.select("indexing_status");
+  if (readings) await addStatus(connection, readings);
+  await addDocumentChanges(connection, run);
+  await addRunRow(connection, run.run);
 }
 
 /** The names of documents that are gone are those of their last rows. */
-async function addDocumentChanges(connection: DuckDBConnection, { run, documentChanges = [] }: Stage): Promise<void> {
+async function addDocumentChanges(connection: DuckDBConnection, { run, documentChanges = [] }: RunRows): Promise<void> {
   if (documentChanges.length === 0) return;
   const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
   const statement = await connection.prepare(`INSERT INTO document_changes
@@ -77,11 +90,11 @@ async function addDocumentChanges(connection: DuckDBConnection, { run, documentC
 }
 
 /** The rows of a kind, all of them; those of documents that keep an earlier state are taken out again. */
-async function addRows(connection: DuckDBConnection, kind: HistoryKind, { jsonl, rows, run }: Stage): Promise<void> {
-  const id = sqlText(run.run_id);
-  const { rowsChanged } = await connection.run(
-    `INSERT INTO ${kind} SELECT *, ${id} FROM (${selectFromJsonl(kind, jsonl[kind])})`,
-  );
+async function addRows(connection: DuckDBConnection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
+  const [source, id] = [select(kind), sqlText(run.run_id)];
+  const rowsChanged = source
+    ? (await connection.run(`INSERT INTO ${kind} SELECT *, ${id} FROM (${source})`)).rowsChanged
+    : 0;
   if (rowsChanged !== rows(kind)) throw new Error(`${kind} has ${rowsChanged} rows for ${rows(kind)}`);
   await connection.run(`DELETE FROM ${kind} c USING passed_over p
     WHERE c.run_id = ${id} AND c.dataset_id = p.dataset_id AND c.document_id = p.document_id`);

@@ -30,6 +30,12 @@ export interface Stage {
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }
 
+/** What a run read, wherever its rows lie. */
+export interface RunRows extends Pick<Stage, "rows" | "run" | "withoutChildren" | "documentChanges"> {
+  /** SQL that selects the rows of a kind, in the columns and types of its table; undefined where the run has none. */
+  readonly select: (kind: Kind) => string | undefined;
+}
+
 /** A document that the service lists and an earlier run did not have, or the other way round. */
 export interface DocumentChange {
   readonly change: "new" | "vanished";

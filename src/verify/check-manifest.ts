@@ -21,9 +21,12 @@ export type FileFormat = (typeof fileFormats)[number];
 
 /** A manifest that was checked: it comes from a file that anybody may have written. */
 export interface CheckedManifest {
+  readonly tool: { readonly name: string; readonly version: string };
   readonly job: string;
   readonly run_id: string;
   readonly status: "complete" | "partial";
+  readonly started_at: string;
+  readonly finished_at: string;
   readonly service: { readonly base_url: string };
   readonly options: {
     readonly output: { readonly formats: readonly string[]; readonly csv_safe: boolean };
@@ -32,12 +35,14 @@ export interface CheckedManifest {
     readonly datasets: unknown;
   };
   readonly counts: Counts;
+  readonly requests: Readonly<Record<"sent" | "retried" | "throttled" | "bytes", number>>;
   readonly documents: readonly DocumentRow[];
   /** What the service listed; undefined where it was not asked, or the manifest does not say. */
   readonly discovered: unknown;
   /** Empty in manifests of versions that did not write it. */
   readonly child_lists: readonly CheckedChildLists[];
   readonly files: readonly StagedFile[];
+  readonly warnings: readonly string[];
 }
 
 /** How the chunks of a document came to their children. */

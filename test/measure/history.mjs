@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { columns } from "../../dist/normalise/columns.js";
 import { duckDbSink } from "../../dist/sinks/duckdb.js";
-import { replaceDatabase } from "../../dist/sinks/duckdb-replace.js";
 
 const [chunks = 100_000, nights = 30] = process.argv.slice(2).map(Number);
 const perDocument = 500;
@@ -96,7 +95,7 @@ try {
     const options = { memory: "800MB", temporary: join(folder, "spill"), waiting: [], target };
     const stage = { run, jsonl: jsonlFiles, rows: (kind) => (kind === "chunks" ? chunks : 0) };
     await duckDbSink({ ...options, previous: at > 0 ? path : undefined }).finish(stage);
-    await replaceDatabase(target, path);
+    await rename(target, path);
     const seconds = (performance.now() - begun) / 1000;
     const { user, system } = process.cpuUsage(worked);
     const cpu = `${((user + system) / 1e6).toFixed(2)} s of a core`;

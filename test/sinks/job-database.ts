@@ -1,8 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "../../src/normalise/row-from-record.js";
 import { duckDbSink } from "../../src/sinks/duckdb.js";
-import { replaceDatabase } from "../../src/sinks/duckdb-replace.js";
 import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import type { JsonlFile, RunRow } from "../../src/sinks/sink.js";
@@ -83,7 +82,8 @@ export class JobDatabase {
       target: databaseOf(base),
       waiting: more.waiting ?? [],
     }).finish({ ...stage, withoutChildren: more.withoutChildren === true });
-    await replaceDatabase(databaseOf(base), this.path);
+    await rm(`${this.path}.wal`, { force: true }); // as the program does
+    await rename(databaseOf(base), this.path);
     this.adopt();
     return join(base, "scratch");
   }
