@@ -58,6 +58,12 @@ export class StopError extends RequestError {
   override readonly name = "StopError";
 }
 
+/** What was to be done is done and published, but its result could not be told. Exit 3. */
+export class UntoldError extends StopError {}
+
+/** Another run took this job over while ours was at work, or its folder was removed: nothing more can be published. Exit 1. */
+export class LostError extends StopError {}
+
 /** This request may succeed when it is sent again. What is left of it after the last try skips the document. */
 export class RetryError extends RequestError {
   override readonly name = "RetryError";

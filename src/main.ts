@@ -3,18 +3,29 @@ import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
 import { tellError } from "./cli/tell-error.js";
-import { InterruptedError } from "./errors.js";
+import { exitCodes, InterruptedError } from "./errors.js";
+import type { CommitState } from "./run/run-options.js";
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;
 
 const interrupted = new AbortController();
+let commit: CommitState = "failed"; // nothing is published yet
+const endNow = (error: InterruptedError): void => {
+  if (commit === "begun") {
+    setTimeout(endNow, 50, error); // the rename that publishes the run is under way: its outcome is what there is to tell
+    return;
+  }
+  const isPublished = commit === "done";
+  if (isPublished) process.stderr.write("kbdump: the run is published; the next run ends what was left to do\n");
+  process.exit(isPublished ? exitCodes.partial : error.exitCode);
+};
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     const error = new InterruptedError(signal);
-    if (interrupted.signal.aborted) process.exit(error.exitCode);
+    if (interrupted.signal.aborted) return endNow(error);
     interrupted.abort(error);
-    setTimeout(() => process.exit(error.exitCode), grace).unref();
+    setTimeout(() => endNow(error), grace).unref();
   });
 }
 
@@ -34,7 +45,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 try {
   const { stdout, stderr, env } = process;
-  process.exitCode = await runCommandLine(args, { stdout, stderr, env, signal: interrupted.signal });
+  const committing = (state: CommitState) => {
+    commit = state;
+  };
+  process.exitCode = await runCommandLine(args, { stdout, stderr, env, signal: interrupted.signal, committing });
 } catch (error) {
   tell(error);
 }

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 /** Data flows down this list; a file imports from its own folder and from those above it. */
 const order = [
   "errors.ts",
+  "file-error.ts",
   "tool.ts",
   "job",
   "client",
@@ -14,8 +15,8 @@ const order = [
   "sinks",
   "notify",
   "retention",
-  "run",
   "verify",
+  "run",
   "serve",
   "diff",
   "plan",

@@ -1,4 +1,4 @@
-import { StopError } from "../errors.js";
+import { StopError, UntoldError } from "../errors.js";
 import { describeError } from "./describe-error.js";
 import type { World } from "./world.js";
 
@@ -44,5 +44,6 @@ function isTaken(stdout: World["stdout"], text: string): Promise<boolean> {
 /** The error of a stdout that could not be written. */
 export function unwritten(error: Error, achieved?: string): StopError {
   const what = `the result could not be written to stdout: ${describeError(error).message}`;
-  return new StopError(achieved === undefined ? what : `${achieved}, but ${what}`, { cause: error });
+  if (achieved !== undefined) return new UntoldError(`${achieved}, but ${what}`, { cause: error });
+  return new StopError(what, { cause: error });
 }

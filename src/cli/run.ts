@@ -6,6 +6,7 @@ import { emptyRunTally } from "../run/run-tally.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
 import { printResult } from "./print-result.js";
+import { tellPartial } from "./tell-error.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
@@ -14,8 +15,8 @@ const epilog = `Examples:
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
 
 Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file ·
-3 published, but partial: some documents failed or moved while they were read ·
-5 another run of this job is at work · 130, 143 interrupted`;
+3 published, but partial: some documents failed or moved while they were read, or latest or the database could not be
+replaced · 5 another run of this job is at work · 130, 143 interrupted`;
 
 const options = (yargs: Argv) =>
   withCommonOptions(withJobOptions(yargs))
@@ -57,6 +58,7 @@ export const runCommand: Command = {
         signal: world.signal,
         tally,
         log: view.log,
+        onCommit: world.committing,
         fresh: argv.fresh ?? false,
         retryFailed: argv.retryFailed ?? false,
       };
@@ -65,7 +67,8 @@ export const runCommand: Command = {
       const summary = argv.json
         ? jsonLine(summaryJson(result, elapsed))
         : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+      for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, argv, world);
       await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
-      done(result.manifest.status === "complete" ? exitCodes.complete : exitCodes.partial);
+      done(result.status === "complete" ? exitCodes.complete : exitCodes.partial);
     }),
 };

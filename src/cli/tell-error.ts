@@ -24,3 +24,14 @@ export function tellError(
   if (json) stdout.write(`${jsonLine({ status: "failed", exit_code: exitCode, error: message })}\n`);
   return exitCode;
 }
+
+/** Says on stderr, with `--quiet` as well, why a run that is published ends with exit 3. */
+export function tellPartial(
+  message: string,
+  { logFormat }: Pick<OutputFlags, "logFormat">,
+  { stderr }: { readonly stderr: Output },
+): void {
+  const text =
+    logFormat === "json" ? jsonLine({ time: new Date().toISOString(), level: "error", message }) : `kbdump: ${message}`;
+  stderr.write(`${text}\n`);
+}

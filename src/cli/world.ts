@@ -1,4 +1,5 @@
 import type { Output } from "../report/view.js";
+import type { CommitState } from "../run/run-options.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */
 export interface World {
@@ -7,4 +8,6 @@ export interface World {
   readonly env: NodeJS.ProcessEnv;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** How far the publication is: a signal that ends the program at once must not tell otherwise. */
+  readonly committing: (state: CommitState) => void;
 }

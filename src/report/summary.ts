@@ -9,7 +9,7 @@ import { bytesText, countText, durationText, type Paint, terminalText } from "./
 export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
   const { manifest } = result;
   const { counts, requests } = manifest;
-  const verdict = manifest.status === "complete" ? paint.good("complete") : paint.bad("partial");
+  const verdict = result.status === "complete" ? paint.good("complete") : paint.bad("partial");
   const read = [
     countText(counts.documents, "document"),
     countText(counts.chunks, "chunk"),
@@ -21,6 +21,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     `${paint.strong(verdict)}: ${read.join(", ")}`,
     paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
     ...renderDiscovered(manifest),
+    ...result.problems.map((sentence) => `${paint.bad("warning")}: ${terminalText(sentence, 600)}`),
     ...manifest.warnings.slice(0, 10).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
     ...(manifest.warnings.length > 10 ? [`… and ${manifest.warnings.length - 10} more warnings in manifest.json`] : []),
     "",
@@ -80,8 +81,9 @@ function quoted(argument: string): string {
 }
 
 /** The same for programs. */
-export function summaryJson({ manifest, folder, database, pruned }: RunResult, elapsed: number): object {
-  const { status, job, run_id, counts, requests, drift, warnings, discovered } = manifest;
+export function summaryJson(result: RunResult, elapsed: number): object {
+  const { manifest, status, folder, database, pruned, problems } = result;
+  const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
     status,
@@ -96,6 +98,7 @@ export function summaryJson({ manifest, folder, database, pruned }: RunResult, e
     incomplete_documents: incomplete,
     drift,
     warnings,
+    problems,
     removed_runs: pruned,
     ...(discovered ? { discovered } : {}),
   };

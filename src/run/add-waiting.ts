@@ -1,11 +1,14 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { BusyError } from "../errors.js";
+import { BusyError, LostError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { replaceDatabase } from "../sinks/duckdb-replace.js";
+import { inspectDatabase } from "../sinks/duckdb-inspect.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
-import { sayDiskFull } from "./disk-full.js";
-import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
+import { isDiskError, sayDiskError } from "./disk-error.js";
+import { withHold } from "./hold.js";
+import { currentDatabase, databaseOptions, newDatabase, replaceDatabase } from "./job-database.js";
+import { type Hold, makeOwnFolder } from "./job-folders.js";
+import { mendPending } from "./mend-published.js";
 import type { Log } from "./run-options.js";
 import { joinWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 
@@ -14,45 +17,45 @@ const largeDatabase = 256_000_000;
 
 /**
  * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
- * run: where the database is large, a run is at work, or the disk is full, which is said.
+ * run: where the database is large, a run is at work or took over meanwhile, or the disk is full or fails, which is said.
  */
-export async function addWaiting(job: Job, now: Date, log: Log): Promise<boolean> {
+export async function addWaiting(job: Job, now: () => Date, log: Log): Promise<boolean> {
   try {
-    return await withJobFolders(job, now, async (folders) => {
-      const size = await sizeOf(folders.database);
-      if (size !== undefined && size > largeDatabase) return false;
-      await renewDatabase(job, folders, size === undefined ? undefined : folders.database);
+    return await withHold(job, { now, log }, async (hold) => {
+      await mendPending(hold, job, log);
+      const current = await currentDatabase(hold);
+      if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
+      await renewDatabase(job, hold, current);
       return true;
     });
   } catch (error) {
-    if (error instanceof BusyError) return false;
-    const said = sayDiskFull(error, job.output.dir, "adding readings to the database");
-    if (said === error || !(said instanceof Error)) throw error;
-    log("warn", said.message);
+    if (error instanceof BusyError || error instanceof LostError) return false;
+    if (!isDiskError(error)) throw error;
+    const said = sayDiskError(error, job.output.dir, "adding readings to the database");
+    if (said instanceof Error) log("warn", said.message);
     return false;
   }
 }
 
-async function renewDatabase(job: Job, folders: JobFolders, previous: string | undefined): Promise<void> {
-  const waiting = await waitingFiles(folders);
-  const scratch = join(folders.private, "status");
-  await makeFolder(scratch);
-  await rm(scratch, { recursive: true }); // what a killed one left: DuckDB would replay its log
-  await makeFolder(scratch);
+async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {
+  const options = databaseOptions(job, hold);
+  const found = previous === undefined ? undefined : await inspectDatabase(previous, options);
+  if (found?.state === "corrupt") throw new StopError(corruptText(hold.database, found.reason));
+  if (found?.state === "foreign")
+    throw new StopError(`${hold.database} ${found.what}, so the readings wait beside it. Move it away`);
+  const waiting = await waitingFiles(hold);
+  const scratch = join(hold.own, "status");
+  await makeOwnFolder(scratch);
   try {
-    const target = join(scratch, "new.duckdb");
-    const options = { memory: job.output.memory, temporary: join(scratch, "spill") };
+    const target = join(scratch, newDatabase);
     await copyWithStatus(previous, target, await joinWaiting(waiting, join(scratch, "waiting.jsonl")), options);
-    await replaceDatabase(target, folders.database);
-    await removeWaiting(waiting);
+    await replaceDatabase(target, hold, options);
+    await removeWaiting(waiting, hold);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => undefined,
-  );
+function corruptText(path: string, reason: string): string {
+  return `${path} cannot be read (${reason}), so the readings wait beside it. The next kbdump run moves it aside and builds a new one`;
 }

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readJsonFile } from "./json-file.js";
+import { readSharedJson } from "./json-file.js";
 import { isRunId } from "./run-id.js";
 
 /** What an earlier run says of the documents of its datasets. */
@@ -14,7 +14,7 @@ export interface EarlierListings {
 export async function* earlierListings(runs: string, runId: string): AsyncGenerator<EarlierListings> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
   for (const name of names.sort().reverse()) {
-    const datasets = listingsFrom(await readJsonFile(join(runs, name, "manifest.json")));
+    const datasets = listingsFrom(await readSharedJson(join(runs, name, "manifest.json")));
     if (datasets) yield { runId: name, datasets };
   }
 }

@@ -1,12 +1,14 @@
+import type { Dirent } from "node:fs";
 import { readdir, rename, rm, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Job } from "../job/job.js";
 import { discoveryFile } from "./discovery.js";
-import type { JobFolders } from "./job-folders.js";
-import { readJsonFile, writeJsonFile } from "./json-file.js";
-import { pointLatest } from "./latest.js";
+import { isThere } from "./is-there.js";
+import type { Hold, JobFolders } from "./job-folders.js";
+import { readJsonFile, readSharedJson, writeJsonFile } from "./json-file.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
+import { removeFrom } from "./remove-from.js";
 import { requestFile } from "./request-sum.js";
 import { isRunId, newRunId } from "./run-id.js";
 import type { Log } from "./run-options.js";
@@ -32,37 +34,34 @@ export async function writePlan(work: string, job: Job, startedAt: Date): Promis
 }
 
 /** The work that can be continued; any other is set aside, and said to be. */
-export async function earlierWork(
-  folders: JobFolders,
-  job: Job,
-  options: EarlierOptions,
-): Promise<EarlierWork | undefined> {
+export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions): Promise<EarlierWork | undefined> {
   let found: EarlierWork | undefined;
-  for (const name of (await readdir(folders.private)).filter(isRunId).sort()) {
-    const runId = await settlePublished(folders, name, job, options);
+  for (const name of (await readdir(hold.own)).filter(isRunId).sort()) {
+    const runId = await settlePublished(hold, name, job, options);
     if (runId === undefined) continue;
-    const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));
+    const facts = factsFrom(await readJsonFile(join(hold.own, runId, "plan.json")));
     const why = reasonAgainst(facts, job, options);
     if (why === undefined && facts) found = { runId, startedAt: facts.startedAt };
-    else await setAside(folders, runId, `the work of run ${runId} is not continued: ${why}`, options);
+    else if (!facts && (await isEmpty(join(hold.own, runId, "parts"))))
+      await rm(join(hold.own, runId), { recursive: true, force: true }); // it ended before it had begun
+    else await setAside(hold, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
   else if (options.retryFailed) options.log("warn", "there is no run with failed documents to go on from: all is read");
   return found;
 }
 
-/** Looks for work that the next run will continue, and changes nothing. */
+/** Looks for work that the next run will continue, in the folders of all holders, and changes nothing. */
 export async function findEarlierWork(
   folders: JobFolders,
   job: Job,
   now: () => Date,
 ): Promise<EarlierWork | undefined> {
-  const names = await readdir(folders.private).catch(() => []);
-  const runIds = names.filter(isRunId).sort();
   let found: EarlierWork | undefined;
-  for (const runId of runIds) {
-    if (await readJsonFile(join(folders.runs, runId, "manifest.json"))) continue;
-    const facts = factsFrom(await readJsonFile(join(folders.private, runId, "plan.json")));
+  for (const path of await workIn(folders.private)) {
+    const runId = basename(path);
+    if (await readSharedJson(join(folders.runs, runId, "manifest.json"))) continue;
+    const facts = factsFrom(await readSharedJson(join(path, "plan.json")));
     if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
       found = { runId, startedAt: facts.startedAt };
     }
@@ -70,30 +69,48 @@ export async function findEarlierWork(
   return found;
 }
 
+/** The work of every run below `.work`, in the order of run ids. */
+async function workIn(folder: string): Promise<readonly string[]> {
+  const holders = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
+  const found: string[] = [];
+  for (const holder of holders.filter((entry) => entry.isDirectory() && entry.name !== "indexing_status")) {
+    const names = await readdir(join(folder, holder.name)).catch((): string[] => []);
+    found.push(...names.filter(isRunId).map((name) => join(folder, holder.name, name)));
+  }
+  return found.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
+}
+
 /**
  * Ends the work of a run that was published: gives undefined, or, where its failed documents are to be read again, the id of
  * the new run that the work now is for. Work that was not published stays as it is.
  */
 async function settlePublished(
-  folders: JobFolders,
+  hold: Hold,
   runId: string,
   job: Job,
   { now, retryFailed }: EarlierOptions,
 ): Promise<string | undefined> {
-  const work = join(folders.private, runId);
-  const manifest = await readJsonFile(join(folders.runs, runId, "manifest.json"));
-  if (typeof manifest !== "object" || manifest === null || !("status" in manifest)) return runId;
+  const work = join(hold.own, runId);
+  if (!(await isThere(join(hold.runs, runId)))) return runId;
+  const manifest = await readSharedJson(join(hold.runs, runId, "manifest.json"));
+  const status =
+    typeof manifest === "object" && manifest !== null && "status" in manifest ? manifest.status : undefined;
+  if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
-  if (manifest.status === "partial" && retryFailed && samePlan) {
-    const newId = await newRunId(folders.runs, now()); // its start stays that of the work, which may be too old by now
+  if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
     for (const file of [discoveryFile, requestFile]) await rm(join(work, file), { force: true });
-    await rename(work, join(folders.private, newId));
-    return newId;
+    return renamed(hold, runId, now());
   }
-  if (manifest.status === "complete") await pointLatest(folders, runId);
   await rm(work, { recursive: true, force: true });
   return undefined;
+}
+
+/** Gives work the id of a new run; its start stays that of the work, which may be too old by now. */
+async function renamed(hold: Hold, runId: string, now: Date): Promise<string> {
+  const newId = await newRunId(hold.runs, now);
+  await rename(join(hold.own, runId), join(hold.own, newId));
+  return newId;
 }
 
 function reasonAgainst(
@@ -108,17 +125,16 @@ function reasonAgainst(
 }
 
 /** The last work that was set aside is kept, in case somebody wants it; its time says since when. */
-async function setAside(
-  folders: JobFolders,
-  runId: string,
-  message: string,
-  { log, now }: EarlierOptions,
-): Promise<void> {
-  const aside = join(folders.private, "set-aside");
-  await rm(aside, { recursive: true, force: true });
-  await rename(join(folders.private, runId), aside);
+async function setAside(hold: Hold, runId: string, message: string, { log, now }: EarlierOptions): Promise<void> {
+  const aside = join(hold.private, "set-aside");
+  await removeFrom(hold, aside);
+  await rename(join(hold.own, runId), aside);
   await utimes(aside, now(), now());
   log("info", `${message}; it lies in ${aside}`);
+}
+
+async function isEmpty(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch((): string[] => [])).length === 0;
 }
 
 interface Facts {

@@ -2,7 +2,6 @@ import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { lockJob } from "./lock.js";
 
 /** Where the files of a job lie. */
 export interface JobFolders {
@@ -18,8 +17,22 @@ export interface JobFolders {
   readonly waiting: string;
 }
 
+/** What a process has while it holds a job. */
+export interface Hold extends JobFolders {
+  /** Names this hold and no other. */
+  readonly token: string;
+  /**
+   * `.work/<token>`: ours alone. The source of every rename that publishes something lies in it, and so does the target of
+   * every rename that takes something away. A successor renames and removes this folder first of all (it fences us), so that
+   * whatever we do late fails; and nothing of ours ever makes it again.
+   */
+  readonly own: string;
+  /** Aborted, with a LostError, when the lock of the job is no longer ours. */
+  readonly lost: AbortSignal;
+}
+
 /** Names the folders of a job; makes none. */
-export function foldersOf({ name, output }: Job): JobFolders {
+export function foldersOf({ name, output }: Pick<Job, "name" | "output">): JobFolders {
   const folder = join(output.dir, name);
   const hidden = join(folder, ".work");
   return {
@@ -38,31 +51,19 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Holds the lock of a job while `work` goes on in its folders, which are made. BusyError when another has it. `lost` is
- * aborted, with a StopError, when the lock is no longer ours: nothing may be published then.
+ * Makes a folder below that of a holder, but none above it: a holder that was fenced must not bring its folder back. One
+ * that is there already is fine.
  */
-export async function withJobFolders<T>(
-  job: Job,
-  now: Date,
-  work: (folders: JobFolders, lost: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const folders = foldersOf(job);
-  await refuseLinks(folders);
-  await makeFolder(folders.private);
-  const lost = new AbortController();
-  const unlock = await lockJob(folders.private, now, { onLost: (error) => lost.abort(error) });
-  try {
-    await makeFolder(folders.runs);
-    await makeFolder(folders.waiting);
-    return await work(folders, lost.signal);
-  } finally {
-    await unlock();
-  }
+export async function makeOwnFolder(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
 }
 
 /** Refuses what would lead out of the folder of a job. */
 export async function refuseLinks(folders: JobFolders): Promise<void> {
-  for (const path of Object.values(folders)) await refuseLink(path);
+  const { folder, database, runs, private: hidden, waiting } = folders;
+  for (const path of [folder, database, runs, hidden, waiting]) await refuseLink(path);
 }
 
 /** A link that somebody planted would lead what is written, or removed, elsewhere. */

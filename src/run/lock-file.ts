@@ -1,10 +1,15 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
-import { BusyError, StopError } from "../errors.js";
+import type { FileHandle } from "node:fs/promises";
+import { BusyError } from "../errors.js";
+import { ifAbsent } from "./is-there.js";
 import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
+import { openRegular } from "./regular-file.js";
 
-/** Milliseconds after which a lock that nobody has touched is dead, wherever its process is or was. */
+/** Milliseconds after which a lock that nobody has touched is stale, wherever its process is or was. */
 export const deadAfter = 120_000;
+
+/** What a holder that is done appends to its lock, through its own handle: whoever finds it may take the lock at once. */
+const releaseMark = "\nreleased\n";
 
 /** A lock file as it is found. */
 export interface LockFile {
@@ -15,15 +20,15 @@ export interface LockFile {
   readonly touched: number;
 }
 
-/** Reads a lock; undefined when there is none. A network drive gives the newest facts to who opens a file. */
+/**
+ * Reads a lock; undefined when there is none. A network drive gives the newest facts to who opens a file. StopError where
+ * something else than a file has its name.
+ */
 export async function readLock(path: string): Promise<LockFile | undefined> {
-  const file = await open(path, "r").catch(unless("ENOENT", undefined));
+  const file = await openRegular(path).catch(ifAbsent(undefined));
   if (!file) return undefined;
   try {
-    const facts = await file.stat();
-    if (!facts.isFile())
-      throw new StopError(`${path} is no file, but stands where the lock of the job belongs; remove it`);
-    const [text, { ino, mtimeMs }] = [await file.readFile("utf8"), facts];
+    const [{ ino, mtimeMs }, text] = [await file.stat(), await file.readFile("utf8")];
     const id = createHash("sha256").update(`${ino} ${text}`).digest("hex").slice(0, 16);
     return { id, text, touched: mtimeMs };
   } finally {
@@ -43,11 +48,22 @@ export async function touch(mine: FileHandle, text: string): Promise<void> {
   await mine.sync();
 }
 
+/** Says in the own lock that its holder is done. */
+export async function markReleased(mine: FileHandle, text: string): Promise<void> {
+  await mine.write(releaseMark, Buffer.byteLength(text));
+}
+
+/** Whether a lock is the one with this text, released or not. */
+export function isLockOf(found: LockFile | undefined, text: string): boolean {
+  return found?.text === text || found?.text === `${text}${releaseMark}`;
+}
+
 /**
  * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
  * ahead of `now` is none that a living process gave.
  */
 export async function refuseHeld(path: string, { text, touched }: LockFile, now: number): Promise<void> {
+  if (text.endsWith(releaseMark)) return;
   const holder = holderFrom(text);
   const alive = holder && (await isAlive(holder));
   const age = now - touched;

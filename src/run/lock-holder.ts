@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 
 /** Who holds the lock of a job. */
 export interface Holder {
-  /** Of this one hold: no two locks have the same content. */
+  /** Of this one hold: no two locks have the same content. Null in the lock of an unknown program. */
   readonly id: string | null;
   readonly pid: number;
   readonly host: string;
@@ -19,16 +19,16 @@ export interface Holder {
 }
 
 /** This process, as it holds a lock. */
-export async function thisHolder(since: Date): Promise<Holder> {
+export async function thisHolder(since: Date): Promise<Holder & { readonly id: string }> {
   const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
   return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
 }
 
-/** What stands in a lock file; undefined when it is empty or garbled. */
+/** The holder in the first line of a lock file; undefined when it is empty or garbled. */
 export function holderFrom(text: string): Holder | undefined {
   const optional = (value: unknown) => (value === undefined || value === null ? null : String(value));
   try {
-    const { id, pid, host, since, born, space, boot } = JSON.parse(text);
+    const { id, pid, host, since, born, space, boot } = JSON.parse(text.split("\n", 1)[0] ?? "");
     if (!Number.isSafeInteger(pid) || pid <= 0 || typeof host !== "string") return undefined;
     return {
       id: optional(id),

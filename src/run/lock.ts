@@ -1,15 +1,29 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, link, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { StopError } from "../errors.js";
-import { deadAfter, driveTime, readLock, refuseHeld, touch, unless } from "./lock-file.js";
-import { holderFrom, isAlive, thisHolder } from "./lock-holder.js";
+import { LostError, StopError } from "../errors.js";
+import { ifAbsent, isThere } from "./is-there.js";
+import { deadAfter, driveTime, isLockOf, markReleased, readLock, refuseHeld, touch, unless } from "./lock-file.js";
+import { type Holder, holderFrom, isAlive, thisHolder } from "./lock-holder.js";
 
 export interface LockOptions {
   /** Milliseconds between two signs of life. */
   readonly every?: number;
-  /** Told when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
-  readonly onLost?: (error: StopError) => void;
+  /** Called when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
+  readonly onLost?: (error: LostError) => void;
+}
+
+/** The lock of a job, which this process holds. */
+export interface Lock {
+  readonly holder: Holder & { readonly id: string };
+  /** The id of the holder whose lock was taken over, if its process is proved dead. */
+  readonly dead: string | undefined;
+  readonly isOurs: () => Promise<boolean>;
+  /**
+   * Lets the lock go. It is marked through our own handle first, and then moved into `folder`, which only we use: a lock that
+   * another put in its place meanwhile is put back, never removed.
+   */
+  readonly release: (folder: string) => Promise<void>;
 }
 
 /** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one sign of life. */
@@ -22,26 +36,41 @@ interface Mine {
 }
 
 /**
- * Takes the lock of a job and gives a function that lets it go. A second run gets a BusyError that says who holds it. The
- * lock of a process of this machine that is no more is taken over at once, any other when it has not been touched for two
- * minutes; who holds it touches it every 10 s.
+ * Takes the lock of a job. A second run gets a BusyError that says who holds it. The lock of a process of this machine that
+ * is no more, and one that was released, is taken over at once, any other when it has not been touched for two minutes; who
+ * holds it touches it every 10 s. The lock keeps two runs from working at the same time as a rule; that both cannot publish
+ * is ensured by fencing (fence.ts), as a process that was frozen while it held the lock does not know that it lost it.
  */
-export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<() => Promise<void>> {
+export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
-  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(await thisHolder(now)));
+  const holder = await thisHolder(now);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder));
+  let dead: string | undefined;
   try {
-    await take(path, mine);
+    dead = await take(path, mine);
     await removeLeftovers(path, mine);
   } catch (error) {
     await mine.file.close();
-    throw error;
+    if (await isThere(mine.path).catch(() => true)) throw error;
+    throw new LostError(`${path} was taken by another run while this one gave no sign of life, so it ends`, {
+      cause: error,
+    });
   } finally {
     await rm(mine.path, { force: true });
   }
   const end = giveSigns(path, mine, options);
-  return async () => {
-    await end();
-    if ((await readLock(path))?.text === mine.text) await rm(path, { force: true });
+  return {
+    holder,
+    dead,
+    isOurs: async () => isLockOf(await readLock(path), mine.text),
+    release: async (aside) => {
+      try {
+        await end();
+        await letGo(path, mine, join(aside, "lock"));
+      } finally {
+        await mine.file.close();
+      }
+    },
   };
 }
 
@@ -59,14 +88,19 @@ async function makeMine(path: string, text: string): Promise<Mine> {
 /**
  * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
  * who holds it and still finds the dead one knows that nobody else can replace it. Should he die before he does, there is a
- * dead lock on the dead lock, which is taken over alike.
+ * dead lock on the dead lock, which is taken over alike. Gives the id of the holder that was replaced, if its process is
+ * proved dead.
  */
-async function take(path: string, mine: Mine): Promise<void> {
+async function take(path: string, mine: Mine): Promise<string | undefined> {
   for (;;) {
     // A link appears with its content or not at all, and fails where there is one already.
-    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return;
+    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
     const dead = await readLock(path);
-    if (!dead) continue;
+    if (!dead) {
+      if ((await lstat(path).catch(ifAbsent(undefined)))?.isSymbolicLink())
+        throw new StopError(`${path} is a symbolic link that leads nowhere; remove it`);
+      continue;
+    }
     await refuseHeld(path, dead, mine.now);
     const claim = `${path}.${dead.id}`;
     await take(claim, mine);
@@ -74,11 +108,21 @@ async function take(path: string, mine: Mine): Promise<void> {
       if ((await readLock(path))?.id !== dead.id) continue;
       await link(mine.path, `${mine.path}.new`);
       await rename(`${mine.path}.new`, path);
-      return;
+      const holder = holderFrom(dead.text);
+      return holder && (await isAlive(holder)) === false ? (holder.id ?? undefined) : undefined;
     } finally {
       await rm(claim, { force: true });
     }
   }
+}
+
+/** Marks our lock and takes it away, by a name in a folder of ours: the move shows which lock it was that stood there. */
+async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
+  await markReleased(mine.file, mine.text).catch(() => {}); // on a full disk it is taken away without a mark
+  if (!isLockOf(await readLock(path), mine.text)) return;
+  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
+  if (!isLockOf(await readLock(aside), mine.text)) await link(aside, path).catch(unless("EEXIST", undefined));
+  await rm(aside, { force: true });
 }
 
 /** Removes what killed processes left beside the lock. Locks on locks mean nothing any more: all of them are on others than ours. */
@@ -111,7 +155,7 @@ function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {}
     const found = await readLock(path).catch(() => ({ text: mine.text }));
     if (found?.text === mine.text || lost) return;
     lost = true;
-    onLost(new StopError(lostText(path, found?.text)));
+    onLost(new LostError(lostText(path, found?.text)));
   };
   const timer = setInterval(() => {
     sign = sign.then(give);
@@ -119,7 +163,6 @@ function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {}
   return async () => {
     clearInterval(timer);
     await sign;
-    await mine.file.close();
   };
 }
 

@@ -1,9 +1,8 @@
-import { access } from "node:fs/promises";
 import { join } from "node:path";
-import type { Job } from "../job/job.js";
 import { jsonlSink, jsonlText } from "../sinks/jsonl.js";
-import type { JsonlFile, Sink, TextFormat } from "../sinks/sink.js";
-import type { Workspace } from "./workspace.js";
+import type { Sink, TextFormat } from "../sinks/sink.js";
+import type { DatabaseSinkOptions } from "./database-sink.js";
+import { databaseOptions, newDatabase } from "./job-database.js";
 
 /** What a job writes. */
 export interface Outputs {
@@ -15,23 +14,12 @@ export interface Outputs {
   readonly newDatabase: string | undefined;
 }
 
-/** The formats and sinks that a job asks for; `waiting` are readings of the indexing status for its database. */
-export async function outputsOf(
-  job: Job,
-  workspace: Workspace,
-  waiting: readonly JsonlFile[],
-  signal: AbortSignal,
-): Promise<Outputs> {
+/** The formats and sinks that a job asks for; a format is loaded only where it is. */
+export async function outputsOf(options: DatabaseSinkOptions): Promise<Outputs> {
+  const { job, workspace, signal } = options;
   const formats: TextFormat[] = [jsonlText];
   const sinks: Sink[] = [];
   const asked = new Set(job.output.formats);
-  const options = { memory: job.output.memory, temporary: join(workspace.scratch, "spill"), signal };
-  const previous = await access(workspace.database).then(
-    () => workspace.database,
-    () => undefined,
-  );
-  const target = join(workspace.scratch, "new.duckdb");
-  // a format is loaded where it is asked for
   if (asked.has("jsonl")) sinks.push(jsonlSink);
   if (asked.has("csv")) {
     const { csvSink, csvText } = await import("../sinks/csv.js");
@@ -41,11 +29,12 @@ export async function outputsOf(
   }
   if (asked.has("parquet")) {
     const { parquetSink } = await import("../sinks/parquet.js");
-    sinks.push(parquetSink(options));
+    const temporary = join(workspace.scratch, "spill");
+    sinks.push(parquetSink({ ...databaseOptions(job, workspace, signal), temporary }));
   }
   if (asked.has("duckdb")) {
-    const { duckDbSink } = await import("../sinks/duckdb.js");
-    sinks.push(duckDbSink({ ...options, previous, target, waiting }));
+    const { jobDatabaseSink } = await import("./database-sink.js");
+    sinks.push(jobDatabaseSink(options));
   }
-  return { formats, sinks, newDatabase: asked.has("duckdb") ? target : undefined };
+  return { formats, sinks, newDatabase: asked.has("duckdb") ? join(workspace.scratch, newDatabase) : undefined };
 }

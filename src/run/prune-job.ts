@@ -1,7 +1,10 @@
-import { access } from "node:fs/promises";
 import { UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { foldersOf, type JobFolders, refuseLinks, withJobFolders } from "./job-folders.js";
+import { problemText } from "./disk-error.js";
+import { withHold } from "./hold.js";
+import { isThere } from "./is-there.js";
+import { foldersOf, refuseLinks } from "./job-folders.js";
+import { mendPublished } from "./mend-published.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
 import type { Log, RunOptions } from "./run-options.js";
 import type { Workspace } from "./workspace.js";
@@ -31,35 +34,29 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
   await refuseLinks(folders);
   if (dryRun || !(await isThere(folders.runs)))
     return { ...(await planPrune(job, keep, folders, now())), failures: [] };
-  return withJobFolders(job, now(), async () => {
-    const plan = await planPrune(job, keep, folders, now());
-    return { ...plan, failures: await pruneRuns(plan, folders, log) };
+  return withHold(job, { now, log }, async (hold) => {
+    await mendPublished(hold, job, log);
+    const plan = await planPrune(job, keep, hold, now());
+    return { ...plan, failures: await pruneRuns(plan, hold, log) };
   });
 }
 
 /** What a run does at its end: nothing of it can fail the run, which is published. Gives the runs that were removed. */
 export async function pruneAfterRun(
   job: Job,
-  workspace: Pick<Workspace, keyof JobFolders | "runId">,
-  { now, log }: { readonly now: () => Date; readonly log: Log },
+  workspace: Workspace,
+  { now, log, signal }: { readonly now: () => Date; readonly log: Log; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const { keep } = job.output;
-  if (!keep) return [];
+  if (!keep || !(await isThere(workspace.own))) return []; // a successor, who has fenced us, prunes at its own end
   try {
     const plan = await planPrune(job, keep, workspace, now(), workspace.runId);
-    const failures = await pruneRuns(plan, workspace, log);
+    const failures = await pruneRuns(plan, workspace, log, signal);
     for (const { runId, error } of failures) log("warn", `run ${runId} could not be removed: ${error}`);
     const failed = new Set(failures.map(({ runId }) => runId));
     return plan.runs.filter(({ keep, runId }) => !keep && !failed.has(runId)).map(({ runId }) => runId);
   } catch (error) {
-    log("warn", `old runs could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+    if (await isThere(workspace.own)) log("warn", `old runs could not be removed: ${problemText(error)}`);
     return [];
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -4,9 +4,11 @@ import type { Job, Keep } from "../job/job.js";
 import { type Decision, decideRuns } from "../retention/decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "../retention/past-runs.js";
 import { flush } from "../sinks/flush.js";
-import { clearRemoved, removedFolder } from "./clear-removed.js";
-import { type JobFolders, makeFolder } from "./job-folders.js";
+import { problemText } from "./disk-error.js";
+import { isThere } from "./is-there.js";
+import { type Hold, type JobFolders, makeOwnFolder } from "./job-folders.js";
 import { pointLatest } from "./latest.js";
+import { clearRemoved, removedFolder } from "./remove-from.js";
 import type { Log } from "./run-options.js";
 
 /** What is to become of the runs of a job. */
@@ -46,50 +48,59 @@ export async function planPrune(
 }
 
 /**
- * Removes what the plan does not keep, and says each before it does. A run leaves the folder of runs by one rename, and is
- * deleted in the work folder: a kill in between leaves nothing that is half there, and the next run deletes the rest. Gives
- * the runs that could not be removed. To be called with the lock of the job.
+ * Removes what the plan does not keep, and says each before it does. A run leaves the folder of runs by one rename into our
+ * own folder, and is deleted there: a kill in between leaves nothing that is half there, and the next run deletes the rest.
+ * Gives the runs that could not be removed. Once `signal` is aborted, no further run is removed.
  */
-export async function pruneRuns(plan: PrunePlan, folders: JobFolders, log: Log): Promise<readonly PruneFailure[]> {
-  await clearRemoved(folders);
-  await leadLatestAway(plan, folders);
+export async function pruneRuns(
+  plan: PrunePlan,
+  hold: Hold,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<readonly PruneFailure[]> {
+  await leadLatestAway(plan, hold);
   if (plan.setAside) {
     log("info", "removing the work that was set aside: too old to be continued");
-    await moveAway(folders, join(folders.private, "set-aside"), "set-aside").catch(() => {});
+    await moveAway(hold, join(hold.private, "set-aside"), "set-aside").catch(() => {});
   }
   const failures: PruneFailure[] = [];
   for (const { runId, reasons } of plan.runs.filter(({ keep }) => !keep)) {
+    if (signal?.aborted) {
+      failures.push({ runId, error: "interrupted before it was removed" });
+      continue;
+    }
     log("info", `removing run ${runId}: ${reasons.join(", ")}`);
     try {
-      await rm(join(folders.private, runId), { recursive: true, force: true }); // work that nobody can retry without it
-      await moveAway(folders, join(folders.runs, runId), runId);
+      await rm(join(hold.own, runId), { recursive: true, force: true }); // work that nobody can retry without it
+      await moveAway(hold, join(hold.runs, runId), runId);
     } catch (error) {
-      failures.push({ runId, error: error instanceof Error ? error.message : String(error) });
+      if (!(await isThere(hold.own))) throw error; // fenced: the successor prunes at its own end
+      failures.push({ runId, error: problemText(error) });
     }
   }
-  await flush(folders.runs);
-  await clearRemoved(folders);
+  await flush(hold.runs).catch(() => {}); // at worst, a power cut brings a removed run back
+  if (!signal?.aborted) await clearRemoved(hold);
   return failures;
 }
 
-async function moveAway(folders: JobFolders, path: string, name: string): Promise<void> {
-  await makeFolder(removedFolder(folders));
-  await rename(path, join(removedFolder(folders), name));
+async function moveAway(hold: Hold, path: string, name: string): Promise<void> {
+  await makeOwnFolder(removedFolder(hold));
+  await rename(path, join(removedFolder(hold), name));
 }
 
 /** Where `latest` leads to a run that goes, or nowhere, it leads to the newest complete run from now on. */
-async function leadLatestAway({ runs }: PrunePlan, folders: JobFolders): Promise<void> {
-  const latest = join(folders.folder, "latest");
+async function leadLatestAway({ runs }: PrunePlan, hold: Hold): Promise<void> {
+  const latest = join(hold.folder, "latest");
   const target = await readlink(latest).catch(() => undefined);
   if (target === undefined) return;
-  const isThere = await stat(latest).then(
+  const leadsSomewhere = await stat(latest).then(
     () => true,
     () => false,
   );
-  const place = resolve(folders.folder, target);
-  const goes = runs.some(({ runId, keep }) => !keep && resolve(folders.runs, runId) === place);
-  if (isThere && !goes) return;
+  const place = resolve(hold.folder, target);
+  const goes = runs.some(({ runId, keep }) => !keep && resolve(hold.runs, runId) === place);
+  if (leadsSomewhere && !goes) return;
   const newest = runs.find(({ keep, status }) => keep && status === "complete");
-  if (newest) await pointLatest(folders, newest.runId);
-  else await rm(latest, { force: true });
+  if (newest) await pointLatest(hold, newest.runId);
+  else await moveAway(hold, latest, "latest");
 }

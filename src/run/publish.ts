@@ -1,37 +1,109 @@
-import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { replaceDatabase } from "../sinks/duckdb-replace.js";
+import type { LostError } from "../errors.js";
+import type { Job } from "../job/job.js";
 import { flush } from "../sinks/flush.js";
+import { commitRun } from "./commit.js";
+import { problemText } from "./disk-error.js";
+import { lossBehind } from "./hold.js";
+import { databaseOptions, replaceDatabase } from "./job-database.js";
 import { pointLatest } from "./latest.js";
 import type { Manifest } from "./manifest.js";
+import type { CommitState } from "./run-options.js";
 import { removeWaiting } from "./waiting-status.js";
 import type { Workspace } from "./workspace.js";
 
 /** Where a published run lies. */
 export interface Published {
   readonly folder: string;
-  /** Undefined when the job asks for no database. */
+  /** Undefined when the job asks for no database, and when it could not be replaced. */
   readonly database: string | undefined;
+  /** A sentence for each step after the commit that failed; the next run does it. */
+  readonly problems: readonly string[];
+}
+
+/** What of a staged run is to be put in place. */
+export interface ToPublish {
+  readonly job: Job;
+  readonly manifest: Manifest;
+  /** Undefined when the job asks for no database. */
+  readonly newDatabase: string | undefined;
+  /** The database that is published is known to be damaged: it is kept aside. */
+  readonly isDamaged: boolean;
+  /** The readings of the indexing status that the new database holds. */
+  readonly waiting: readonly string[];
+  readonly onCommit: (state: CommitState) => void;
 }
 
 /**
- * Puts a staged run in place: the database, its folder, and `latest` if the run is complete, each by one rename, so that a
- * reader sees all of it or nothing. What lies in the stage is on the disk already. The folder comes after the database:
- * where it is, all of it is. `waiting` are the readings of the indexing status that the new database holds.
+ * Puts a staged run in place: its folder, which is the commit, then the database, then `latest` if the run is complete, each
+ * by one rename, so that a reader sees all of it or nothing. What lies in the stage is on the disk already. Rejects only if
+ * nothing is published. The source of every rename lies in our own folder: if a successor has fenced us, it fails.
  */
 export async function publishRun(
-  manifest: Manifest,
+  { job, manifest, newDatabase, isDamaged, waiting, onCommit }: ToPublish,
   workspace: Workspace,
-  newDatabase: string | undefined,
-  waiting: readonly string[],
 ): Promise<Published> {
-  if (newDatabase !== undefined) {
-    await replaceDatabase(newDatabase, workspace.database);
-    await removeWaiting(waiting);
-  }
-  const folder = join(workspace.runs, workspace.runId);
-  await rename(workspace.stage, folder);
-  await flush(workspace.runs);
-  if (manifest.status === "complete") await pointLatest(workspace, workspace.runId);
-  return { folder, database: newDatabase === undefined ? undefined : workspace.database };
+  onCommit("begun");
+  await commitRun(workspace).catch((error: unknown) => {
+    onCommit("failed");
+    throw error;
+  });
+  onCommit("done");
+  const failures: Failure[] = [];
+  const attempt = async (step: () => Promise<unknown>, sayFailed: (reason: string) => string): Promise<boolean> =>
+    step().then(
+      () => true,
+      (error: unknown) => {
+        failures.push({ error, sayFailed });
+        return false;
+      },
+    );
+  const flushed = (folder: string) =>
+    attempt(
+      () => flush(folder),
+      (reason) =>
+        `${folder} could not be flushed to the disk (${reason}): a power cut may take back what was published`,
+    );
+  await flushed(workspace.runs); // before anything leads to the folder
+  const asides: string[] = [];
+  const isReplaced =
+    newDatabase !== undefined &&
+    (await attempt(
+      async () =>
+        asides.push(
+          ...asList(await replaceDatabase(newDatabase, workspace, databaseOptions(job, workspace), isDamaged)),
+        ),
+      (reason) => `${workspace.database} could not be replaced (${reason}); the next run does it`,
+    ));
+  if (isReplaced) await removeWaiting(waiting, workspace);
+  if (manifest.status === "complete")
+    await attempt(
+      () => pointLatest(workspace, workspace.runId),
+      (reason) => `latest could not be moved to this run (${reason}); the next run does it`,
+    );
+  await flushed(workspace.folder);
+  const [first] = failures;
+  const loss = first && (await lossBehind(first.error, workspace));
+  return {
+    folder: join(workspace.runs, workspace.runId),
+    database: isReplaced ? workspace.database : undefined,
+    problems: [
+      ...asides.map((path) => `the database that could not be read is kept as ${path}`),
+      ...sentencesOf(failures, loss),
+    ],
+  };
+}
+
+const asList = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+
+/** A step after the commit that failed. */
+interface Failure {
+  readonly error: unknown;
+  readonly sayFailed: (reason: string) => string;
+}
+
+/** One sentence where all of it has one cause: a successor, which does what is left to do. */
+function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
+  if (loss) return [`${loss.message}. It brings latest and the database up to date`];
+  return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));
 }

@@ -1,3 +1,4 @@
+import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { Counts } from "../normalise/columns.js";
 import type { DocumentRow } from "../normalise/document-row.js";
@@ -76,4 +77,13 @@ export function countsOf({ discovery, documents, before, after, fields }: Readin
     metadata_fields: fields.rows.length,
     ...(discovery.found ? { document_info: discovery.found.rows.length } : {}),
   };
+}
+
+/** A run of which no document could be read is no dump, and says why. */
+export function requireDocument({ documents }: Reading): void {
+  const [first] = documents;
+  if (!first || documents.some(({ row }) => row.status !== "failed")) return;
+  const which = documents.length === 1 ? "the document" : `none of the ${documents.length} documents`;
+  const what = documents.length === 1 ? "could not be read" : "could be read; the first";
+  throw new StopError(`${which} ${what}: ${first.row.error}`);
 }

@@ -1,24 +1,31 @@
 import { join } from "node:path";
-import { StopError } from "../errors.js";
+import type { Client } from "../client/open-client.js";
 import type { Job } from "../job/job.js";
-import { sayDiskFull } from "./disk-full.js";
+import { sayDiskError } from "./disk-error.js";
+import { databaseOptions } from "./job-database.js";
 import type { Manifest } from "./manifest.js";
 import { outputsOf } from "./outputs.js";
+import type { PreparedDatabase } from "./prepare-database.js";
 import { pruneAfterRun } from "./prune-job.js";
 import { type Published, publishRun } from "./publish.js";
 import { readEverything } from "./read-everything.js";
-import type { Reading } from "./reading.js";
+import { requireDocument } from "./reading.js";
 import { withRequestSum } from "./request-sum.js";
-import { type RunOptions, withDefaults } from "./run-options.js";
+import { type Log, type RunOptions, withDefaults } from "./run-options.js";
 import { stageRun } from "./stage-run.js";
-import { tellOutcome } from "./tell-outcome.js";
+import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { joinWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
-import { withWorkspace } from "./workspace.js";
+import { type Kept, type Workspace, withWorkspace } from "./workspace.js";
 
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published {
   readonly manifest: Manifest;
+  /**
+   * `partial` where documents failed or moved while they were read, and where a step after the commit failed: `problems`
+   * says which. The manifest knows of the documents only.
+   */
+  readonly status: "complete" | "partial";
   /** Ids of the runs that `output.keep` let go of. */
   readonly pruned: readonly string[];
 }
@@ -30,47 +37,72 @@ export interface RunResult extends Published {
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
   const setting = withDefaults(options);
-  return tellOutcome(job, setting, (began) => readAndPublish(job, setting, began));
+  return tellOutcome(job, setting, (telling) => readAndPublish(job, setting, telling));
 }
 
-async function readAndPublish(
-  job: Job,
-  setting: Required<RunOptions>,
-  began: (runId: string) => void,
-): Promise<RunResult> {
+async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, ends }: Telling): Promise<RunResult> {
   return withClient(job, setting, (client, baseUrl) =>
-    withWorkspace(job, setting, isPartial, async (workspace) => {
-      began(workspace.runId);
-      const signal = AbortSignal.any([setting.signal, workspace.lost]);
-      signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
-      const waiting = await waitingFiles(workspace);
-      const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
-      const outputs = await outputsOf(job, workspace, joined, signal);
-
-      const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
-        const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
-        requireDocument(reading);
-        return stageRun(reading, { ...setting, ...outputs, job, baseUrl, workspace, signal, requests });
-      });
-      signal.throwIfAborted();
-      const published = await publishRun(manifest, workspace, outputs.newDatabase, waiting);
-      return { manifest, ...published, pruned: await pruneAfterRun(job, workspace, setting) };
+    withWorkspace(job, setting, keptBy(job), (workspace) => {
+      began(workspace.runId, workspace);
+      return ends(() => readWithin(workspace, job, setting, client, baseUrl));
     }),
   ).catch((error: unknown) => {
-    throw sayDiskFull(error, job.output.dir, setting.tally.step);
+    throw sayDiskError(error, job.output.dir, setting.tally.step);
   });
 }
 
-/** A partial run can be improved on: `retryFailed` reads what failed, and nothing else. */
-function isPartial({ manifest }: RunResult): boolean {
-  return manifest.status === "partial";
+async function readWithin(
+  workspace: Workspace,
+  job: Job,
+  setting: Required<RunOptions>,
+  client: Client,
+  baseUrl: string,
+): Promise<RunResult> {
+  const signal = AbortSignal.any([setting.signal, workspace.lost]);
+  signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
+  const { log } = setting;
+  const { previous, losses: known } = await prepared(workspace, job, log, signal);
+  let damage: readonly string[] | undefined;
+  const onDamage = (losses: readonly string[]) => {
+    damage = losses;
+  };
+  const waiting = await waitingFiles(workspace);
+  const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
+  const outputs = await outputsOf({ job, workspace, previous, waiting: joined, log, signal, onDamage });
+
+  const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
+    const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
+    requireDocument(reading);
+    const duckDb = databaseOptions(job, workspace, signal);
+    return stageRun(reading, { ...setting, ...outputs, duckDb, job, baseUrl, workspace, signal, requests });
+  });
+  signal.throwIfAborted();
+  const { newDatabase } = outputs;
+  const { onCommit } = setting;
+  const isDamaged = damage !== undefined;
+  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
+  const problems = [...known, ...(damage ?? []), ...published.problems];
+  const status = problems.length > 0 ? "partial" : manifest.status;
+  const pruned = await pruneAfterRun(job, workspace, setting);
+  return { ...published, manifest, status, problems, pruned };
 }
 
-/** A run of which no document could be read is no dump, and says why. */
-function requireDocument({ documents }: Reading): void {
-  const [first] = documents;
-  if (!first || documents.some(({ row }) => row.status !== "failed")) return;
-  const which = documents.length === 1 ? "the document" : `none of the ${documents.length} documents`;
-  const what = documents.length === 1 ? "could not be read" : "could be read; the first";
-  throw new StopError(`${which} ${what}: ${first.row.error}`);
+/** Looks at the database before the crawl, which may take hours. */
+async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
+  if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [] };
+  const { prepareDatabase } = await import("./prepare-database.js"); // heavy; other formats do without
+  const found = await prepareDatabase(workspace, job, log, signal);
+  for (const sentence of found.losses) log("warn", sentence);
+  return found;
+}
+
+/**
+ * A partial run can be improved on: `retryFailed` reads what failed, and nothing else. A database that could not take its
+ * place waits for the next run.
+ */
+function keptBy({ output }: Job): (result: RunResult) => Kept {
+  return ({ manifest, database }) => {
+    if (database === undefined && output.formats.includes("duckdb")) return "everything";
+    return manifest.status === "partial" ? "what was read" : "nothing";
+  };
 }

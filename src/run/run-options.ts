@@ -3,6 +3,9 @@ import { emptyRunTally, type RunTally } from "./run-tally.js";
 /** Says something to whoever watches a run; never a result. */
 export type Log = (level: "info" | "warn", message: string) => void;
 
+/** `begun`: it cannot be known whether the run is published; `done`: it is, whatever happens; `failed`: it is not. */
+export type CommitState = "begun" | "done" | "failed";
+
 export interface RunOptions {
   /** Where the key is looked up; the environment of the process by default. */
   readonly env?: NodeJS.ProcessEnv;
@@ -12,6 +15,8 @@ export interface RunOptions {
   readonly tally?: RunTally;
   readonly log?: Log;
   readonly now?: () => Date;
+  /** Called before and after the one rename that publishes the run. */
+  readonly onCommit?: (state: CommitState) => void;
   /** Begin anew, whatever an earlier run left. */
   readonly fresh?: boolean;
   /** Go on from a run that was published although documents failed: only these are read. */
@@ -26,6 +31,7 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
     tally: options.tally ?? emptyRunTally(),
     log: options.log ?? (() => {}),
     now: options.now ?? (() => new Date()),
+    onCommit: options.onCommit ?? (() => {}),
     fresh: options.fresh ?? false,
     retryFailed: options.retryFailed ?? false,
   };

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
+import type { DuckDbOptions } from "../sinks/duckdb-open.js";
 import { flush } from "../sinks/flush.js";
 import type { PartFile } from "../sinks/join-parts.js";
 import { joinJsonl } from "../sinks/jsonl.js";
@@ -11,7 +12,7 @@ import { compareDiscovery, type Discovered, discoveredIds } from "./discovered.j
 import { DocumentParts } from "./document-parts.js";
 import { earlierListings } from "./earlier-listings.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
-import { countsOf, driftOf, type Reading, statusOf, warningsOf } from "./reading.js";
+import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RequestSum } from "./request-sum.js";
 import type { RunTally } from "./run-tally.js";
 import type { Workspace } from "./workspace.js";
@@ -23,6 +24,8 @@ export interface StageOptions {
   readonly formats: readonly TextFormat[];
   readonly sinks: readonly Sink[];
   readonly tally: RunTally;
+  /** What DuckDB may use. */
+  readonly duckDb: DuckDbOptions;
   /** The requests of the run so far. */
   readonly requests: () => RequestSum;
   readonly signal: AbortSignal;
@@ -31,12 +34,35 @@ export interface StageOptions {
 /** The name of the parts that belong to no document. */
 const runParts = "run";
 
-/** Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. */
+/**
+ * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see.
+ * Documents whose rows DuckDB cannot take are failed, and everything is made once more without them.
+ */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
+  const { runs, runId } = options.workspace;
+  const discovered = await compareDiscovery(reading.discovery, earlierListings(runs, runId));
+  for (let kept = reading; ; ) {
+    try {
+      return await stageFiles(kept, discovered, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      const { withoutRefused } = await import("./refused-documents.js");
+      const others = await withoutRefused(kept, error, options.duckDb);
+      if (!others) throw error;
+      requireDocument(others);
+      kept = others;
+    }
+  }
+}
+
+async function stageFiles(
+  reading: Reading,
+  discovered: Discovered | undefined,
+  options: StageOptions,
+): Promise<Manifest> {
   const { workspace, sinks, tally, signal } = options;
   const parts = [...reading.documents.flatMap(({ files }) => files), ...(await writeRunParts(reading, options))];
   tally.step = "joining the parts";
-  const discovered = await compareDiscovery(reading.discovery, earlierListings(workspace.runs, workspace.runId));
   const stage = { ...(await joinedStage(reading, parts, options)), documentChanges: discovered?.changes };
   const files: StagedFile[] = [];
   for (const sink of sinks) {

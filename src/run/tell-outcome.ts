@@ -3,48 +3,97 @@ import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
+import { problemText } from "./disk-error.js";
+import type { Hold } from "./job-folders.js";
 import type { Manifest } from "./manifest.js";
 import type { RunOptions } from "./run-options.js";
 import { writeMetrics } from "./write-metrics.js";
 
 type Setting = Required<RunOptions>;
 
+/** What is told of a published run. */
+export interface Told {
+  readonly manifest: Manifest;
+  readonly status: Manifest["status"];
+  readonly problems: readonly string[];
+}
+
+/** What a run tells of itself while it holds its job. */
+export interface Telling {
+  /** To be called when the run has its id. */
+  readonly began: (runId: string, hold: Hold) => void;
+  /** To be called at its end, while it still holds the job: its metrics are kept. */
+  readonly ends: <Result extends Told>(work: () => Promise<Result>) => Promise<Result>;
+}
+
 /**
- * Does a run and tells of it: its start (when `work` calls `began`) and its end to the job's `notify`, and its end to the
- * metrics. Nobody hears of a run that never was, as another has the lock, and no URL of one that somebody ended with ^C.
- * Whatever goes wrong with telling is a warning, and the run ends as it would have.
+ * Does a run and tells of it: its start and its end to the job's `notify`, and its end to the metrics. Nobody hears of a run
+ * that never was, as another has the lock, and no URL of one that somebody ended with ^C. Whatever goes wrong with telling is
+ * a warning, and the run ends as it would have.
  */
-export async function tellOutcome<Result extends { readonly manifest: Manifest }>(
+export async function tellOutcome<Result extends Told>(
   job: Job,
   setting: Setting,
-  work: (began: (runId: string) => void) => Promise<Result>,
+  work: (telling: Telling) => Promise<Result>,
 ): Promise<Result> {
   const notifier = job.notify && new Notifier(job.notify, (message) => setting.log("warn", message));
   const start = performance.now();
   let runId: string | null = null;
-  const tell = async (end: Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>) => {
+  let held: Hold | undefined;
+  const outcomeOf = (end: End): RunOutcome => {
     const seconds = (performance.now() - start) / 1000;
     const known = { job: job.name, runId, finishedAt: setting.now(), seconds, requests: setting.tally.requests };
-    const outcome = { ...known, rows: undefined, documents: undefined, failedDocuments: [], ...end };
-    await writeMetrics(job, outcome).catch((error: Error) => {
-      setting.log("warn", `the metrics could not be written: ${error.message}`);
-    });
-    const isKnown = end.status === "interrupted" && isKeyboard(setting.signal.reason);
-    if (!isKnown) await notifier?.end(outcome, setting.signal);
+    return { ...known, rows: undefined, documents: undefined, failedDocuments: [], ...end };
   };
-  let result: Result;
-  try {
-    result = await work((id) => {
-      runId = id;
-      notifier?.start(job.name, id);
+  const measure = (end: End) =>
+    writeMetrics(job, outcomeOf(end), held).catch((error: unknown) => {
+      setting.log("warn", `the metrics could not be written: ${problemText(error)}`);
     });
+  const telling: Telling = {
+    began: (id, hold) => {
+      [runId, held] = [id, hold];
+      notifier?.start(job.name, id);
+    },
+    ends: (inner) =>
+      after(
+        inner,
+        (result) => measure(publication(result)),
+        (error) => measure(failure(error, setting.signal)),
+      ),
+  };
+  const tell = async (end: End) => {
+    const isKnown = end.status === "interrupted" && isKeyboard(setting.signal.reason);
+    if (!isKnown) await notifier?.end(outcomeOf(end), setting.signal);
+  };
+  return after(
+    () => work(telling),
+    (result) => tell(publication(result)),
+    async (error) => {
+      if (error instanceof BusyError) return;
+      if (!held) await measure(failure(error, setting.signal));
+      await tell(failure(error, setting.signal));
+    },
+  );
+}
+
+/** Does something after some work, whether it succeeded or failed, and ends as the work did. */
+async function after<T>(
+  work: () => Promise<T>,
+  succeeded: (result: T) => Promise<void>,
+  failed: (error: unknown) => Promise<void>,
+): Promise<T> {
+  let result: T;
+  try {
+    result = await work();
   } catch (error) {
-    if (!(error instanceof BusyError)) await tell(failure(error, setting.signal));
+    await failed(error);
     throw error;
   }
-  await tell(publication(result.manifest));
+  await succeeded(result);
   return result;
 }
+
+type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
 
 /** Somebody sits there, and knows. */
 function isKeyboard(reason: unknown): boolean {
@@ -68,15 +117,16 @@ function sentence(error: unknown): string {
 /** Ids of failed documents that are told at the most. */
 const mostIds = 20;
 
-function publication(manifest: Manifest): Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome> {
-  const { status, counts, documents: rows } = manifest;
+function publication({ manifest, status, problems }: Told): End {
+  const { counts, documents: rows } = manifest;
   const documents: Record<DocumentRow["status"], number> = { complete: 0, unstable: 0, failed: 0 };
   for (const row of rows) documents[row.status]++;
   const failed = rows.filter((row) => row.status === "failed").map((row) => row.document_id);
   const { unstable } = documents;
-  const message =
-    status === "complete"
+  const read =
+    manifest.status === "complete"
       ? `complete: ${counts.documents} documents, ${counts.chunks} chunks, ${counts.child_chunks} child chunks`
       : `partial: of ${counts.documents} documents ${failed.length} failed and ${unstable} moved while they were read; manifest.json says more`;
+  const message = [read, ...problems].join(". ");
   return { status, message, rows: counts, documents, failedDocuments: failed.slice(0, mostIds) };
 }

@@ -1,12 +1,13 @@
-import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { Row } from "../normalise/row-from-record.js";
 import { ByteFacts } from "../sinks/byte-facts.js";
 import { encodeLines } from "../sinks/encode-lines.js";
 import { flush } from "../sinks/flush.js";
 import { jsonlText } from "../sinks/jsonl.js";
 import type { JsonlFile } from "../sinks/sink.js";
-import { type JobFolders, makeFolder } from "./job-folders.js";
+import { type Hold, type JobFolders, makeFolder } from "./job-folders.js";
+import { readRegular } from "./regular-file.js";
 
 /** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
@@ -37,7 +38,7 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
   const file = await open(target, "w", 0o600);
   try {
     for (const path of paths) {
-      const bytes = await readFile(path); // what one poll told
+      const bytes = await readRegular(path); // what one poll told
       facts.add(bytes);
       await file.writeFile(bytes);
     }
@@ -47,7 +48,15 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
   return [{ path: target, ...facts.facts }];
 }
 
-/** To be called when the database that holds them is in place. */
-export async function removeWaiting(paths: readonly string[]): Promise<void> {
-  for (const path of paths) await rm(path, { force: true });
+/**
+ * To be called when the database that holds them is in place. They leave by way of our own folder, so that a run that is
+ * fenced takes none away. One that cannot be removed is read again by the next run, which adds no reading twice.
+ */
+export async function removeWaiting(paths: readonly string[], hold: Hold): Promise<void> {
+  for (const path of paths) {
+    const target = join(hold.own, basename(path));
+    await rename(path, target)
+      .then(() => rm(target))
+      .catch(() => {});
+  }
 }

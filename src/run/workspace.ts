@@ -1,13 +1,14 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
-import { clearRemoved } from "./clear-removed.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./earlier-work.js";
-import { type JobFolders, makeFolder, withJobFolders } from "./job-folders.js";
+import { withHold } from "./hold.js";
+import { type Hold, makeOwnFolder } from "./job-folders.js";
+import { mendPublished } from "./mend-published.js";
 import { newRunId } from "./run-id.js";
 
-/** The folders of a run that is at work, below `output/<job>/.work/<run_id>`. */
-export interface Workspace extends JobFolders {
+/** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
+export interface Workspace extends Hold {
   readonly runId: string;
   /** Of the run that began this work: an earlier one, if it is continued. */
   readonly startedAt: Date;
@@ -18,52 +19,52 @@ export interface Workspace extends JobFolders {
   readonly stage: string;
   /** What is needed while the files are made: JSONL that is not published, DuckDB's spill, the new database. */
   readonly scratch: string;
-  /** Aborted when the lock of the job is no longer ours. */
-  readonly lost: AbortSignal;
 }
 
+/** What of its work a run leaves: `everything` with the database that was built, if it could not take its place. */
+export type Kept = "nothing" | "what was read" | "everything";
+
 /**
- * Holds the lock of a job while `work` goes on. What an earlier run of the same plan left is continued, if it is younger
- * than `resumeWithin`; other work is set aside. Work that was done is removed, unless `keep` says that the result may be
- * improved on; work that failed is left for the next run.
+ * Holds a job while `work` goes on. What an earlier run of the same plan left is continued, if it is younger than
+ * `resumeWithin`; other work is set aside. Of work that was done, `keep` says what is left for the next run; of work that
+ * failed, it is what was read.
  */
 export async function withWorkspace<T>(
   job: Job,
   options: EarlierOptions,
-  keep: (result: T) => boolean,
+  keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  return withJobFolders(job, options.now(), async (folders, lost) => {
-    await clearRemoved(folders);
-    const earlier = await earlierWork(folders, job, options);
+  return withHold(job, options, async (hold) => {
+    await mendPublished(hold, job, options.log);
+    const earlier = await earlierWork(hold, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
-    const runId = earlier?.runId ?? (await newRunId(folders.runs, startedAt));
-    const workspace = { ...workspaceIn(folders, runId), startedAt, lost };
-    await makeFolder(workspace.work);
+    const runId = earlier?.runId ?? (await newRunId(hold.runs, startedAt));
+    const workspace = { ...workspaceIn(hold, runId), startedAt };
+    await makeOwnFolder(workspace.work);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
-    for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeFolder(path);
+    for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeOwnFolder(path);
     if (!earlier) await writePlan(workspace.work, job, startedAt);
+    let result: T;
     try {
-      const result = await work(workspace);
-      await tidy(workspace, keep(result));
-      return result;
+      result = await work(workspace);
     } catch (error) {
-      // Without the lock, what lies there is another's.
-      if (!lost.aborted) await tidy(workspace, (await readdir(workspace.parts)).length > 0);
+      const isBegun = (await readdir(workspace.parts).catch(() => [])).length > 0;
+      await tidy(workspace, isBegun ? "what was read" : "nothing").catch(() => {}); // the error of the work is the one to tell
       throw error;
     }
+    await tidy(workspace, keep(result)).catch(() => {}); // the run is published; the next one tries again
+    return result;
   });
 }
 
-function workspaceIn(folders: JobFolders, runId: string): Omit<Workspace, "startedAt" | "lost"> {
-  const work = join(folders.private, runId);
+function workspaceIn(hold: Hold, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(hold.own, runId);
   const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
-  return { ...folders, runId, work, parts, stage, scratch };
+  return { ...hold, runId, work, parts, stage, scratch };
 }
 
-/** Removes what only this process could use, or all of it. */
-async function tidy(workspace: Pick<Workspace, "work" | "stage" | "scratch">, keep: boolean): Promise<void> {
-  for (const path of keep ? [workspace.stage, workspace.scratch] : [workspace.work]) {
-    await rm(path, { recursive: true, force: true });
-  }
+async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {
+  const removed = { nothing: [work], "what was read": [stage, scratch], everything: [] }[keep];
+  for (const path of removed) await rm(path, { recursive: true, force: true });
 }

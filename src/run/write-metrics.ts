@@ -1,38 +1,52 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import { renderMetrics } from "../notify/metrics-text.js";
 import { metricsAfter } from "../notify/run-metrics.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
-import { foldersOf, makeFolder, refuseLinks } from "./job-folders.js";
+import { ifAbsent, isThere } from "./is-there.js";
+import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "./job-folders.js";
+import { readRegular } from "./regular-file.js";
 
 /**
- * Replaces `metrics.prom` beside the runs of a job, by rename, with what it is after this run. A run that failed before it
- * began makes no folder for it.
+ * Replaces `metrics.prom` beside the runs of a job with what it is after this run, by a rename from the folder of the holder:
+ * a run that was fenced does not write over the figures of its successor. A run that failed before it held the job, for want
+ * of a key, say, uses a folder that the next holder fences, but makes none where there is nothing of the job yet.
  */
-export async function writeMetrics(job: Job, outcome: RunOutcome): Promise<void> {
+export async function writeMetrics(job: Job, outcome: RunOutcome, hold?: Pick<Hold, "own">): Promise<void> {
   const folders = foldersOf(job);
+  if (hold) return replaceMetrics(folders, hold.own, outcome);
   await refuseLinks(folders);
-  if (outcome.runId === null && !existsSync(folders.private)) return;
-  await makeFolder(folders.private);
-  const path = join(folders.folder, "metrics.prom");
-  const before = await readFile(path, "utf8").catch(() => "");
-  const success = before === "" ? await lastSuccess(folders.folder) : undefined;
-  const aside = join(folders.private, `metrics.${randomUUID()}`);
+  if (!(await isThere(folders.private))) return;
+  const own = join(folders.private, `metrics.${randomUUID()}`);
+  await makeOwnFolder(own);
   try {
-    await writeFile(aside, renderMetrics(metricsAfter(outcome, before, success)), { mode: 0o600, flag: "wx" });
-    await rename(aside, path);
+    await replaceMetrics(folders, own, outcome);
   } finally {
-    await rm(aside, { force: true });
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+async function replaceMetrics({ folder }: JobFolders, own: string, outcome: RunOutcome): Promise<void> {
+  const path = join(folder, "metrics.prom");
+  const before = (await readRegular(path).catch(ifAbsent(Buffer.alloc(0)))).toString("utf8");
+  const success = before === "" ? await lastSuccess(folder) : undefined;
+  const aside = join(own, "metrics.prom");
+  try {
+    await writeFile(aside, renderMetrics(metricsAfter(outcome, before, success)), { mode: 0o600 });
+    await rename(aside, path);
+  } catch (error) {
+    if (await isThere(own)) throw error; // else another run took over, and tells of itself
   }
 }
 
 /** When the newest complete run ended, in milliseconds since 1970, where there are runs of a version without metrics. */
 async function lastSuccess(folder: string): Promise<number | undefined> {
   try {
-    const { finished_at: finishedAt } = JSON.parse(await readFile(join(folder, "latest", "manifest.json"), "utf8"));
+    const { finished_at: finishedAt } = JSON.parse(
+      (await readRegular(join(folder, "latest", "manifest.json"))).toString("utf8"),
+    );
     const time = Date.parse(finishedAt);
     return Number.isNaN(time) ? undefined : time;
   } catch {

@@ -1,4 +1,5 @@
 import { lstat, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./duckdb-copy.js";
@@ -89,5 +90,5 @@ export function isCorruption(error: unknown): boolean {
 
 function reasonOf(error: unknown, path: string): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.split("\n", 1)[0]?.replaceAll(path, "it") ?? "";
+  return text.split("\n", 1)[0]?.replaceAll(`"${resolve(path)}"`, "it") ?? "";
 }

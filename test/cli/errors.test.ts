@@ -78,31 +78,28 @@ test("printing resolves when it is written or nobody reads, and rejects with wha
   );
 });
 
-test.runIf(existsSync("/dev/full"))(
-  "a full stdout: exit 1, no stack, and the run is published all the same",
-  async () => {
-    const store = new Store();
-    const dataset = store.addDataset(makeDocument({ chunks: 3 }));
-    const server = await startRealisticServer(store);
-    onTestFinished(() => server.close());
-    const folder = await testFolder();
-    const job = await jobFile(folder, {
-      service: { base_url: server.url },
-      datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
-      output: { formats: ["jsonl"] },
-    });
-    const shell = `exec "${process.execPath}" "${program}" run "${job}" > /dev/full`;
-    const child = spawn("sh", ["-c", shell], { env: { PATH: process.env.PATH, KNOWLEDGE_API_KEY: server.key } });
-    const { code, stderr } = await finished(child);
-    const [run = ""] = await readdir(join(folder, "out", "test", "runs"));
-    expect([code, stderr]).toEqual([
-      1,
-      `kbdump: the run is published in ${join(folder, "out", "test", "runs", run)}, but the result could not be written to stdout: the disk is full\n`,
-    ]);
-    const help = spawnSync("sh", ["-c", `"${process.execPath}" "${program}" --help > /dev/full`], { encoding: "utf8" });
-    expect([help.status, help.stderr]).toEqual([
-      1,
-      "kbdump: the result could not be written to stdout: the disk is full\n",
-    ]);
-  },
-);
+test.runIf(existsSync("/dev/full"))("a full stdout: exit 3, as the run is published, and no stack", async () => {
+  const store = new Store();
+  const dataset = store.addDataset(makeDocument({ chunks: 3 }));
+  const server = await startRealisticServer(store);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url },
+    datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
+    output: { formats: ["jsonl"] },
+  });
+  const shell = `exec "${process.execPath}" "${program}" run "${job}" > /dev/full`;
+  const child = spawn("sh", ["-c", shell], { env: { PATH: process.env.PATH, KNOWLEDGE_API_KEY: server.key } });
+  const { code, stderr } = await finished(child);
+  const [run = ""] = await readdir(join(folder, "out", "test", "runs"));
+  expect([code, stderr]).toEqual([
+    3,
+    `kbdump: the run is published in ${join(folder, "out", "test", "runs", run)}, but the result could not be written to stdout: the disk is full\n`,
+  ]);
+  const help = spawnSync("sh", ["-c", `"${process.execPath}" "${program}" --help > /dev/full`], { encoding: "utf8" });
+  expect([help.status, help.stderr]).toEqual([
+    1,
+    "kbdump: the result could not be written to stdout: the disk is full\n",
+  ]);
+});

@@ -124,7 +124,8 @@ test("work that the next run continues is left as it is, and makes the forecast 
     datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()], batches: [] }],
     output: { dir: join(folder, "out"), formats: ["jsonl"] },
   });
-  const work = join(folder, "out", "test", ".work", "20250306T132000000Z");
+  const hidden = join(folder, "out", "test", ".work");
+  const work = join(hidden, "5fd3c9ab-0000-4000-8000-000000000001", "20250306T132000000Z");
   await mkdir(work, { recursive: true });
   const facts = { plan: planHash(job), started_at: new Date().toISOString() };
   await writeFile(join(work, "plan.json"), JSON.stringify(facts));
@@ -136,9 +137,9 @@ test("work that the next run continues is left as it is, and makes the forecast 
   expect(await readdir(work)).toEqual(["plan.json"]);
   expect((await plan({ job: { consistency: "sweeps" } })).certainty.this_job.exact).toBe(true);
 
-  const unlock = await lockJob(join(work, ".."), new Date());
+  const lock = await lockJob(hidden, new Date());
   const meanwhile = await plan();
-  await unlock();
+  await lock.release(hidden);
   expect(meanwhile.certainty.this_job.exact).toBe(true);
   expect(meanwhile.warnings).toEqual([
     expect.stringMatching(/^figures of time suffer: another run of this job is at work: process \d+ on /),

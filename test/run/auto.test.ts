@@ -11,7 +11,7 @@ import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../servers/store.js";
-import { jobFor, testFolder } from "./job-for.js";
+import { jobFor, testFolder, workOf } from "./job-for.js";
 import { readJsonl } from "./read-dump.js";
 
 const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
@@ -191,8 +191,7 @@ describe("a run that breaks off again and again", () => {
     behaviour.faults = () => (++answered > 90 ? refused : undefined);
     await expect(run("test")).rejects.toThrow(StopError);
     delete behaviour.faults;
-    const [runId = ""] = (await readdir(parts("test"))).filter((name) => /^\d/.test(name));
-    await lose(join(parts("test"), runId, "parts"));
+    await lose(join(await workOf(parts("test")), "parts"));
     const { folder } = await run("test");
     expect(await contentsOf(folder)).toEqual(await contentsOf(undisturbed.folder));
   });

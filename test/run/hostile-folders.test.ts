@@ -40,12 +40,9 @@ test("a link planted as the folder of the job is not followed, nor one that kbdu
   await symlink(outside, place);
   await expect(run()).rejects.toThrow("is a symbolic link");
   await rm(place);
-  for (const name of ["indexing_status", "status"]) {
-    await mkdir(join(place, ".work"), { recursive: true });
-    await symlink(outside, join(place, ".work", name));
-    await expect(take()).rejects.toThrow("is a symbolic link");
-    await rm(place, { recursive: true });
-  }
+  await mkdir(join(place, ".work"), { recursive: true });
+  await symlink(outside, join(place, ".work", "indexing_status"));
+  await expect(take()).rejects.toThrow("is a symbolic link");
   expect(await readdir(outside)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -10,6 +10,16 @@ export async function testFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The folder of the work that a run left below `.work`, in that of its holder. */
+export async function workOf(hidden: string): Promise<string> {
+  for (const holder of await readdir(hidden)) {
+    const names = await readdir(join(hidden, holder)).catch((): string[] => []);
+    const runId = names.find((name) => /^\d{8}T\d{9}Z$/.test(name));
+    if (runId !== undefined) return join(hidden, holder, runId);
+  }
+  throw new Error(`no work of a run lies in ${hidden}`);
 }
 
 /** A job as its file would have it, loaded from a file; `output.dir` is in the folder. JSON is YAML, too. */

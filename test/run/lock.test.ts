@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { link, mkdir, readdir, readFile, readlink, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BusyError, type StopError } from "../../src/errors.js";
-import { withJobFolders } from "../../src/run/job-folders.js";
+import { withHold } from "../../src/run/hold.js";
 import { lockJob } from "../../src/run/lock.js";
 import { readLock } from "../../src/run/lock-file.js";
 import { dataset, document } from "../job/job-folder.js";
@@ -33,13 +33,13 @@ async function setAge(path: string, seconds: number): Promise<void> {
 
 test("a second run hears who holds the lock; after the first let it go, it can have it", async () => {
   const folder = await testFolder();
-  const unlock = await lockJob(folder, now);
+  const lock = await lockJob(folder, now);
   await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
   await expect(lockJob(folder, now)).rejects.toThrow(
     `process ${process.pid} on ${hostname()} since 2026-11-20T02:00:00.000Z. Wait for its end, or end it (kill ${process.pid})`,
   );
-  await unlock();
-  await (await lockJob(folder, now))();
+  await lock.release(folder);
+  await (await lockJob(folder, now)).release(folder);
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -66,10 +66,10 @@ test.each([
   ["that cannot be read", "{", 125],
 ])("the lock %s is taken over", async (_name, text, age) => {
   const { folder, path } = await folderWithLock(text, age);
-  const unlock = await lockJob(folder, now);
+  const lock = await lockJob(folder, now);
   expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ pid: process.pid, since: now.toISOString() });
   expect(await readdir(folder)).toEqual(["lock"]);
-  await unlock();
+  await lock.release(folder);
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -112,16 +112,50 @@ test.each([
   },
 );
 
-test("a folder in place of the lock is told", async () => {
+test.each([
+  ["a folder", (path: string) => mkdir(path)],
+  ["a named pipe", async (path: string) => void spawnSync("mkfifo", [path])],
+])("%s in place of the lock is an error, not a wait", async (kind, make) => {
   const folder = await testFolder();
-  await mkdir(join(folder, "lock"));
-  await expect(lockJob(folder, now)).rejects.toThrow(`${join(folder, "lock")} is no file, but stands where the lock`);
+  const path = join(folder, "lock");
+  await make(path);
+  await expect(lockJob(folder, now)).rejects.toThrow(`${path} is ${kind}, not a file; remove it or move it away`);
   expect(await readdir(folder)).toEqual(["lock"]);
+});
+
+test("a link that leads nowhere in place of the lock is an error, not an endless search", async () => {
+  const folder = await testFolder();
+  await symlink("nowhere", join(folder, "lock"));
+  await expect(lockJob(folder, now)).rejects.toThrow(
+    `${join(folder, "lock")} is a symbolic link that leads nowhere; remove it`,
+  );
+});
+
+test("a lock is released by a mark in it: a process that lives does not hold it any more", async () => {
+  const folder = await testFolder();
+  const lock = await lockJob(folder, now);
+  const text = await readFile(join(folder, "lock"), "utf8");
+  await expect(lockJob(folder, now)).rejects.toThrow(BusyError);
+  await lock.release(join(folder, "not-there")); // where our folder was removed by a successor, the mark has to do
+  expect(await readFile(join(folder, "lock"), "utf8")).toBe(`${text}\nreleased\n`);
+  await (await lockJob(folder, now)).release(folder);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("release leaves a lock alone that another put in the place of ours, also in the last moment", async () => {
+  const folder = await testFolder();
+  const first = await lockJob(folder, now);
+  await rm(join(folder, "lock"));
+  const second = await lockJob(folder, now);
+  await first.release(folder);
+  expect(await second.isOurs()).toBe(true);
+  expect(await first.isOurs()).toBe(false);
+  await second.release(folder);
 });
 
 test("who holds the lock touches it", async () => {
   const folder = await testFolder();
-  const unlock = await lockJob(folder, now, { every: 5 });
+  const lock = await lockJob(folder, now, { every: 5 });
   const text = await readFile(join(folder, "lock"), "utf8");
   await setAge(join(folder, "lock"), 1000);
   await vi.waitFor(
@@ -131,7 +165,7 @@ test("who holds the lock touches it", async () => {
     },
   );
   expect(await readFile(join(folder, "lock"), "utf8")).toBe(text);
-  await unlock();
+  await lock.release(folder);
 });
 
 test.each([
@@ -144,12 +178,12 @@ test.each([
   const lost = new Promise<StopError>((resolve) => {
     onLost = resolve;
   });
-  const unlock = await lockJob(folder, now, { every: 5, onLost });
+  const lock = await lockJob(folder, now, { every: 5, onLost });
   await rm(path);
   await replace(path);
   expect((await lost).message).toContain(message);
   const left = await readdir(folder);
-  await unlock();
+  await lock.release(folder);
   expect(await readdir(folder)).toEqual(left);
 });
 
@@ -160,8 +194,8 @@ test("work in the folders of a job is told when the lock is lost", async () => {
   onTestFinished(() => {
     vi.useRealTimers();
   });
-  await withJobFolders(job, now, async (folders, lost) => {
-    await rm(join(folders.private, "lock"));
+  await withHold(job, { now: () => now, log: () => {} }, async ({ private: hidden, lost }) => {
+    await rm(join(hidden, "lock"));
     const told = once(lost, "abort");
     await vi.advanceTimersByTimeAsync(10_000);
     await told;
@@ -226,7 +260,7 @@ test("what a dead process of this machine wrote to become a lock goes at once; o
   const files = { "lock.dead": dead, "lock.alive": alive, "lock.elsewhere": elsewhere, "lock.empty": "" };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   await mkdir(join(folder, "lock.folder"));
-  await (await lockJob(folder, now))();
+  await (await lockJob(folder, now)).release(folder);
   expect((await readdir(folder)).sort()).toEqual(["lock.alive", "lock.elsewhere", "lock.empty", "lock.folder"]);
 });
 
@@ -237,11 +271,11 @@ test("what killed processes left beside the lock is removed; what others are at 
   await setAge(join(folder, old), 1000);
   await writeFile(join(folder, young), elsewhere);
   await mkdir(join(folder, "parts"));
-  const unlock = await lockJob(folder, now);
+  const lock = await lockJob(folder, now);
   expect((await readdir(folder)).sort()).toEqual(["lock", young, "locksmith", "parts"]);
-  await unlock();
+  await lock.release(folder);
   await writeFile(join(folder, young), dead);
   await link(join(folder, young), join(folder, "lock")); // the lock that a killed process of this machine left
-  await (await lockJob(folder, now))();
+  await (await lockJob(folder, now)).release(folder);
   expect((await readdir(folder)).sort()).toEqual(["locksmith", "parts"]);
 });

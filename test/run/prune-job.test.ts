@@ -87,8 +87,8 @@ test("a dry run changes nothing, not even while a run is at work", async () => {
   const { place, runs, job } = await startPlace();
   await makeRuns(place, "test", { [first]: "complete", [third]: "complete" });
   await mkdir(join(place, ".work"));
-  const unlock = await lockJob(join(place, ".work"), new Date());
-  onTestFinished(unlock);
+  const lock = await lockJob(join(place, ".work"), new Date());
+  onTestFinished(() => lock.release(join(place, ".work")));
   const before = await readdir(place, { recursive: true });
   const { runs: decided } = await pruneJob(job, { dryRun: true });
   expect(decided.map(({ keep }) => keep)).toEqual([true, false]);

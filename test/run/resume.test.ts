@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
@@ -8,7 +8,7 @@ import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
-import { jobFor, testFolder } from "./job-for.js";
+import { jobFor, testFolder, workOf } from "./job-for.js";
 
 const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 const refused = { kind: "status", status: 401, body: "json" } as const;
@@ -83,7 +83,7 @@ test("documents that are finished are not asked again, and the status before is 
   const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 450);
-  const parts = join(work, (await readdir(work)).find((name) => /^\d/.test(name)) ?? "", "parts");
+  const parts = join(await workOf(work), "parts");
   const finished = (await readdir(parts))
     .filter((name) => name.endsWith(".result.json"))
     .map((name) => Number.parseInt(name, 10));
@@ -103,8 +103,7 @@ test("what a kill tore is cut off: half a journal line, rows without a commit", 
   const undisturbed = await run(await jobWith("undisturbed"));
   const job = await jobWith("test");
   await breakOff(job, 120);
-  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
-  const parts = join(work, runId, "parts");
+  const parts = join(await workOf(work), "parts");
   const names = await readdir(parts);
   expect(names.some((name) => name.endsWith(".journal"))).toBe(true);
   for (const name of names) {
@@ -120,8 +119,7 @@ test("parts that are not what the journal says are read anew", async () => {
   const undisturbed = await run(await jobWith("undisturbed"));
   const job = await jobWith("test");
   await breakOff(job, 450);
-  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
-  const parts = join(work, runId, "parts");
+  const parts = join(await workOf(work), "parts");
   for (const name of (await readdir(parts)).filter((name) => /jsonl$/.test(name)))
     await truncate(join(parts, name), 10);
   const { folder } = await run(job);
@@ -163,11 +161,8 @@ test("a run that was killed between its publication and its tidying is not publi
   const job = await jobWith("test");
   const published = await run(job);
   await breakOff(job, 100);
-  const [runId = ""] = (await readdir(work)).filter((name) => /^\d/.test(name));
-  const plan = JSON.parse(await readFile(join(work, runId, "plan.json"), "utf8"));
-  const { rename } = await import("node:fs/promises");
-  await rename(join(work, runId), join(work, published.manifest.run_id));
-  await writeFile(join(work, published.manifest.run_id, "plan.json"), JSON.stringify(plan));
+  const left = await workOf(work);
+  await rename(left, join(left, "..", published.manifest.run_id));
   const { manifest } = await run(job);
   expect(manifest.run_id).not.toBe(published.manifest.run_id);
   expect((await readdir(join(folder, "out", "test", "runs"))).length).toBe(2);

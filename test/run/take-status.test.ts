@@ -61,11 +61,11 @@ test("snapshots and runs add to one history", async () => {
 test("while a run is at work a snapshot waits beside the database, and the next run adds it", async () => {
   const { take, run, done, work } = await startPlace();
   await run();
-  const unlock = await lockJob(work, new Date());
+  const lock = await lockJob(work, new Date());
   expect(await take()).toMatchObject({ added: false });
   expect(await done()).toHaveLength(2);
   expect(await readdir(join(work, "indexing_status"))).toHaveLength(1);
-  await unlock();
+  await lock.release(work);
   await run();
   expect(await done()).toEqual([0, 10, 20, 30, 40].map((n) => ({ n })));
   expect(await readdir(join(work, "indexing_status"))).toEqual([]);

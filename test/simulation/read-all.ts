@@ -38,6 +38,8 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     parts,
     stage: folder,
     scratch: folder,
+    token: "holder",
+    own: folder,
     lost: new AbortController().signal,
   };
   const now = () => new Date(clock.now);

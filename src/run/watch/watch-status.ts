@@ -6,7 +6,7 @@ import { namedDatasets } from "../../job/named-datasets.js";
 import { type Drift, DriftCount } from "../../normalise/drift.js";
 import type { Row } from "../../normalise/row-from-record.js";
 import { addWaiting } from "../add-waiting.js";
-import { sayDiskFull } from "../disk-full.js";
+import { sayDiskError } from "../disk-error.js";
 import { foldersOf, refuseLinks } from "../job-folders.js";
 import { batchesOf } from "../read-batches.js";
 import { type RunOptions, withDefaults } from "../run-options.js";
@@ -57,7 +57,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   })
     .catch((error: unknown) => {
       if (deadline.signal.aborted && error === deadline.signal.reason) return false;
-      throw sayDiskFull(error, job.output.dir, "watching");
+      throw sayDiskError(error, job.output.dir, "watching");
     })
     .finally(deadline.cancel);
   const seconds = (now().getTime() - startedAt) / 1000;
@@ -70,7 +70,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
 
 /** A database that cannot be read is said, and no reason to keep back how the watch ended. */
 async function addReadings(job: Job, { now, log }: Required<RunOptions>): Promise<boolean> {
-  return addWaiting(job, now(), log).catch((error: unknown) => {
+  return addWaiting(job, now, log).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
     log("warn", error.message);
     return false;

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { Job } from "../job/job.js";
+import { duckDbSink } from "../sinks/duckdb.js";
+import { isCorruption, isReadable } from "../sinks/duckdb-inspect.js";
+import type { JsonlFile, Sink } from "../sinks/sink.js";
+import { databaseOptions, newDatabase } from "./job-database.js";
+import { type PreparedDatabase, prepareWithout } from "./prepare-database.js";
+import type { Log } from "./run-options.js";
+import type { Workspace } from "./workspace.js";
+
+export interface DatabaseSinkOptions {
+  readonly job: Job;
+  readonly workspace: Workspace;
+  /** What the database is built upon. */
+  readonly previous: string | undefined;
+  /** Readings of the indexing status that `kbdump status` left waiting. */
+  readonly waiting: readonly JsonlFile[];
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called where the published database turns out to be damaged, with what that costs: what only it knows. */
+  readonly onDamage: (losses: readonly string[]) => void;
+}
+
+/**
+ * The database of a job as a sink. Opening it before the crawl does not read every block of it: where one cannot be read now,
+ * a new one is built from the run folders, and this run is added to that.
+ */
+export function jobDatabaseSink(options: DatabaseSinkOptions): Sink {
+  const { job, workspace, previous, waiting, log, signal, onDamage } = options;
+  const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(workspace.scratch, "spill") };
+  const target = join(workspace.scratch, newDatabase);
+  const sinkUpon = (base: string | undefined) => duckDbSink({ ...duckDb, previous: base, target, waiting });
+  let renewed: PreparedDatabase | undefined;
+  return {
+    format: "duckdb",
+    finish: async (stage) => {
+      const base = renewed ? renewed.previous : previous;
+      try {
+        return await sinkUpon(base).finish(stage);
+      } catch (error) {
+        const isBroken = isCorruption(error) && base !== undefined && !(await isReadable(base, duckDb));
+        if (!isBroken) throw error;
+        renewed = await prepareWithout(base, workspace, job, duckDb, log);
+        onDamage(renewed.losses);
+        return sinkUpon(renewed.previous).finish(stage);
+      }
+    },
+  };
+}

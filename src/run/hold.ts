@@ -1,0 +1,91 @@
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { InterruptedError, LostError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import { problemText } from "./disk-error.js";
+import { fenceOthers } from "./fence.js";
+import { successorOf } from "./fence-marks.js";
+import { isThere } from "./is-there.js";
+import { foldersOf, type Hold, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
+import { type Lock, lockJob } from "./lock.js";
+import type { Log } from "./run-options.js";
+
+export interface HoldOptions {
+  readonly now: () => Date;
+  readonly log: Log;
+}
+
+/**
+ * Holds a job while `work` goes on. BusyError when another has it. Takes the lock, makes a folder of its own, and then fences
+ * every other holder, whatever the lock says: only then does `work` read what is published. LostError when a successor has
+ * fenced us meanwhile. What `work` leaves in the own folder is for the next holder; an empty one is removed.
+ */
+export async function withHold<T>(
+  job: Pick<Job, "name" | "output">,
+  { now, log }: HoldOptions,
+  work: (hold: Hold) => Promise<T>,
+): Promise<T> {
+  const folders = foldersOf(job);
+  await refuseLinks(folders);
+  await makeFolder(folders.private);
+  const lost = new AbortController();
+  const lock = await lockJob(folders.private, now(), { onLost: (error) => lost.abort(error) });
+  const token = lock.holder.id;
+  const hold: Hold = { ...folders, token, own: join(folders.private, token), lost: lost.signal };
+  try {
+    await makeOwnFolder(hold.own);
+    return await begin(hold, lock, now())
+      .then(() => work(hold))
+      .catch(async (error: unknown) => {
+        throw (await lossBehind(error, hold)) ?? error;
+      });
+  } finally {
+    await end(hold, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
+  }
+}
+
+async function begin(hold: Hold, lock: Lock, now: Date): Promise<void> {
+  await writeFile(join(hold.own, "holder.json"), JSON.stringify(lock.holder), { mode: 0o600 });
+  await makeOwnFolder(join(hold.own, "from"));
+  // Whoever was frozen before it made its folder must not fence the one that has the lock by now.
+  if (!(await lock.isOurs())) throw new LostError(`the lock of ${hold.folder} was taken over before this run began`);
+  await makeFolder(hold.runs);
+  await makeFolder(hold.waiting);
+  await fenceOthers(hold, lock, now);
+}
+
+/** Says in the own folder that nothing in it is written any more, and lets the lock go. */
+async function end(hold: Hold, lock: Lock): Promise<void> {
+  const isOurs = await isThere(hold.own).catch(() => true);
+  try {
+    if (isOurs) await writeFile(join(hold.own, "released"), "", { mode: 0o600 }).catch(() => {});
+  } finally {
+    await lock.release(hold.own);
+  }
+  if (isOurs && !(await hasLeftovers(hold))) await rm(hold.own, { recursive: true, force: true });
+}
+
+/** Whether the folder holds something for the next holder. */
+async function hasLeftovers({ own }: Hold): Promise<boolean> {
+  const facts = new Set(["holder.json", "released", "lock"]);
+  for (const name of await readdir(own).catch(() => [])) {
+    if (facts.has(name)) continue;
+    const isEmpty = await readdir(join(own, name)).then(
+      (names) => names.length === 0,
+      () => false,
+    );
+    if (!isEmpty) return true;
+  }
+  return false;
+}
+
+/** The loss of the hold that an error came of: a folder that is gone makes any operation fail in its own way. */
+export async function lossBehind(error: unknown, hold: Hold): Promise<LostError | undefined> {
+  if (error instanceof InterruptedError || error instanceof LostError) return undefined;
+  if (await isThere(hold.own).catch(() => true)) return hold.lost.aborted ? hold.lost.reason : undefined;
+  const successor = await successorOf(hold);
+  const text = successor
+    ? `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one has what was read`
+    : `${hold.own}, the folder of this run, was removed while it was at work, so it ends`;
+  return new LostError(text, { cause: error });
+}

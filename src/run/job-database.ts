@@ -1,0 +1,79 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { StopError } from "../errors.js";
+import type { Job } from "../job/job.js";
+import type { DuckDbOptions } from "../sinks/duckdb-open.js";
+import { problemText } from "./disk-error.js";
+import { pendingDatabase } from "./fence.js";
+import { ifAbsent, isThere } from "./is-there.js";
+import type { Hold } from "./job-folders.js";
+import { moveAside } from "./move-aside.js";
+import type { Log } from "./run-options.js";
+
+/** The file in the scratch folder of a run in which its database is built. */
+export const newDatabase = "new.duckdb";
+
+/** What DuckDB may use for the database of a job. */
+export function databaseOptions(job: Pick<Job, "output">, hold: Hold, signal?: AbortSignal): DuckDbOptions {
+  return { memory: job.output.memory, temporary: join(hold.own, "spill"), signal };
+}
+
+/** The newest database of a job: one that could not take its place yet, else the published one; undefined if there is none. */
+export async function currentDatabase(hold: Hold): Promise<string | undefined> {
+  const pending = join(hold.own, pendingDatabase);
+  if (await isThere(pending)) return pending;
+  return (await isThere(hold.database)) ? hold.database : undefined;
+}
+
+/**
+ * Puts a new database in the place of the old one by one rename from our own folder; if that fails, it stays where it is.
+ * StopError when what is there is not ours: it is never replaced. One that cannot be read is moved aside, not replaced; gives
+ * where to. The log of somebody who wrote to the old one
+ * and has it open, or was killed, goes first: DuckDB would replay it on the new one, and delete other rows than were meant.
+ */
+export async function replaceDatabase(
+  built: string,
+  hold: Hold,
+  options: DuckDbOptions,
+  isDamaged = false,
+): Promise<string | undefined> {
+  const { inspectDatabase } = await import("../sinks/duckdb-inspect.js"); // heavy; other formats do without
+  const found = await inspectDatabase(hold.database, options);
+  if (found.state === "foreign") throw new StopError(foreignText(hold, found));
+  const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
+  const aside = keepsOld ? await moveAside(hold, hold.database) : undefined;
+  const log = join(hold.own, "database.wal");
+  await rename(`${hold.database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
+  await rename(built, hold.database);
+  // Of two names of one file, a rename leaves both; and one that was waiting is older than what is published now.
+  for (const path of [built, join(hold.own, pendingDatabase)]) await rm(path, { force: true });
+  return aside;
+}
+
+/**
+ * Puts the database in place that an earlier holder, whose run is published, could not put there. One that is no newer than
+ * the published one is removed: its holder was killed when that was in place.
+ */
+export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log): Promise<void> {
+  const pending = join(hold.own, pendingDatabase);
+  if (!(await isThere(pending))) return;
+  const { inspectDatabase } = await import("../sinks/duckdb-inspect.js");
+  const [waiting, published] = [await inspectDatabase(pending, options), await inspectDatabase(hold.database, options)];
+  const isNewer = published.state !== "ours" || (waiting.state === "ours" && isAfter(waiting.newest, published.newest));
+  if (waiting.state !== "ours" || !isNewer) return rm(pending);
+  await replaceDatabase(pending, hold, options).then(
+    (aside) => {
+      log("info", `${hold.database} was brought up to date: an earlier run could not do it`);
+      if (aside !== undefined) log("warn", `${hold.database} could not be read; it was moved to ${aside}`);
+    },
+    (error: unknown) => log("warn", `${hold.database} could not be replaced: ${problemText(error)}`),
+  );
+}
+
+/** Whether a run comes after another one; null is before every run. */
+const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
+
+/** Why a database is left alone. */
+export function foreignText({ database }: Hold, { what }: { readonly what: string }): string {
+  return `${database} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
+}

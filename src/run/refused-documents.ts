@@ -1,0 +1,74 @@
+import { type DuckDbOptions, withDuckDb } from "../sinks/duckdb-open.js";
+import { selectFromJsonl } from "../sinks/duckdb-read.js";
+import type { PartFile } from "../sinks/join-parts.js";
+import { isDiskError } from "./disk-error.js";
+import type { DumpedDocument } from "./document-result.js";
+import type { Reading } from "./reading.js";
+
+/** Bytes of a row from which on it may be one that DuckDB cannot take: it needs several times that in memory. */
+const largeRow = 65_536;
+
+/**
+ * The reading without documents whose rows DuckDB refuses: they are failed, and the others go on. These are all that it cannot
+ * load alone or, where it can load each, the one with the largest row, as large rows need memory together. Undefined where no
+ * document has a large row: then the error is about something else.
+ */
+export async function withoutRefused(
+  reading: Reading,
+  error: unknown,
+  options: DuckDbOptions,
+): Promise<Reading | undefined> {
+  if (!(error instanceof Error) || isDiskError(error)) return undefined;
+  const reasons = new Map<DumpedDocument, string>();
+  const large = reading.documents.filter((document) => largestRow(document) > largeRow);
+  for (const document of large) {
+    const reason = await refusalOf(document, options);
+    if (reason !== undefined) reasons.set(document, reason);
+  }
+  const [largest] = large.toSorted((a, b) => largestRow(b) - largestRow(a));
+  if (reasons.size === 0 && largest) reasons.set(largest, firstLine(error));
+  if (reasons.size === 0) return undefined;
+  const documents = reading.documents.map((document) => {
+    const reason = reasons.get(document);
+    return reason === undefined ? document : failed(document, reason, options.memory);
+  });
+  return { ...reading, documents };
+}
+
+const jsonlOf = ({ files }: DumpedDocument) => files.filter(({ format }) => format === "jsonl");
+
+function largestRow(document: DumpedDocument): number {
+  return Math.max(0, ...jsonlOf(document).map(({ longestLine }) => longestLine));
+}
+
+/** Loads the rows of a document alone; gives what DuckDB says against it. */
+async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Promise<string | undefined> {
+  for (const file of jsonlOf(document)) {
+    try {
+      await load(file, options);
+    } catch (error) {
+      if (isDiskError(error) || options.signal?.aborted) throw error;
+      return firstLine(error);
+    }
+  }
+  return undefined;
+}
+
+async function load(file: PartFile, options: DuckDbOptions): Promise<void> {
+  await withDuckDb(":memory:", options, async (connection) => {
+    await connection.run(`CREATE TEMP TABLE probe AS ${selectFromJsonl(file.kind, file)}`);
+  });
+}
+
+const firstLine = (error: unknown) =>
+  error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+
+function failed({ row }: DumpedDocument, reason: string, memory: string): DumpedDocument {
+  const error = `DuckDB cannot load its rows with output.memory ${memory}: ${reason}. Raise output.memory, or write jsonl and csv only`;
+  return {
+    row: { ...row, status: "failed", chunk_count: 0, child_chunk_count: 0, error },
+    drift: {},
+    childLists: null,
+    files: [],
+  };
+}

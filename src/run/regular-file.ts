@@ -1,0 +1,36 @@
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { StopError } from "../errors.js";
+
+/** Without it, opening a named pipe waits until somebody writes to it. Windows has no such pipes. */
+const noWait = constants.O_NONBLOCK ?? 0;
+
+/** Opens a file to read it. StopError where something else has its name, such as a folder or a named pipe: no wait, no harm. */
+export async function openRegular(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | noWait);
+  const facts = await file.stat();
+  if (facts.isFile()) return file;
+  await file.close();
+  throw new StopError(`${path} is ${kindOf(facts)}, not a file; remove it or move it away`);
+}
+
+/** The bytes of a file, likewise. */
+export async function readRegular(path: string): Promise<Buffer> {
+  const file = await openRegular(path);
+  try {
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+/** What has a name: `a folder`, `a named pipe`, … */
+export function kindOf(
+  facts: Pick<Stats, "isFile" | "isDirectory" | "isFIFO" | "isSymbolicLink" | "isSocket">,
+): string {
+  if (facts.isFile()) return "a file";
+  if (facts.isDirectory()) return "a folder";
+  if (facts.isFIFO()) return "a named pipe";
+  if (facts.isSymbolicLink()) return "a symbolic link";
+  return facts.isSocket() ? "a socket" : "a device";
+}

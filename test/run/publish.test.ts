@@ -1,0 +1,165 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, renameSync } from "node:fs";
+import { cp, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { UsageError } from "../../src/errors.js";
+import { runJob } from "../../src/run/run-job.js";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { addChunks } from "../servers/edits.js";
+import { query } from "../sinks/query.js";
+import { startPublishedPlace } from "./published-place.js";
+
+test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {
+  const { place, run, latest, warnings } = await startPublishedPlace();
+  const first = await run();
+  await cp(join(place, "latest"), join(place, "copy"), { recursive: true, dereference: true });
+  for (const name of ["latest.aside", "latest.aside-2"]) {
+    await rm(join(place, "latest"), { recursive: true });
+    await cp(join(place, "copy"), join(place, "latest"), { recursive: true });
+    const { manifest, status } = await run();
+    expect([status, await latest()]).toEqual(["complete", manifest.run_id]);
+    expect(warnings.at(-1)).toBe(
+      `${join(place, "latest")} was a folder, a copy of run ${first.manifest.run_id}, where a link belongs: it was moved to ${join(place, name)}`,
+    );
+    expect(await readdir(join(place, name))).toContain("manifest.json");
+  }
+});
+
+test.each([
+  ["a folder", (path: string) => mkdir(path)],
+  ["a file", (path: string) => writeFile(path, "mine")],
+])(
+  "%s at latest that is no copy of a run ends the program with exit 2 before anything is asked",
+  async (kind, make) => {
+    const { place, file, server } = await startPublishedPlace();
+    await mkdir(place, { recursive: true });
+    await make(join(place, "latest"));
+    const { code, stderr } = await runKbdump(["run", file, "--quiet"], { KNOWLEDGE_API_KEY: server.key });
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `${join(place, "latest")} is ${kind}, but kbdump keeps a link to the newest complete run there`,
+    );
+    expect(server.requests).toEqual([]);
+    expect(await readdir(join(place, "runs"))).toEqual([]);
+  },
+);
+
+test("a run whose database and latest cannot be replaced is published and partial; the next run mends both", async () => {
+  const { place, job, file, server, run, latest, runsInDatabase } = await startPublishedPlace();
+  const first = await run();
+  const paths = [join(place, "test.duckdb"), join(place, "latest")];
+  const onPublished = () => {
+    for (const path of paths) {
+      renameSync(path, `${path}.mine`);
+      mkdirSync(path);
+    }
+  };
+  const { manifest, status, problems, database } = await run({
+    onCommit: (state) => (state === "done" ? onPublished() : undefined),
+  });
+  expect([manifest.status, status, database]).toEqual(["complete", "partial", undefined]);
+  expect(problems).toEqual([
+    expect.stringMatching(/test\.duckdb could not be replaced \(.* is not a file, .*\); the next run does it$/),
+    expect.stringMatching(/^latest could not be moved to this run \(it is a folder: .*\); the next run does it$/),
+  ]);
+  expect(await readFile(join(place, "metrics.prom"), "utf8")).toMatch(
+    /^kbdump_last_run_status\{.*status="partial"\} 1$/m,
+  );
+  await expect(runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } })).rejects.toThrow(UsageError);
+  for (const path of paths) {
+    await rm(path, { recursive: true });
+    await rename(`${path}.mine`, path);
+  }
+  const { code, stdout } = await runKbdump(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
+  expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, status: "complete", problems: [] });
+  expect(await runsInDatabase()).toEqual([first.manifest.run_id, manifest.run_id, await latest()]);
+  expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
+});
+
+/** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
+async function killedWhenPublished(file: string, key: string): Promise<void> {
+  const script = `
+    import { loadJob, runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+    const job = await loadJob({ file: process.argv[1] }, {}, process.env);
+    await runJob(job, { onCommit: (state) => state === "done" && process.kill(process.pid, "SIGKILL") });`;
+  const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key };
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script, file], { env, stdio: "inherit" });
+  const [, signal] = await once(child, "exit");
+  expect(signal).toBe("SIGKILL");
+}
+
+test.each([[["jsonl", "duckdb"]], [["duckdb"]]])(
+  "a run of %j that is killed right after its folder is in place: the next one brings database and latest up to date",
+  async (formats) => {
+    const { place, file, server, run, latest, runsInDatabase, documents } = await startPublishedPlace(formats);
+    const first = await run();
+    documents[0]?.chunks.pop();
+    await killedWhenPublished(file, server.key);
+    const second = (await readdir(join(place, "runs"))).sort().at(-1);
+    expect(second).not.toBe(first.manifest.run_id);
+    expect(await latest()).toBe(first.manifest.run_id);
+    const third = await run();
+    expect(await runsInDatabase()).toEqual([first.manifest.run_id, second, third.manifest.run_id]);
+    const changes = await query("SELECT run_id, change FROM chunk_changes", join(place, "test.duckdb"));
+    expect(changes).toEqual([[second, "removed"]]);
+    expect([await latest(), await readdir(join(place, ".work"))]).toEqual([third.manifest.run_id, ["indexing_status"]]);
+  },
+);
+
+test("what lies where the run folder belongs is never written over; the next run publishes under another id", async () => {
+  const { place, run } = await startPublishedPlace(["jsonl"]);
+  const time = new Date("2026-11-20T02:00:00Z");
+  const taken = join(place, "runs", "20261120T020000000Z");
+  let calls = 0;
+  const now = () => {
+    if (++calls > 3) mkdirSync(join(taken, "mine"), { recursive: true }); // the run has its id by then
+    return time;
+  };
+  await expect(run({ now })).rejects.toThrow(`${taken} is there already, so this run cannot be published`);
+  expect(await readdir(taken)).toEqual(["mine"]);
+  const { manifest } = await run({ now: () => time });
+  expect([manifest.run_id, manifest.status]).toEqual(["20261120T020000001Z", "complete"]);
+  expect(await readdir(taken)).toEqual(["mine"]);
+});
+
+test.each(["metrics.prom", "test.duckdb", ".work/indexing_status/20260101T000000000Z-1.jsonl", ".work/lock"])(
+  "a named pipe as %s is an error or a warning, never a wait",
+  async (name) => {
+    const { place, file, server } = await startPublishedPlace();
+    await mkdir(join(place, ".work", "indexing_status"), { recursive: true });
+    const path = join(place, name);
+    spawnSync("mkfifo", [path]);
+    const { stderr } = await runKbdump(["run", file], { KNOWLEDGE_API_KEY: server.key });
+    expect(stderr).toContain(path);
+    expect(stderr).toMatch(/is (a named pipe, )?not a file/);
+    expect((await lstat(path)).isFIFO()).toBe(true);
+  },
+);
+
+test.each([
+  ["one huge row", 1, 8_000_000],
+  ["many large rows", 12, 450_000],
+])(
+  "a document that DuckDB cannot take, with %s, is failed, and the others are published",
+  async (_name, rows, numbers) => {
+    const { place, run, documents } = await startPublishedPlace(["jsonl", "csv", "parquet", "duckdb"]);
+    const [first] = documents;
+    const digits = Array.from({ length: numbers }, (_, at) => at % 10);
+    while (first && first.chunks.length < rows) addChunks(first, 1, { children: 0, seed: first.chunks.length });
+    for (const chunk of first?.chunks.slice(0, rows) ?? []) Object.assign(chunk, { numbers: digits });
+    const { manifest } = await run();
+    expect(manifest.status).toBe("partial");
+    expect(manifest.documents.map(({ status, chunk_count }) => [status, chunk_count])).toEqual([
+      ["failed", 0],
+      ["complete", 5],
+    ]);
+    expect(manifest.documents[0]?.error).toMatch(
+      /^DuckDB cannot load its rows with output.memory 500MB: Out of Memory/,
+    );
+    expect((await readFile(join(place, "runs", manifest.run_id, "chunks.jsonl"), "utf8")).match(/\n/g)).toHaveLength(5);
+    expect(await query("SELECT count(*) FROM chunks", join(place, "test.duckdb"))).toEqual([["5"]]);
+  },
+  120_000,
+);

@@ -1,0 +1,78 @@
+import * as fs from "node:fs";
+import { expect, test, vi } from "vitest";
+import { randomFrom } from "../../servers/random.js";
+import { type FileSabotage, place } from "./files.js";
+import { playHolders } from "./play.js";
+import type { RunSabotage } from "./run-once.js";
+
+/**
+ * Holding a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their
+ * lock is removed or goes stale: who does the next operation comes from one seed. What an operation was under way to do
+ * survives a rename of the folder it is in, as on a network drive.
+ *
+ * KBDUMP_HOLDER_SEEDS: how many (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: only this one, with its trace.
+ */
+vi.mock("node:fs", async (original) => (await import("./files.js")).scheduledFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("./files.js")).scheduledPromises(await original()));
+vi.mock("../../../src/run/lock-holder.js", async (original) =>
+  (await import("./mocks.js")).simulatedHolders(await original()),
+);
+vi.mock("../../../src/sinks/duckdb-inspect.js", async (original) =>
+  (await import("./mocks.js")).simulatedInspection(await original()),
+);
+
+const { KBDUMP_HOLDER_SEED, KBDUMP_HOLDER_SEEDS = 300 } = process.env;
+const seeds = KBDUMP_HOLDER_SEED
+  ? [Number(KBDUMP_HOLDER_SEED)]
+  : Array.from({ length: Number(KBDUMP_HOLDER_SEEDS) }, (_, at) => at + 1);
+
+/** Schedules within which each saboteur has to be found out. */
+const mostTries = 5_000;
+/** Where the search begins: a late write into a file that two share is rare, and most schedules before this have none. */
+const firstTry = 2_500;
+
+async function isFoundOut(sabotage?: RunSabotage): Promise<boolean> {
+  for (let seed = firstTry; seed < firstTry + mostTries; seed++) {
+    const { wrong } = await playHolders(randomFrom(seed), sabotage);
+    if (wrong.length > 0) return true;
+  }
+  return false;
+}
+
+test(`${seeds.length} schedules: nothing is lost, half or changed, and nobody says otherwise`, {
+  timeout: 3_600_000,
+}, async () => {
+  const met = new Map<string, number>();
+  for (const seed of seeds) {
+    const played = await playHolders(randomFrom(seed));
+    for (const what of played.met) met.set(what, (met.get(what) ?? 0) + 1);
+    if (KBDUMP_HOLDER_SEED) process.stderr.write(`${played.trace.join("\n")}\n`);
+    if (played.wrong.length > 0)
+      expect.fail(`KBDUMP_HOLDER_SEED=${seed}\n${played.wrong.join("\n")}\n\n${played.trace.join("\n")}`);
+  }
+  if (seeds.length < 100) return;
+  for (const what of ["frozen", "woken", "killed", "lock removed", "lock stale"])
+    expect(met.get(what) ?? 0, `${what} is met too rarely`).toBeGreaterThan(seeds.length * 0.1);
+});
+
+/** Each breaks one rule of fencing by what the file operations do. */
+const broken: Readonly<Record<string, FileSabotage>> = {
+  "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
+  "does not empty and remove the folder that it renamed": (name, [path]) =>
+    name === "rm" && /\/from\/[^/]+$/.test(String(path)) ? () => undefined : undefined,
+  "takes work over without a copy": (name, [source, target]) =>
+    name === "copyFile" ? () => fs.linkSync(String(source), String(target)) : undefined,
+};
+
+test.each(Object.entries(broken))("a program that %s is found out", { timeout: 240_000 }, async (_name, sabotage) => {
+  place.sabotage = sabotage;
+  try {
+    expect(await isFoundOut()).toBe(true);
+  } finally {
+    place.sabotage = undefined;
+  }
+});
+
+test("a program that reads what is published before it fences is found out", async () => {
+  expect(await isFoundOut({ readsEarly: true })).toBe(true);
+});

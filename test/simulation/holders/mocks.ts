@@ -1,0 +1,34 @@
+import * as fs from "node:fs";
+import { current } from "./process.js";
+
+/** `lock-holder.ts` as the simulated processes see it: hosts and deaths are those of the schedule. */
+export function simulatedHolders(actual: object): object {
+  const processes = new Map<string, NonNullable<ReturnType<typeof current.getStore>>>();
+  return {
+    ...actual,
+    thisHolder: async (since: Date) => {
+      const process = current.getStore();
+      if (!process) throw new Error("no simulated process");
+      const id = `5fd3c9ab-0000-4000-8000-${String(process.number).padStart(12, "0")}`;
+      processes.set(id, process); // in place of that of the schedule before
+      const { number: pid, host } = process;
+      return { id, pid, host, since: since.toISOString(), born: null, space: null, boot: null };
+    },
+    isAlive: async ({ id, host }: { readonly id: string | null; readonly host: string }) => {
+      const process = processes.get(id ?? "");
+      if (!process || host !== current.getStore()?.host) return undefined;
+      return !process.killed && !process.ended;
+    },
+  };
+}
+
+/** `duckdb-inspect.ts` for what stands in place of the database here. */
+export function simulatedInspection(actual: object): object {
+  const inspectDatabase = async (path: string) => {
+    if (!fs.existsSync(path)) return { state: "absent" };
+    const text = fs.readFileSync(path, "utf8");
+    if (!text.startsWith("{")) return { state: "foreign", what: "is not ours" };
+    return { state: "ours", newest: JSON.parse(text).runs.at(-1) ?? null };
+  };
+  return { ...actual, inspectDatabase };
+}

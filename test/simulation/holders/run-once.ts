@@ -1,0 +1,93 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Job } from "../../../src/job/job.js";
+import { DocumentStore } from "../../../src/run/document-store.js";
+import { currentDatabase, newDatabase } from "../../../src/run/job-database.js";
+import { publishRun } from "../../../src/run/publish.js";
+import { waitingFiles } from "../../../src/run/waiting-status.js";
+import { type Workspace, withWorkspace } from "../../../src/run/workspace.js";
+import "../../../src/sinks/duckdb-inspect.js"; // loaded late by the program: here that must not take a turn
+import { joinParts } from "../../../src/sinks/join-parts.js";
+import { jsonlText } from "../../../src/sinks/jsonl.js";
+import type { SimulatedProcess } from "./process.js";
+
+/** What a process does otherwise than it should, to see whether that is found out. */
+export interface RunSabotage {
+  /** Reads what is published before it has fenced the others. */
+  readonly readsEarly?: boolean;
+}
+
+/** What stands in place of the database: the runs in it, and the readings of the indexing status. */
+export interface Listed {
+  readonly runs: readonly string[];
+  readonly readings: readonly string[];
+}
+
+/** How a process ended that published. */
+export interface Said {
+  readonly runId: string;
+  readonly status: "complete" | "partial";
+}
+
+/** Rows of the one document, in commits of a few. */
+const commits = 4;
+export const rowsOfRun = Array.from({ length: commits * 2 }, (_, at) => `{"id":"chunk ${at}"}`);
+
+/**
+ * One run with everything that holds a job, fences, resumes and publishes as it is in the program; only what is read and the
+ * inside of the database are made up.
+ */
+export async function runOnce(process: SimulatedProcess, job: Job, sabotage: RunSabotage): Promise<Said> {
+  const early = sabotage.readsEarly ? await listedIn(join(job.output.dir, job.name, `${job.name}.duckdb`)) : undefined;
+  const options = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, fresh: false, retryFailed: false };
+  return withWorkspace(
+    job,
+    options,
+    ({ status }) => (status === "complete" ? "nothing" : "everything"),
+    async (workspace) => {
+      const previous = await currentDatabase(workspace);
+      const listed = early ?? (previous === undefined ? { runs: [], readings: [] } : await listedIn(previous));
+      const waiting = await waitingFiles(workspace);
+      await stage(process, job, workspace);
+      const readings = [...listed.readings, ...(await Promise.all(waiting.map((path) => readFile(path, "utf8"))))];
+      const database = { runs: [...listed.runs, workspace.runId], readings: [...new Set(readings)] };
+      const built = join(workspace.scratch, newDatabase);
+      await writeFile(built, JSON.stringify(database));
+      const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
+      const toPublish = { job, manifest, newDatabase: built, isDamaged: false, waiting, onCommit: () => {} };
+      const { problems } = await publishRun(toPublish, workspace);
+      return { runId: workspace.runId, status: problems.length > 0 ? "partial" : "complete" };
+    },
+  );
+}
+
+async function listedIn(path: string): Promise<Listed> {
+  const text = await readFile(path, "utf8").catch(() => '{"runs":[],"readings":[]}');
+  return JSON.parse(text);
+}
+
+/** Crawls the document into parts, or goes on with them, and makes the run folder of them. */
+async function stage(process: SimulatedProcess, job: Job, workspace: Workspace): Promise<void> {
+  const store = new DocumentStore<number, string>(workspace.parts, "0000001", [jsonlText]);
+  const isText = (value: unknown) => (typeof value === "string" ? value : undefined);
+  const isNumber = (value: unknown) => (typeof value === "number" ? value : undefined);
+  if ((await store.result(isText)) === undefined) {
+    const done = (await store.resume(isNumber)) ?? 0;
+    for (let at = done; at < rowsOfRun.length; at += 2) {
+      const rows = rowsOfRun.slice(at, at + 2).map((text) => JSON.parse(text));
+      await store.add("chunks", rows, at + 2);
+      await store.flush();
+      await commitJournal(store, at + 2);
+    }
+    await store.finish("done");
+  }
+  const { sha256 } = await joinParts(join(workspace.stage, "chunks.jsonl"), "", store.files);
+  const manifest = { job: job.name, run_id: workspace.runId, status: "complete", writer: process.number, sha256 };
+  await writeFile(join(workspace.stage, "manifest.json"), JSON.stringify(manifest));
+}
+
+/** The journal is written every eight commits; in a run of a few rows, that would be never. */
+async function commitJournal(store: DocumentStore<number, string>, state: number): Promise<void> {
+  for (let count = 0; count < 8; count++) await store.add("chunks", [], state);
+  await store.flush();
+}
