@@ -27,9 +27,9 @@ export async function currentDatabase(hold: Hold): Promise<string | undefined> {
 
 /**
  * Puts a new database in the place of the old one by one rename from our own folder; if that fails, it stays where it is.
- * StopError when what is there is not ours: it is never replaced. One that cannot be read is moved aside, not replaced; gives
- * where to. The log of somebody who wrote to the old one
- * and has it open, or was killed, goes first: DuckDB would replay it on the new one, and delete other rows than were meant.
+ * StopError when what is there is not ours: it is never replaced. One that cannot be read is moved aside;
+ * gives its new path. The log of somebody who wrote to the old one and has it open, or was killed, goes first: DuckDB would
+ * replay it on the new one, and delete other rows than were meant.
  */
 export async function replaceDatabase(
   built: string,
@@ -59,8 +59,8 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
   if (!(await isThere(pending))) return;
   const { inspectDatabase } = await import("../sinks/duckdb-inspect.js");
   const [waiting, published] = [await inspectDatabase(pending, options), await inspectDatabase(hold.database, options)];
-  const isNewer = published.state !== "ours" || (waiting.state === "ours" && isAfter(waiting.newest, published.newest));
-  if (waiting.state !== "ours" || !isNewer) return rm(pending);
+  if (waiting.state !== "ours") return setPendingAside(hold, log);
+  if (published.state === "ours" && !isAfter(waiting.newest, published.newest)) return rm(pending);
   await replaceDatabase(pending, hold, options).then(
     (aside) => {
       log("info", `${hold.database} was brought up to date: an earlier run could not do it`);
@@ -68,6 +68,12 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
     },
     (error: unknown) => log("warn", `${hold.database} could not be replaced: ${problemText(error)}`),
   );
+}
+
+/** Keeps a waiting database that cannot be read beside the published one: the disk may only have failed for a moment. */
+export async function setPendingAside(hold: Hold, log: Log): Promise<void> {
+  const aside = await moveAside(hold, join(hold.own, pendingDatabase));
+  log("warn", `a database that was to replace ${hold.database} cannot be read; it was moved to ${aside}`);
 }
 
 /** Whether a run comes after another one; null is before every run. */

@@ -1,10 +1,9 @@
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { type Inspected, inspectDatabase } from "../sinks/duckdb-inspect.js";
 import type { DuckDbOptions } from "../sinks/duckdb-open.js";
-import { currentDatabase, databaseOptions, foreignText } from "./job-database.js";
+import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
 import { makeOwnFolder } from "./job-folders.js";
 import { loadRuns, runsAfter } from "./load-runs.js";
 import type { Log } from "./run-options.js";
@@ -37,7 +36,7 @@ export async function prepareDatabase(
   const found = path === undefined || path === workspace.database ? published : await inspectDatabase(path, options);
   if (found.state === "ours") return loadMissing(workspace, job, { path, newest: found.newest }, options, log);
   if (path !== undefined && path !== workspace.database) {
-    await rm(path); // the published one, and the run folders, have what is left of it
+    await setPendingAside(workspace, log); // the published one, and the run folders, have what is left of it
     return prepareDatabase(workspace, job, log, signal);
   }
   const { previous, losses, loaded } = await loadMissing(

@@ -9,6 +9,7 @@ import { runJob } from "../../src/run/run-job.js";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { addChunks } from "../servers/edits.js";
 import { query } from "../sinks/query.js";
+import { workOf } from "./job-for.js";
 import { startPublishedPlace } from "./published-place.js";
 
 test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {
@@ -76,6 +77,16 @@ test("a run whose database and latest cannot be replaced is published and partia
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, status: "complete", problems: [] });
   expect(await runsInDatabase()).toEqual([first.manifest.run_id, manifest.run_id, await latest()]);
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
+});
+
+test("a waiting database that cannot be read is kept aside, not deleted", async () => {
+  const { place, file, server, run, warnings } = await startPublishedPlace(["duckdb"]);
+  await run();
+  await killedWhenPublished(file, server.key);
+  await writeFile(join(await workOf(join(place, ".work")), "scratch", "new.duckdb"), "broken");
+  await run();
+  expect(await readFile(join(place, "pending.duckdb.aside"), "utf8")).toBe("broken");
+  expect(warnings).toContainEqual(expect.stringMatching(/cannot be read; it was moved to .*pending\.duckdb\.aside$/));
 });
 
 /** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
