@@ -1,4 +1,3 @@
-import * as fs from "node:fs";
 import { expect, test, vi } from "vitest";
 import { randomFrom } from "../../servers/random.js";
 import { type FileSabotage, place } from "./files.js";
@@ -28,11 +27,9 @@ const seeds = KBDUMP_HOLDER_SEED
 
 /** Schedules within which each saboteur has to be found out. */
 const mostTries = 5_000;
-/** Where the search begins: a late write into a file that two share is rare, and most schedules before this have none. */
-const firstTry = 2_500;
 
 async function isFoundOut(sabotage?: RunSabotage): Promise<boolean> {
-  for (let seed = firstTry; seed < firstTry + mostTries; seed++) {
+  for (let seed = 1; seed <= mostTries; seed++) {
     const { wrong } = await playHolders(randomFrom(seed), sabotage);
     if (wrong.length > 0) return true;
   }
@@ -60,8 +57,6 @@ const broken: Readonly<Record<string, FileSabotage>> = {
   "does not fence": (name, [path]) => (name === "readdir" && String(path).endsWith("/.work") ? () => [] : undefined),
   "does not empty and remove the folder that it renamed": (name, [path]) =>
     name === "rm" && /\/from\/[^/]+$/.test(String(path)) ? () => undefined : undefined,
-  "takes work over without a copy": (name, [source, target]) =>
-    name === "copyFile" ? () => fs.linkSync(String(source), String(target)) : undefined,
 };
 
 test.each(Object.entries(broken))("a program that %s is found out", { timeout: 240_000 }, async (_name, sabotage) => {
