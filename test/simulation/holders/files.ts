@@ -1,6 +1,6 @@
-import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { current, type SimulatedProcess } from "./process.js";
+import { fs } from "./real-fs.js";
 
 /** Changes what an operation on files does; undefined leaves it as it is. */
 export type FileSabotage = (name: string, args: readonly unknown[]) => (() => unknown) | undefined;

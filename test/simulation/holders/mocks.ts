@@ -1,5 +1,5 @@
-import * as fs from "node:fs";
 import { current } from "./process.js";
+import { fs } from "./real-fs.js";
 
 /** `lock-holder.ts` as the simulated processes see it: hosts and deaths are those of the schedule. */
 export function simulatedHolders(actual: object): object {
@@ -31,4 +31,15 @@ export function simulatedInspection(actual: object): object {
     return { state: "ours", newest: JSON.parse(text).runs.at(-1) ?? null };
   };
   return { ...actual, inspectDatabase };
+}
+
+/** `node:timers/promises`: a pause of a simulated process is over at its next turn, so that no schedule depends on a clock. */
+export function scheduledPauses(actual: object): object {
+  const pause: unknown = Reflect.get(actual, "setTimeout");
+  const setTimeout = (...args: unknown[]) => {
+    const process = current.getStore();
+    if (process) return process.turn();
+    return typeof pause === "function" ? Reflect.apply(pause, actual, args) : undefined;
+  };
+  return { ...actual, setTimeout, default: { ...actual, setTimeout } };
 }

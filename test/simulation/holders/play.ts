@@ -25,6 +25,8 @@ export interface PlayedHolders {
 
 const memory = fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 const mostProcesses = 4;
+/** More than any schedule takes. */
+const mostSteps = 20_000;
 
 /** Plays one schedule of processes that hold a job one after the other, or believe to, and judges what they leave. */
 export async function playHolders(random: Random, sabotage: RunSabotage = {}): Promise<PlayedHolders> {
@@ -71,7 +73,7 @@ export class Schedule {
     fs.mkdirSync(join(this.place, ".work", "indexing_status"), { recursive: true });
     this.#leaveReading();
     this.#start();
-    for (let step = 0; step < 20_000 && !this.#isOver(); step++) {
+    for (let step = 0; step < mostSteps && !this.#isOver(); step++) {
       await this.#disturbPerhaps();
       const able = this.#processes.filter(({ canStep }) => canStep);
       const process = able[integer(this.#random, 0, Math.max(0, able.length - 1))];
@@ -83,10 +85,11 @@ export class Schedule {
     this.#loseLock();
     this.#start(); // and nobody disturbs it
     const last = this.#processes.at(-1);
-    while (last && !last.ended) {
+    for (let step = 0; step < mostSteps && last && !last.ended; step++) {
       if (last.canStep) last.step(0);
       await new Promise(setImmediate);
     }
+    if (!last?.ended) throw new Error(`the last process did not end\n${this.trace.join("\n")}`);
     this.#look();
   }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import * as fs from "node:fs";
+import { fs } from "./real-fs.js";
 
 /** A process of the simulation: its steps are file operations, and only the schedule lets them happen. */
 export class SimulatedProcess {
