@@ -1,9 +1,10 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../../../src/job/job.js";
 import { DocumentStore } from "../../../src/run/document-store.js";
 import { currentDatabase, newDatabase } from "../../../src/run/job-database.js";
 import { publishRun } from "../../../src/run/publish.js";
+import { isRunId } from "../../../src/run/run-id.js";
 import { waitingFiles } from "../../../src/run/waiting-status.js";
 import { type Workspace, withWorkspace } from "../../../src/run/workspace.js";
 import "../../../src/sinks/duckdb-inspect.js"; // loaded late by the program: here that must not take a turn
@@ -38,7 +39,8 @@ export const rowsOfRun = Array.from({ length: commits * 2 }, (_, at) => `{"id":"
  * inside of the database are made up.
  */
 export async function runOnce(process: SimulatedProcess, job: Job, sabotage: RunSabotage): Promise<Said> {
-  const early = sabotage.readsEarly ? await listedIn(join(job.output.dir, job.name, `${job.name}.duckdb`)) : undefined;
+  const folder = join(job.output.dir, job.name);
+  const early = sabotage.readsEarly ? await listedIn(join(folder, "job.duckdb"), join(folder, "runs")) : undefined;
   const options = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, fresh: false, retryFailed: false };
   return withWorkspace(
     job,
@@ -46,7 +48,7 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
     ({ status }) => (status === "complete" ? "nothing" : "everything"),
     async (workspace) => {
       const previous = await currentDatabase(workspace);
-      const listed = early ?? (previous === undefined ? { runs: [], readings: [] } : await listedIn(previous));
+      const listed = early ?? (await listedIn(previous, workspace.runs));
       const waiting = await waitingFiles(workspace);
       await stage(process, job, workspace);
       const readings = [...listed.readings, ...(await Promise.all(waiting.map((path) => readFile(path, "utf8"))))];
@@ -61,9 +63,13 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
   );
 }
 
-async function listedIn(path: string): Promise<Listed> {
-  const text = await readFile(path, "utf8").catch(() => '{"runs":[],"readings":[]}');
-  return JSON.parse(text);
+/** What the database holds, and the published runs after its newest one, which the program loads from their folders. */
+async function listedIn(path: string | undefined, runsFolder: string): Promise<Listed> {
+  const nothing = '{"runs":[],"readings":[]}';
+  const text = path === undefined ? nothing : await readFile(path, "utf8").catch(() => nothing);
+  const { runs, readings }: Listed = JSON.parse(text);
+  const published = (await readdir(runsFolder).catch((): string[] => [])).filter(isRunId).sort();
+  return { runs: [...runs, ...published.filter((run) => run > (runs.at(-1) ?? ""))], readings };
 }
 
 /** Crawls the document into parts, or goes on with them, and makes the run folder of them. */
