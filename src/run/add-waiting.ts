@@ -5,10 +5,10 @@ import type { Job } from "../job/job.js";
 import { inspectDatabase } from "../sinks/duckdb-inspect.js";
 import { copyWithStatus } from "../sinks/duckdb-status.js";
 import { isDiskError, sayDiskError } from "./disk-error.js";
-import { withHold } from "./hold.js";
-import { currentDatabase, databaseOptions, newDatabase, replaceDatabase } from "./job-database.js";
-import { type Hold, makeOwnFolder } from "./job-folders.js";
-import { mendPending } from "./mend-published.js";
+import { withHold } from "./hold/hold.js";
+import { type Hold, makeOwnFolder } from "./hold/job-folders.js";
+import { currentDatabase, databaseOptions, newDatabase, replaceDatabase } from "./publish/job-database.js";
+import { mendPending } from "./publish/mend-published.js";
 import type { Log } from "./run-options.js";
 import { joinWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 

@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { parseJson } from "../client/parse-json.js";
 import { jsonText } from "../normalise/json-text.js";
 import { flush } from "../sinks/flush.js";
-import { readRegular } from "./regular-file.js";
+import { readRegular } from "./hold/regular-file.js";
 
 /** Writes a value whole or not at all, numbers exactly, for the owner only; it is on the disk when this resolves. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {

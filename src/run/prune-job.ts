@@ -1,11 +1,11 @@
 import { UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { problemText } from "./disk-error.js";
-import { withHold } from "./hold.js";
-import { isThere } from "./is-there.js";
-import { foldersOf, refuseLinks } from "./job-folders.js";
-import { mendPublished } from "./mend-published.js";
+import { withHold } from "./hold/hold.js";
+import { isThere } from "./hold/is-there.js";
+import { foldersOf, refuseLinks } from "./hold/job-folders.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
+import { mendPublished } from "./publish/mend-published.js";
 import type { Log, RunOptions } from "./run-options.js";
 import type { Workspace } from "./workspace.js";
 

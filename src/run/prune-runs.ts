@@ -5,10 +5,10 @@ import { type Decision, decideRuns } from "../retention/decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "../retention/past-runs.js";
 import { flush } from "../sinks/flush.js";
 import { problemText } from "./disk-error.js";
-import { isThere } from "./is-there.js";
-import { type Hold, type JobFolders, makeOwnFolder } from "./job-folders.js";
-import { pointLatest } from "./latest.js";
-import { clearRemoved, removedFolder } from "./remove-from.js";
+import { isThere } from "./hold/is-there.js";
+import { type Hold, type JobFolders, makeOwnFolder } from "./hold/job-folders.js";
+import { clearRemoved, removedFolder } from "./hold/remove-from.js";
+import { pointLatest } from "./publish/latest.js";
 import type { Log } from "./run-options.js";
 
 /** What is to become of the runs of a job. */

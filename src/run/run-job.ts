@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
 import type { Job } from "../job/job.js";
 import { sayDiskError } from "./disk-error.js";
-import { databaseOptions } from "./job-database.js";
 import type { Manifest } from "./manifest.js";
-import { outputsOf } from "./outputs.js";
-import type { PreparedDatabase } from "./prepare-database.js";
 import { pruneAfterRun } from "./prune-job.js";
-import { type Published, publishRun } from "./publish.js";
+import { databaseOptions } from "./publish/job-database.js";
+import { outputsOf } from "./publish/outputs.js";
+import type { PreparedDatabase } from "./publish/prepare-database.js";
+import { type Published, publishRun } from "./publish/publish.js";
 import { readEverything } from "./read-everything.js";
 import { requireDocument } from "./reading.js";
 import { withRequestSum } from "./request-sum.js";
@@ -90,7 +90,7 @@ async function readWithin(
 /** Looks at the database before the crawl, which may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
   if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [] };
-  const { prepareDatabase } = await import("./prepare-database.js"); // heavy; other formats do without
+  const { prepareDatabase } = await import("./publish/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
   return found;

@@ -46,7 +46,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
       return await stageFiles(kept, discovered, options);
     } catch (error) {
       options.signal.throwIfAborted();
-      const { withoutRefused } = await import("./refused-documents.js");
+      const { withoutRefused } = await import("./publish/refused-documents.js");
       const others = await withoutRefused(kept, error, options.duckDb);
       if (!others) throw error;
       requireDocument(others);

@@ -2,7 +2,7 @@ import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
 import { addWaiting } from "./add-waiting.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
-import { foldersOf, refuseLinks } from "./job-folders.js";
+import { foldersOf, refuseLinks } from "./hold/job-folders.js";
 import { runIdFrom } from "./run-id.js";
 import { type RunOptions, withDefaults } from "./run-options.js";
 import { leaveWaiting } from "./waiting-status.js";

@@ -4,7 +4,7 @@ import type { DocumentRow } from "../normalise/document-row.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
 import { problemText } from "./disk-error.js";
-import type { Hold } from "./job-folders.js";
+import type { Hold } from "./hold/job-folders.js";
 import type { Manifest } from "./manifest.js";
 import type { RunOptions } from "./run-options.js";
 import { writeMetrics } from "./write-metrics.js";

@@ -6,8 +6,8 @@ import { encodeLines } from "../sinks/encode-lines.js";
 import { flush } from "../sinks/flush.js";
 import { jsonlText } from "../sinks/jsonl.js";
 import type { JsonlFile } from "../sinks/sink.js";
-import { type Hold, type JobFolders, makeFolder } from "./job-folders.js";
-import { readRegular } from "./regular-file.js";
+import { type Hold, type JobFolders, makeFolder } from "./hold/job-folders.js";
+import { readRegular } from "./hold/regular-file.js";
 
 /** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {

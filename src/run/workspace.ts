@@ -2,9 +2,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./earlier-work.js";
-import { withHold } from "./hold.js";
-import { type Hold, makeOwnFolder } from "./job-folders.js";
-import { mendPublished } from "./mend-published.js";
+import { withHold } from "./hold/hold.js";
+import { type Hold, makeOwnFolder } from "./hold/job-folders.js";
+import { mendPublished } from "./publish/mend-published.js";
 import { newRunId } from "./run-id.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */

@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { InterruptedError, StopError } from "../../src/errors.js";
-import { lockJob } from "../../src/run/lock.js";
+import { lockJob } from "../../src/run/hold/lock.js";
 import { planHash } from "../../src/run/plan-hash.js";
 import { jobFor } from "../run/job-for.js";
 import { makeDocument, makeStatusEntry } from "../servers/store.js";

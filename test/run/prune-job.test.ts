@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, readlink, rename, rm, symlink, utimes, writeF
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BusyError, UsageError } from "../../src/errors.js";
-import { foldersOf } from "../../src/run/job-folders.js";
-import { lockJob } from "../../src/run/lock.js";
+import { foldersOf } from "../../src/run/hold/job-folders.js";
+import { lockJob } from "../../src/run/hold/lock.js";
 import { pruneJob } from "../../src/run/prune-job.js";
 import { planPrune } from "../../src/run/prune-runs.js";
 import { runJob } from "../../src/run/run-job.js";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { lockJob } from "../../src/run/lock.js";
+import { lockJob } from "../../src/run/hold/lock.js";
 import { runJob } from "../../src/run/run-job.js";
 import { takeStatus } from "../../src/run/take-status.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

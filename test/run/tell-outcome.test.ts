@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
-import { lockJob } from "../../src/run/lock.js";
+import { lockJob } from "../../src/run/hold/lock.js";
 import { runJob } from "../../src/run/run-job.js";
 import type { RunOptions } from "../../src/run/run-options.js";
 import { readPrometheus } from "../notify/prometheus.js";

@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { StopError } from "../../errors.js";
 import type { RowOptions } from "../../normalise/row-from-record.js";
-import type { JobFolders } from "../job-folders.js";
+import type { JobFolders } from "../hold/job-folders.js";
 import { type BatchReading, type BatchRef, failureText, readBatches } from "../read-batches.js";
 import { runIdFrom } from "../run-id.js";
 import type { Log } from "../run-options.js";

@@ -7,7 +7,7 @@ import { type Drift, DriftCount } from "../../normalise/drift.js";
 import type { Row } from "../../normalise/row-from-record.js";
 import { addWaiting } from "../add-waiting.js";
 import { sayDiskError } from "../disk-error.js";
-import { foldersOf, refuseLinks } from "../job-folders.js";
+import { foldersOf, refuseLinks } from "../hold/job-folders.js";
 import { batchesOf } from "../read-batches.js";
 import { type RunOptions, withDefaults } from "../run-options.js";
 import { withClient } from "../with-client.js";

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError, StopError, UsageError } from "../../../src/errors.js";
-import { lockJob } from "../../../src/run/lock.js";
+import { lockJob } from "../../../src/run/hold/lock.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { takeStatus } from "../../../src/run/take-status.js";
 import type { WatchOptions } from "../../../src/run/watch/watch-options.js";

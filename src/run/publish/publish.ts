@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import type { LostError } from "../errors.js";
-import type { Job } from "../job/job.js";
-import { flush } from "../sinks/flush.js";
+import type { LostError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
+import { flush } from "../../sinks/flush.js";
+import { problemText } from "../disk-error.js";
+import { lossBehind } from "../hold/hold.js";
+import type { Manifest } from "../manifest.js";
+import type { CommitState } from "../run-options.js";
+import { removeWaiting } from "../waiting-status.js";
+import type { Workspace } from "../workspace.js";
 import { commitRun } from "./commit.js";
-import { problemText } from "./disk-error.js";
-import { lossBehind } from "./hold.js";
 import { databaseOptions, replaceDatabase } from "./job-database.js";
 import { pointLatest } from "./latest.js";
-import type { Manifest } from "./manifest.js";
-import type { CommitState } from "./run-options.js";
-import { removeWaiting } from "./waiting-status.js";
-import type { Workspace } from "./workspace.js";
 
 /** Where a published run lies. */
 export interface Published {

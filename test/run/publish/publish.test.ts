@@ -4,12 +4,12 @@ import { mkdirSync, renameSync } from "node:fs";
 import { cp, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { UsageError } from "../../src/errors.js";
-import { runJob } from "../../src/run/run-job.js";
-import { runKbdump } from "../cli/run-kbdump.js";
-import { addChunks } from "../servers/edits.js";
-import { query } from "../sinks/query.js";
-import { workOf } from "./job-for.js";
+import { UsageError } from "../../../src/errors.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { runKbdump } from "../../cli/run-kbdump.js";
+import { addChunks } from "../../servers/edits.js";
+import { query } from "../../sinks/query.js";
+import { workOf } from "../job-for.js";
 import { startPublishedPlace } from "./published-place.js";
 
 test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {
@@ -92,7 +92,7 @@ test("a waiting database that cannot be read is kept aside, not deleted", async 
 /** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
 async function killedWhenPublished(file: string, key: string): Promise<void> {
   const script = `
-    import { loadJob, runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
+    import { loadJob, runJob } from ${JSON.stringify(new URL("../../../dist/index.js", import.meta.url).href)};
     const job = await loadJob({ file: process.argv[1] }, {}, process.env);
     await runJob(job, { onCommit: (state) => state === "done" && process.kill(process.pid, "SIGKILL") });`;
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key };

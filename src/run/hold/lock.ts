@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { LostError, StopError } from "../errors.js";
+import { LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere } from "./is-there.js";
 import { deadAfter, driveTime, isLockOf, markReleased, readLock, refuseHeld, touch, unless } from "./lock-file.js";
 import { type Holder, holderFrom, isAlive, thisHolder } from "./lock-holder.js";

@@ -1,9 +1,9 @@
 import { lstat, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { StopError } from "../errors.js";
-import { ifAbsent } from "./is-there.js";
-import { readRegular } from "./regular-file.js";
-import type { Workspace } from "./workspace.js";
+import { StopError } from "../../errors.js";
+import { ifAbsent } from "../hold/is-there.js";
+import { readRegular } from "../hold/regular-file.js";
+import type { Workspace } from "../workspace.js";
 
 /**
  * Publishes the staged run folder by one rename; everything else follows from it. Rejects where nothing is published:

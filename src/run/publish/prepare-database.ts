@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { UsageError } from "../errors.js";
-import type { Job } from "../job/job.js";
-import { type Inspected, inspectDatabase } from "../sinks/duckdb-inspect.js";
-import type { DuckDbOptions } from "../sinks/duckdb-open.js";
+import { UsageError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
+import { type Inspected, inspectDatabase } from "../../sinks/duckdb-inspect.js";
+import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
+import { makeOwnFolder } from "../hold/job-folders.js";
+import type { Log } from "../run-options.js";
+import type { Workspace } from "../workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
-import { makeOwnFolder } from "./job-folders.js";
 import { loadRuns, runsAfter } from "./load-runs.js";
-import type { Log } from "./run-options.js";
-import type { Workspace } from "./workspace.js";
 
 /** What the database of a run is built upon. */
 export interface PreparedDatabase {

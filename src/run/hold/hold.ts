@@ -1,14 +1,14 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { InterruptedError, LostError } from "../errors.js";
-import type { Job } from "../job/job.js";
-import { problemText } from "./disk-error.js";
+import { InterruptedError, LostError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
+import { problemText } from "../disk-error.js";
+import type { Log } from "../run-options.js";
 import { fenceOthers } from "./fence.js";
 import { successorOf } from "./fence-marks.js";
 import { isThere } from "./is-there.js";
 import { foldersOf, type Hold, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
-import type { Log } from "./run-options.js";
 
 export interface HoldOptions {
   readonly now: () => Date;

@@ -1,8 +1,8 @@
 import { lstat, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readSharedJson } from "../json-file.js";
 import { ifAbsent } from "./is-there.js";
 import { type Hold, makeFolder } from "./job-folders.js";
-import { readSharedJson } from "./json-file.js";
 import type { Holder } from "./lock-holder.js";
 
 /** Milliseconds for which the mark of a fenced holder is kept: one that was frozen for longer is told less. */

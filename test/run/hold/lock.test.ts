@@ -4,12 +4,12 @@ import { link, mkdir, readdir, readFile, readlink, rm, stat, symlink, utimes, wr
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { BusyError, type StopError } from "../../src/errors.js";
-import { withHold } from "../../src/run/hold.js";
-import { lockJob } from "../../src/run/lock.js";
-import { readLock } from "../../src/run/lock-file.js";
-import { dataset, document } from "../job/job-folder.js";
-import { jobFor, testFolder } from "./job-for.js";
+import { BusyError, type StopError } from "../../../src/errors.js";
+import { withHold } from "../../../src/run/hold/hold.js";
+import { lockJob } from "../../../src/run/hold/lock.js";
+import { readLock } from "../../../src/run/hold/lock-file.js";
+import { dataset, document } from "../../job/job-folder.js";
+import { jobFor, testFolder } from "../job-for.js";
 
 const space = await readlink("/proc/self/ns/pid").catch(() => null);
 const now = new Date("2026-11-20T02:00:00Z");
@@ -234,7 +234,7 @@ test.each([
 test("of many processes at once exactly one gets the lock of a dead one", async () => {
   const { folder } = await folderWithLock("", 125);
   const script = `
-    import { lockJob } from ${JSON.stringify(new URL("../../dist/run/lock.js", import.meta.url).href)};
+    import { lockJob } from ${JSON.stringify(new URL("../../../dist/run/hold/lock.js", import.meta.url).href)};
     process.stdout.write("ready");
     process.stdin.once("data", async () => {
       const outcome = await lockJob(process.argv[1], new Date()).then(() => "won", ({ name }) => name);

@@ -1,6 +1,6 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { StopError } from "../errors.js";
+import { StopError } from "../../errors.js";
 
 /** Without it, opening a named pipe waits until somebody writes to it. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;

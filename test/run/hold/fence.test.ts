@@ -3,14 +3,14 @@ import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, writeFile
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LostError } from "../../src/errors.js";
-import { withHold } from "../../src/run/hold.js";
-import { isThere } from "../../src/run/is-there.js";
-import type { Hold } from "../../src/run/job-folders.js";
-import { makeOwnFolder } from "../../src/run/job-folders.js";
-import { thisHolder } from "../../src/run/lock-holder.js";
-import { dataset, document } from "../job/job-folder.js";
-import { jobFor, testFolder } from "./job-for.js";
+import { LostError } from "../../../src/errors.js";
+import { withHold } from "../../../src/run/hold/hold.js";
+import { isThere } from "../../../src/run/hold/is-there.js";
+import type { Hold } from "../../../src/run/hold/job-folders.js";
+import { makeOwnFolder } from "../../../src/run/hold/job-folders.js";
+import { thisHolder } from "../../../src/run/hold/lock-holder.js";
+import { dataset, document } from "../../job/job-folder.js";
+import { jobFor, testFolder } from "../job-for.js";
 
 const runId = "20261120T020000000Z";
 const options = { now: () => new Date("2026-11-22T02:00:00Z"), log: () => {} };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { jsonlSink, jsonlText } from "../sinks/jsonl.js";
-import type { Sink, TextFormat } from "../sinks/sink.js";
+import { jsonlSink, jsonlText } from "../../sinks/jsonl.js";
+import type { Sink, TextFormat } from "../../sinks/sink.js";
 import type { DatabaseSinkOptions } from "./database-sink.js";
 import { databaseOptions, newDatabase } from "./job-database.js";
 
@@ -22,13 +22,13 @@ export async function outputsOf(options: DatabaseSinkOptions): Promise<Outputs> 
   const asked = new Set(job.output.formats);
   if (asked.has("jsonl")) sinks.push(jsonlSink);
   if (asked.has("csv")) {
-    const { csvSink, csvText } = await import("../sinks/csv.js");
+    const { csvSink, csvText } = await import("../../sinks/csv.js");
     const csv = csvText(job.output.csvSafe);
     formats.push(csv);
     sinks.push(csvSink(csv));
   }
   if (asked.has("parquet")) {
-    const { parquetSink } = await import("../sinks/parquet.js");
+    const { parquetSink } = await import("../../sinks/parquet.js");
     const temporary = join(workspace.scratch, "spill");
     sinks.push(parquetSink({ ...databaseOptions(job, workspace, signal), temporary }));
   }

@@ -1,14 +1,14 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { StopError } from "../errors.js";
-import type { Job } from "../job/job.js";
-import type { DuckDbOptions } from "../sinks/duckdb-open.js";
-import { problemText } from "./disk-error.js";
-import { pendingDatabase } from "./fence.js";
-import { ifAbsent, isThere } from "./is-there.js";
-import type { Hold } from "./job-folders.js";
-import { moveAside } from "./move-aside.js";
-import type { Log } from "./run-options.js";
+import { StopError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
+import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
+import { problemText } from "../disk-error.js";
+import { pendingDatabase } from "../hold/fence.js";
+import { ifAbsent, isThere } from "../hold/is-there.js";
+import type { Hold } from "../hold/job-folders.js";
+import { moveAside } from "../hold/move-aside.js";
+import type { Log } from "../run-options.js";
 
 /** The file in the scratch folder of a run in which its database is built. */
 export const newDatabase = "new.duckdb";
@@ -37,7 +37,7 @@ export async function replaceDatabase(
   options: DuckDbOptions,
   isDamaged = false,
 ): Promise<string | undefined> {
-  const { inspectDatabase } = await import("../sinks/duckdb-inspect.js"); // heavy; other formats do without
+  const { inspectDatabase } = await import("../../sinks/duckdb-inspect.js"); // heavy; other formats do without
   const found = await inspectDatabase(hold.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(hold, found));
   const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
@@ -57,7 +57,7 @@ export async function replaceDatabase(
 export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(hold.own, pendingDatabase);
   if (!(await isThere(pending))) return;
-  const { inspectDatabase } = await import("../sinks/duckdb-inspect.js");
+  const { inspectDatabase } = await import("../../sinks/duckdb-inspect.js");
   const [waiting, published] = [await inspectDatabase(pending, options), await inspectDatabase(hold.database, options)];
   if (waiting.state !== "ours") return setPendingAside(hold, log);
   if (published.state === "ours" && !isAfter(waiting.newest, published.newest)) return rm(pending);

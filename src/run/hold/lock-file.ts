@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
-import { BusyError } from "../errors.js";
+import { BusyError } from "../../errors.js";
 import { ifAbsent } from "./is-there.js";
 import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
 import { openRegular } from "./regular-file.js";

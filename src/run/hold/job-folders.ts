@@ -1,7 +1,7 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { StopError } from "../errors.js";
-import type { Job } from "../job/job.js";
+import { StopError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
 
 /** Where the files of a job lie. */
 export interface JobFolders {

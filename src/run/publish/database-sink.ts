@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import type { Job } from "../job/job.js";
-import { duckDbSink } from "../sinks/duckdb.js";
-import { isCorruption, isReadable } from "../sinks/duckdb-inspect.js";
-import type { JsonlFile, Sink } from "../sinks/sink.js";
+import type { Job } from "../../job/job.js";
+import { duckDbSink } from "../../sinks/duckdb.js";
+import { isCorruption, isReadable } from "../../sinks/duckdb-inspect.js";
+import type { JsonlFile, Sink } from "../../sinks/sink.js";
+import type { Log } from "../run-options.js";
+import type { Workspace } from "../workspace.js";
 import { databaseOptions, newDatabase } from "./job-database.js";
 import { type PreparedDatabase, prepareWithout } from "./prepare-database.js";
-import type { Log } from "./run-options.js";
-import type { Workspace } from "./workspace.js";
 
 export interface DatabaseSinkOptions {
   readonly job: Job;

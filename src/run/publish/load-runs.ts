@@ -1,19 +1,19 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { StopError } from "../errors.js";
-import { allKinds, type Kind } from "../normalise/columns.js";
-import { ByteFacts } from "../sinks/byte-facts.js";
-import { buildDatabase } from "../sinks/duckdb.js";
-import type { DuckDbOptions } from "../sinks/duckdb-open.js";
-import { type RowFile, selectFromFile } from "../sinks/duckdb-read-file.js";
-import { LongestRow } from "../sinks/longest-row.js";
-import type { DocumentChange, RunRow, RunRows, StagedFile } from "../sinks/sink.js";
-import { type CheckedManifest, partsOf } from "../verify/check-manifest.js";
-import { Findings } from "../verify/findings.js";
-import { readDump } from "../verify/read-dump.js";
-import { readPieces } from "../verify/read-records.js";
-import { isFullDisk, problemText } from "./disk-error.js";
-import { isRunId } from "./run-id.js";
+import { StopError } from "../../errors.js";
+import { allKinds, type Kind } from "../../normalise/columns.js";
+import { ByteFacts } from "../../sinks/byte-facts.js";
+import { buildDatabase } from "../../sinks/duckdb.js";
+import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
+import { type RowFile, selectFromFile } from "../../sinks/duckdb-read-file.js";
+import { LongestRow } from "../../sinks/longest-row.js";
+import type { DocumentChange, RunRow, RunRows, StagedFile } from "../../sinks/sink.js";
+import { type CheckedManifest, partsOf } from "../../verify/check-manifest.js";
+import { Findings } from "../../verify/findings.js";
+import { readDump } from "../../verify/read-dump.js";
+import { readPieces } from "../../verify/read-records.js";
+import { isFullDisk, problemText } from "../disk-error.js";
+import { isRunId } from "../run-id.js";
 
 /** A published run whose rows belong into the database of its job. */
 export interface PublishedRun {

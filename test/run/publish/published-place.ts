@@ -1,13 +1,13 @@
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Job } from "../../src/job/job.js";
-import { type RunResult, runJob } from "../../src/run/run-job.js";
-import type { RunOptions } from "../../src/run/run-options.js";
-import { type RealisticServer, startRealisticServer } from "../servers/realistic-server.js";
-import { makeDocument, Store, type TestDocument } from "../servers/store.js";
-import { query } from "../sinks/query.js";
-import { jobFile, jobFor, testFolder } from "./job-for.js";
+import type { Job } from "../../../src/job/job.js";
+import { type RunResult, runJob } from "../../../src/run/run-job.js";
+import type { RunOptions } from "../../../src/run/run-options.js";
+import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
+import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
+import { query } from "../../sinks/query.js";
+import { jobFile, jobFor, testFolder } from "../job-for.js";
 
 /** A job over a small server, and what became of its files. */
 export interface PublishedPlace {

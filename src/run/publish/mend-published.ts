@@ -1,16 +1,16 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { UsageError } from "../errors.js";
-import type { Job } from "../job/job.js";
-import { problemText } from "./disk-error.js";
-import { pendingDatabase } from "./fence.js";
-import { isThere } from "./is-there.js";
+import { UsageError } from "../../errors.js";
+import type { Job } from "../../job/job.js";
+import { problemText } from "../disk-error.js";
+import { pendingDatabase } from "../hold/fence.js";
+import { isThere } from "../hold/is-there.js";
+import type { Hold } from "../hold/job-folders.js";
+import { endMovesAside } from "../hold/move-aside.js";
+import { isRunId } from "../run-id.js";
+import type { Log } from "../run-options.js";
 import { databaseOptions, mendDatabase, newDatabase } from "./job-database.js";
-import type { Hold } from "./job-folders.js";
 import { mendLatest } from "./latest.js";
-import { endMovesAside } from "./move-aside.js";
-import { isRunId } from "./run-id.js";
-import type { Log } from "./run-options.js";
 
 /**
  * Does what an earlier holder, whose run is published, did not get done: the database and `latest` follow from the folder of

@@ -1,11 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { runJob } from "../../src/run/run-job.js";
-import type { Behaviour } from "../servers/behaviour.js";
-import { startRealisticServer } from "../servers/realistic-server.js";
-import { makeDocument, Store } from "../servers/store.js";
-import { jobFor, testFolder } from "./job-for.js";
+import { runJob } from "../../../src/run/run-job.js";
+import type { Behaviour } from "../../servers/behaviour.js";
+import { startRealisticServer } from "../../servers/realistic-server.js";
+import { makeDocument, Store } from "../../servers/store.js";
+import { jobFor, testFolder } from "../job-for.js";
 
 test("a run whose lock is gone ends without publishing, its requests under way included; the next one goes on", async () => {
   const store = new Store();

@@ -1,9 +1,9 @@
-import { type DuckDbOptions, withDuckDb } from "../sinks/duckdb-open.js";
-import { selectFromJsonl } from "../sinks/duckdb-read.js";
-import type { PartFile } from "../sinks/join-parts.js";
-import { isDiskError } from "./disk-error.js";
-import type { DumpedDocument } from "./document-result.js";
-import type { Reading } from "./reading.js";
+import { type DuckDbOptions, withDuckDb } from "../../sinks/duckdb-open.js";
+import { selectFromJsonl } from "../../sinks/duckdb-read.js";
+import type { PartFile } from "../../sinks/join-parts.js";
+import { isDiskError } from "../disk-error.js";
+import type { DumpedDocument } from "../document-result.js";
+import type { Reading } from "../reading.js";
 
 /** Bytes of a row from which on it may be one that DuckDB cannot take: it needs several times that in memory. */
 const largeRow = 65_536;
