@@ -4,7 +4,6 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./duckdb-copy.js";
 import { type DuckDbOptions, withDuckDb } from "./duckdb-open.js";
-import { tables } from "./duckdb-tables.js";
 
 /** What lies at the path of a database. */
 export type Inspected =
@@ -17,7 +16,7 @@ export type Inspected =
   | { readonly state: "corrupt"; readonly reason: string };
 
 /** Tables that every database of every version of ours has. */
-const markTables = ["chunks", "documents", "runs", "indexing_status"].filter((name) => name in tables);
+const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
 /**
  * Looks what lies at a path, without changing it. Readers of the database are not disturbed; where somebody writes to it, a
@@ -38,19 +37,32 @@ export async function inspectDatabase(path: string, options: DuckDbOptions): Pro
   }
 }
 
-/** Somebody has it open for writing, or left a log beside it that cannot be read: the file itself tells. */
+/** For a file that is open for writing elsewhere, or has an unreadable log beside it. */
 async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspected> {
-  const copy = `${options.temporary}.look`;
+  try {
+    return await withCopy(path, options, look);
+  } catch (error) {
+    if (isCorruption(error)) return { state: "corrupt", reason: reasonOf(error, copyFor(options)) };
+    throw error;
+  }
+}
+
+/** Opens a copy of a database, and removes it afterwards: another process may be writing to the file itself. */
+async function withCopy<T>(
+  path: string,
+  options: DuckDbOptions,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const copy = copyFor(options);
   try {
     await copyDatabase(path, copy, options);
-    return await withDuckDb(copy, options, look);
-  } catch (error) {
-    if (isCorruption(error)) return { state: "corrupt", reason: reasonOf(error, copy) };
-    throw error;
+    return await withDuckDb(copy, options, work);
   } finally {
     await rm(copy, { force: true });
   }
 }
+
+const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
 
 async function look(connection: DuckDBConnection): Promise<Inspected> {
   const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
@@ -60,22 +72,18 @@ async function look(connection: DuckDBConnection): Promise<Inspected> {
   return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
 }
 
-/** Whether every block of the tables can be read, of a copy, as somebody may write to the file; takes as long as that does. */
+/** Whether every block of the tables can be read. Reads a copy; takes as long as reading the whole database. */
 export async function isReadable(path: string, options: DuckDbOptions): Promise<boolean> {
-  const copy = `${options.temporary}.look`;
-  const read = async (connection: DuckDBConnection) => {
+  const readAll = async (connection: DuckDBConnection) => {
     const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
     for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
   };
   try {
-    await copyDatabase(path, copy, options);
-    await withDuckDb(copy, options, read);
+    await withCopy(path, options, readAll);
     return true;
   } catch (error) {
     if (isCorruption(error)) return false;
     throw error;
-  } finally {
-    await rm(copy, { force: true });
   }
 }
 

@@ -1,6 +1,7 @@
-import { lstat, readdir, rename } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { asideFolder } from "./fence.js";
+import { isThere } from "./is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 
 /**
@@ -28,10 +29,6 @@ async function putBack(hold: Hold, name: string): Promise<string> {
 async function freeName(path: string): Promise<string> {
   for (let number = 1; ; number++) {
     const name = number === 1 ? path : `${path}-${number}`;
-    const isTaken = await lstat(name).then(
-      () => true,
-      () => false,
-    );
-    if (!isTaken) return name;
+    if (!(await isThere(name))) return name;
   }
 }

@@ -65,14 +65,13 @@ export async function publishRun(
         `${folder} could not be flushed to the disk (${reason}): a power cut may take back what was published`,
     );
   await flushed(workspace.runs); // before anything leads to the folder
-  const asides: string[] = [];
+  let aside: string | undefined;
   const isReplaced =
     newDatabase !== undefined &&
     (await attempt(
-      async () =>
-        asides.push(
-          ...asList(await replaceDatabase(newDatabase, workspace, databaseOptions(job, workspace), isDamaged)),
-        ),
+      async () => {
+        aside = await replaceDatabase(newDatabase, workspace, databaseOptions(job, workspace), isDamaged);
+      },
       (reason) => `${workspace.database} could not be replaced (${reason}); the next run does it`,
     ));
   if (isReplaced) await removeWaiting(waiting, workspace);
@@ -88,13 +87,11 @@ export async function publishRun(
     folder: join(workspace.runs, workspace.runId),
     database: isReplaced ? workspace.database : undefined,
     problems: [
-      ...asides.map((path) => `the database that could not be read is kept as ${path}`),
+      ...(aside === undefined ? [] : [`the database that could not be read is kept as ${aside}`]),
       ...sentencesOf(failures, loss),
     ],
   };
 }
-
-const asList = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
 
 /** A step after the commit that failed. */
 interface Failure {
