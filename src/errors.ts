@@ -58,7 +58,7 @@ export class StopError extends RequestError {
   override readonly name = "StopError";
 }
 
-/** What was to be done is done and published, but its result could not be told. Exit 3. */
+/** The run is published, but its result could not be written to stdout. Exit 3. */
 export class UntoldError extends StopError {}
 
 /** Another run took this job over while ours was at work, or its folder was removed: nothing more can be published. Exit 1. */

@@ -17,7 +17,7 @@ const largeDatabase = 256_000_000;
 
 /**
  * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
- * run: where the database is large, a run is at work or took over meanwhile, or the disk is full or fails, which is said.
+ * run: the database is large, a run is at work or took over meanwhile, or the disk is full or fails. A disk problem is logged.
  */
 export async function addWaiting(job: Job, now: () => Date, log: Log): Promise<boolean> {
   try {

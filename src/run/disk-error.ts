@@ -2,8 +2,8 @@ import { StopError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 
 /**
- * Says of an error that it means a full disk, or one that fails: where, while doing what, and what to do. Any other error
- * stays as it is.
+ * Turns the error of a full or failing disk into a StopError that names the place, the step and the remedy. Gives back any
+ * other error unchanged.
  */
 export function sayDiskError(error: unknown, folder: string, step: string): unknown {
   if (!(error instanceof Error)) return error;
@@ -17,7 +17,7 @@ export function sayDiskError(error: unknown, folder: string, step: string): unkn
   return new StopError(message, { cause: error });
 }
 
-/** One sentence of any error, without a stop at its end: for what is told beside a run that is published. */
+/** Puts any error into one line, for a warning beside a published run. */
 export function problemText(error: unknown): string {
   return fileErrorText(error) ?? (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
 }

@@ -10,7 +10,7 @@ export interface EmbeddedLine extends KeptChildren {
   readonly chunkId: string;
 }
 
-/** The children that chunks embed, as they were sent, a JSON text for each chunk that has any. `first` is the place of the first. */
+/** Gives the embedded children of chunks as JSON lines, one for each chunk that has any. `first` is the place of the first. */
 export function embeddedLines(chunks: readonly Listed[], first: number): readonly string[] {
   return chunks.flatMap((chunk, at) => {
     const children = embeddedChildren(chunk) ?? [];

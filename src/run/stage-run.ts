@@ -24,7 +24,7 @@ export interface StageOptions {
   readonly formats: readonly TextFormat[];
   readonly sinks: readonly Sink[];
   readonly tally: RunTally;
-  /** What DuckDB may use. */
+  /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
   /** The requests of the run so far. */
   readonly requests: () => RequestSum;
@@ -36,7 +36,7 @@ const runParts = "run";
 
 /**
  * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see.
- * Documents whose rows DuckDB cannot take are failed, and everything is made once more without them.
+ * If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it.
  */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
   const { runs, runId } = options.workspace;

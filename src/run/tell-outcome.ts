@@ -11,14 +11,14 @@ import { writeMetrics } from "./write-metrics.js";
 
 type Setting = Required<RunOptions>;
 
-/** What is told of a published run. */
+/** A published run, as notifications and metrics report it. */
 export interface Told {
   readonly manifest: Manifest;
   readonly status: Manifest["status"];
   readonly problems: readonly string[];
 }
 
-/** What a run tells of itself while it holds its job. */
+/** Functions with which a run reports its progress while it holds the job. */
 export interface Telling {
   /** To be called when the run has its id. */
   readonly began: (runId: string, hold: Hold) => void;

@@ -49,8 +49,8 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
 }
 
 /**
- * To be called when the database that holds them is in place. They leave by way of our own folder, so that a run that is
- * fenced takes none away. One that cannot be removed is read again by the next run, which adds no reading twice.
+ * Removes waiting readings once the database that holds them is published. Each is renamed into our own folder first, so that a
+ * fenced run removes none. The next run reads a reading again that cannot be removed, and adds none twice.
  */
 export async function removeWaiting(paths: readonly string[], hold: Hold): Promise<void> {
   for (const path of paths) {

@@ -21,13 +21,13 @@ export interface Workspace extends Hold {
   readonly scratch: string;
 }
 
-/** What of its work a run leaves: `everything` with the database that was built, if it could not take its place. */
+/** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
 
 /**
- * Holds a job while `work` goes on. What an earlier run of the same plan left is continued, if it is younger than
- * `resumeWithin`; other work is set aside. Of work that was done, `keep` says what is left for the next run; of work that
- * failed, it is what was read.
+ * Holds a job while `work` runs. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`,
+ * and sets other work aside. After a success `keep` decides which files are left for the next run; after a failure these are
+ * the parts that were read.
  */
 export async function withWorkspace<T>(
   job: Job,

@@ -5,7 +5,7 @@ import { StopError } from "../errors.js";
 import { copyDatabase } from "./duckdb-copy.js";
 import { type DuckDbOptions, withDuckDb } from "./duckdb-open.js";
 
-/** What lies at the path of a database. */
+/** The state of the file at the path of a database. */
 export type Inspected =
   | { readonly state: "absent" }
   /** Ours, with the id of the newest run in it; null where it has only readings of the indexing status. */
@@ -19,8 +19,8 @@ export type Inspected =
 const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
 /**
- * Looks what lies at a path, without changing it. Readers of the database are not disturbed; where somebody writes to it, a
- * copy is looked at. Rejects where that cannot be known: no permission, a disk that reports an error, a newer version.
+ * Inspects a database without changing it or disturbing its readers. If another process writes to it, inspects a copy. Rejects
+ * if the state cannot be known: no permission, a disk error, a newer version of DuckDB's format.
  */
 export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
   const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -87,7 +87,7 @@ export async function isReadable(path: string, options: DuckDbOptions): Promise<
   }
 }
 
-/** What DuckDB says of a file whose bytes are not what it wrote, or cannot be read; any other error says nothing of the file. */
+/** Whether an error of DuckDB means that the file is damaged or unreadable. */
 export function isCorruption(error: unknown): boolean {
   if (error instanceof StopError) return isCorruption(error.cause);
   if (!(error instanceof Error)) return false;

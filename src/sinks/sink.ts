@@ -30,7 +30,7 @@ export interface Stage {
   readonly documentChanges?: readonly DocumentChange[] | undefined;
 }
 
-/** What a run read, wherever its rows lie. */
+/** The rows of a run, as SQL selects them from its parts or from a published dump. */
 export interface RunRows extends Pick<Stage, "rows" | "run" | "withoutChildren" | "documentChanges"> {
   /** SQL that selects the rows of a kind, in the columns and types of its table; undefined where the run has none. */
   readonly select: (kind: Kind) => string | undefined;

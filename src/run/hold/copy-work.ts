@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { ifAbsent, isThere } from "./is-there.js";
 import { makeOwnFolder } from "./job-folders.js";
 
-/** What lies in a folder; nothing where there is none. */
+/** The entries of a folder; none if it does not exist. */
 export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
 }
 
 /**
- * What of the work of a run is worth a copy: not the stage, which is made anew, nor what is spilled while it is made, but the
- * database, where the run may have been published with it.
+ * Selects the files to copy. The stage and DuckDB's spill are left out, since the next run makes them anew. The database is
+ * copied if the run may have been published: then nobody else has it.
  */
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");

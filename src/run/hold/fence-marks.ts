@@ -5,12 +5,12 @@ import { ifAbsent } from "./is-there.js";
 import { type Hold, makeFolder } from "./job-folders.js";
 import type { Holder } from "./lock-holder.js";
 
-/** Milliseconds for which the mark of a fenced holder is kept: one that was frozen for longer is told less. */
+/** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */
 const keptFor = 30 * 86_400_000;
 
 const folderOf = ({ private: hidden }: Pick<Hold, "private">) => join(hidden, "fenced");
 
-/** Leaves word for a holder that may wake, so that it can say who took over. Nothing but its words depends on that. */
+/** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
 export async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: Date): Promise<void> {
   const text = JSON.stringify({ pid, host, at: now.toISOString() });
   const write = async () => {
@@ -22,7 +22,7 @@ export async function leaveMark(hold: Hold, token: string, { pid, host }: Holder
     .catch(() => {});
 }
 
-/** Removes the marks that nobody will ask for any more, and their folder with the last of them. */
+/** Removes marks older than `keptFor`, and the folder once it is empty. */
 export async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
   const folder = folderOf(hold);
   const names = await readdir(folder).catch(ifAbsent(undefined));
@@ -35,7 +35,7 @@ export async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
   await rmdir(folder).catch(() => {}); // stays as long as there are marks
 }
 
-/** Who fenced a holder, and when, in words; undefined where nobody left word. */
+/** Says who fenced a holder and when; undefined if there is no mark. */
 export async function successorOf(hold: Pick<Hold, "private" | "token">): Promise<string | undefined> {
   const said = await readSharedJson(join(folderOf(hold), hold.token));
   if (typeof said !== "object" || said === null || !("pid" in said && "host" in said && "at" in said)) return undefined;

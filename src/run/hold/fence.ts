@@ -14,17 +14,17 @@ import { readRegular } from "./regular-file.js";
 
 /** The database of a run whose folder is published, but which could not take the place of the database of the job. */
 export const pendingDatabase = "pending.duckdb";
-/** What was taken from the published folder, on its way to a name of its own there. */
+/** Holds files moved out of the published folder until they get their new name there. */
 export const asideFolder = "aside";
-/** What a holder who is done left and could not be deleted; the next holder tries again. */
+/** Holds leftovers of finished holders that could not be deleted; the next holder tries again. */
 const trashFolder = "trash";
 
 /**
- * Fences every other holder of a job, whether its lock is still there or not. Afterwards nothing that one of them does late
- * can succeed, as its folder is gone: first renamed, so that no path leads to it, and then emptied and removed, so that no
- * open folder does either. Work that can be continued is taken over: by a rename, where the holder is done or its process is
- * proved dead, and else as a copy, because a frozen process may still write to files that it has open. Rejects with
- * StopError when a folder cannot be removed: then what it can do is not known.
+ * Fences every other holder of a job, whether its lock is still there or not. Afterwards no late operation of such a holder
+ * can succeed: its folder is renamed, so that no path leads to it, then emptied and removed, so that no open handle of a folder
+ * helps either. Work that can be continued is taken over. If the holder is done or its process is proved dead, that is a
+ * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
+ * cannot be removed, since its holder could then still publish.
  */
 export async function fenceOthers(hold: Hold, { holder, dead }: Lock, now: Date): Promise<void> {
   for (const entry of await readdir(hold.private, { withFileTypes: true })) {
@@ -36,7 +36,7 @@ export async function fenceOthers(hold: Hold, { holder, dead }: Lock, now: Date)
     if (isRunId(name)) await makeOwnFolder(taken); // version 0.1 had the work of a run right here
     const target = isRunId(name) ? join(taken, name) : taken;
     const isOurs = await rename(path, target).then(() => true, ifAbsent(false));
-    if (!isOurs) continue; // another fenced it
+    if (!isOurs) continue; // another process fenced it
     if (isHolder || isRunId(name)) await absorb(hold, taken);
     else await rm(taken, { recursive: true, force: true });
   }
@@ -49,23 +49,23 @@ const isToken = (name: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.
 /** Names that version 0.1 used beside the work of runs, and the folders in which metrics were made. */
 const isLeftover = (name: string) => /^(removed|status|latest|metrics\..+)$/.test(name);
 
-/** Takes over what can be continued from the folder of a holder that is fenced, and removes the folder. */
+/** Takes over the work in the folder of a fenced holder, and removes the folder. */
 async function absorb(hold: Hold, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
-  await rm(join(folder, "copy"), { recursive: true, force: true }); // broken off, and the disk may need the room
+  await rm(join(folder, "copy"), { recursive: true, force: true }); // an unfinished copy; free its disk space
   for (const entry of await entriesOf(folder)) {
     if (entry.isDirectory() && isRunId(entry.name)) await takeWork(hold, folder, entry.name, isDone);
     if (entry.isFile() && entry.name === pendingDatabase) await takePending(hold, join(folder, entry.name), isDone);
   }
   for (const name of [asideFolder, trashFolder]) await takeAll(hold, folder, name);
-  // Last, what the holder had fenced itself: if it had taken the work of a run from there, it may have gone on with it.
+  // The folders that this holder had fenced come last: its own copy of their work may be further along.
   for (const entry of await entriesOf(join(folder, "from")))
     if (isToken(entry.name) || isRunId(entry.name)) await absorb(hold, join(folder, "from", entry.name));
   if (isDone) await removeDone(hold, folder);
   else await removeWholly(folder);
 }
 
-/** Whether nothing in the folder is ever written again by its holder: it said so, or its process is proved dead. */
+/** Whether the holder will never write to its folder again: it left a mark, or its process is proved dead. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
   const text = await readRegular(join(folder, "holder.json")).catch(() => Buffer.alloc(0));
@@ -80,7 +80,7 @@ async function takeWork(hold: Hold, folder: string, runId: string, isDone: boole
     await dropOddFiles(source);
     return rename(source, target);
   }
-  const copy = join(hold.own, "copy"); // a copy that was broken off is never taken for the work
+  const copy = join(hold.own, "copy"); // under this name, an unfinished copy is never continued
   try {
     await copyWork(source, copy);
     await rename(copy, target);
@@ -90,7 +90,7 @@ async function takeWork(hold: Hold, folder: string, runId: string, isDone: boole
   }
 }
 
-/** Whether it is newer than the published one is decided when it is put in place. */
+/** Takes over a database that waits to be published. mendDatabase compares its age with the published one. */
 async function takePending(hold: Hold, path: string, isDone: boolean): Promise<void> {
   const target = join(hold.own, pendingDatabase);
   if (isDone) return rename(path, target);
@@ -106,8 +106,8 @@ async function takeAll(hold: Hold, folder: string, name: string): Promise<void> 
 }
 
 /**
- * Removes a folder until it is gone. Its holder may wake and add a file meanwhile; what then is left in it could still be
- * renamed by an operation that is under way, so that nothing that is published may be read before this has succeeded.
+ * Removes a folder, and tries again until it is gone: its holder may wake and add a file meanwhile. Nothing published may be
+ * read before this succeeds, because a rename under way could still publish a file that is left.
  */
 async function removeWholly(folder: string): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -139,7 +139,7 @@ async function renameFolders(folder: string, depth = 2): Promise<void> {
   }
 }
 
-/** Nobody uses it any more, so that it may also stay, under a name that does not grow deeper from run to run. */
+/** Removes the folder of a finished holder. If that fails, it may stay in the trash, since nobody uses it any more. */
 async function removeDone(hold: Hold, folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });

@@ -16,9 +16,9 @@ export interface HoldOptions {
 }
 
 /**
- * Holds a job while `work` goes on. BusyError when another has it. Takes the lock, makes a folder of its own, and then fences
- * every other holder, whatever the lock says: only then does `work` read what is published. LostError when a successor has
- * fenced us meanwhile. What `work` leaves in the own folder is for the next holder; an empty one is removed.
+ * Holds a job while `work` runs. Takes the lock, makes its own folder, and fences every other holder, whatever the lock says.
+ * Only then does `work` start and read the published files. Throws BusyError if another run holds the job, and LostError if a
+ * successor fenced us meanwhile. The next holder takes over the files that `work` leaves in the own folder.
  */
 export async function withHold<T>(
   job: Pick<Job, "name" | "output">,
@@ -47,14 +47,14 @@ export async function withHold<T>(
 async function begin(hold: Hold, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(hold.own, "holder.json"), JSON.stringify(lock.holder), { mode: 0o600 });
   await makeOwnFolder(join(hold.own, "from"));
-  // Whoever was frozen before it made its folder must not fence the one that has the lock by now.
+  // A process that was frozen before it made its folder must not fence the present holder of the lock.
   if (!(await lock.isOurs())) throw new LostError(`the lock of ${hold.folder} was taken over before this run began`);
   await makeFolder(hold.runs);
   await makeFolder(hold.waiting);
   await fenceOthers(hold, lock, now);
 }
 
-/** Says in the own folder that nothing in it is written any more, and lets the lock go. */
+/** Marks the own folder as finished and releases the lock. */
 async function end(hold: Hold, lock: Lock): Promise<void> {
   const isOurs = await isThere(hold.own).catch(() => true);
   try {
@@ -65,7 +65,7 @@ async function end(hold: Hold, lock: Lock): Promise<void> {
   if (isOurs && !(await hasLeftovers(hold))) await rm(hold.own, { recursive: true, force: true });
 }
 
-/** Whether the folder holds something for the next holder. */
+/** Whether the folder holds files for the next holder. */
 async function hasLeftovers({ own }: Hold): Promise<boolean> {
   const facts = new Set(["holder.json", "released", "lock"]);
   for (const name of await readdir(own).catch(() => [])) {
@@ -79,7 +79,7 @@ async function hasLeftovers({ own }: Hold): Promise<boolean> {
   return false;
 }
 
-/** The loss of the hold that an error came of: a folder that is gone makes any operation fail in its own way. */
+/** Gives the LostError behind an error, if we lost the job: once our folder is gone, any operation can fail in any way. */
 export async function lossBehind(error: unknown, hold: Hold): Promise<LostError | undefined> {
   if (error instanceof InterruptedError || error instanceof LostError) return undefined;
   if (await isThere(hold.own).catch(() => true)) return hold.lost.aborted ? hold.lost.reason : undefined;

@@ -17,14 +17,14 @@ export interface JobFolders {
   readonly waiting: string;
 }
 
-/** What a process has while it holds a job. */
+/** The rights of a process that holds a job. */
 export interface Hold extends JobFolders {
   /** Names this hold and no other. */
   readonly token: string;
   /**
-   * `.work/<token>`: ours alone. The source of every rename that publishes something lies in it, and so does the target of
-   * every rename that takes something away. A successor renames and removes this folder first of all (it fences us), so that
-   * whatever we do late fails; and nothing of ours ever makes it again.
+   * `.work/<token>`, used by this process alone. Every rename that publishes has its source in it, and every rename that removes
+   * something has its target in it. A successor first renames and removes this folder (it fences us), so that our late
+   * operations fail. This process never makes the folder again.
    */
   readonly own: string;
   /** Aborted, with a LostError, when the lock of the job is no longer ours. */

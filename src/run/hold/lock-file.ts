@@ -8,7 +8,7 @@ import { openRegular } from "./regular-file.js";
 /** Milliseconds after which a lock that nobody has touched is stale, wherever its process is or was. */
 export const deadAfter = 120_000;
 
-/** What a holder that is done appends to its lock, through its own handle: whoever finds it may take the lock at once. */
+/** A holder appends this to its lock when it is done. Any process may then take the lock at once. */
 const releaseMark = "\nreleased\n";
 
 /** A lock file as it is found. */

@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 
 /** Who holds the lock of a job. */
 export interface Holder {
-  /** Of this one hold: no two locks have the same content. Null in the lock of an unknown program. */
+  /** Identifies this one hold, so that no two locks have the same content. Null in the lock of an unknown program. */
   readonly id: string | null;
   readonly pid: number;
   readonly host: string;

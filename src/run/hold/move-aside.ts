@@ -5,9 +5,8 @@ import { isThere } from "./is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 
 /**
- * Gives what lies in the folder of the job a name of its own beside it, `<name>.aside`, and gives its path. By way of our own
- * folder: once we are fenced, nothing is taken from the folder of the job any more. Should we end in between, the next
- * holder finds it there.
+ * Renames a file or folder of the job to `<name>.aside`, and gives the new path. It passes through our own folder, so that a
+ * fenced run moves nothing. If we end in between, the next holder finds it there.
  */
 export async function moveAside(hold: Hold, path: string): Promise<string> {
   await makeOwnFolder(join(hold.own, asideFolder));
@@ -15,7 +14,7 @@ export async function moveAside(hold: Hold, path: string): Promise<string> {
   return putBack(hold, basename(path));
 }
 
-/** Ends what an earlier holder began: what it had taken from the folder of the job gets its name there. */
+/** Completes the moves that an earlier holder began. */
 export async function endMovesAside(hold: Hold): Promise<void> {
   for (const name of await readdir(join(hold.own, asideFolder)).catch(() => [])) await putBack(hold, name);
 }

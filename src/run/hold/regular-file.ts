@@ -5,7 +5,7 @@ import { StopError } from "../../errors.js";
 /** Without it, opening a named pipe waits until somebody writes to it. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;
 
-/** Opens a file to read it. StopError where something else has its name, such as a folder or a named pipe: no wait, no harm. */
+/** Opens a file to read it. Throws StopError, without waiting, if the path is something else, such as a named pipe. */
 export async function openRegular(path: string): Promise<FileHandle> {
   const file = await open(path, constants.O_RDONLY | noWait);
   const facts = await file.stat();
@@ -24,7 +24,7 @@ export async function readRegular(path: string): Promise<Buffer> {
   }
 }
 
-/** What has a name: `a folder`, `a named pipe`, … */
+/** Names the kind of a file system entry: `a folder`, `a named pipe`, … */
 export function kindOf(
   facts: Pick<Stats, "isFile" | "isDirectory" | "isFIFO" | "isSymbolicLink" | "isSocket">,
 ): string {

@@ -3,14 +3,14 @@ import { basename, join } from "node:path";
 import { ifAbsent } from "./is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 
-/** Where what is being removed is deleted. */
+/** The folder in which removed files are deleted. */
 export function removedFolder(hold: Pick<Hold, "own">): string {
   return join(hold.own, "removed");
 }
 
 /**
- * Removes something from the folder of the job: it leaves by one rename into our own folder, so that nothing is ever half
- * there and a run that is fenced removes nothing, and is deleted there. Nothing is done where nothing has this name.
+ * Removes a file or folder of the job: one rename into our own folder, where it is deleted. So readers never see it half
+ * deleted, and a fenced run removes nothing. Does nothing if the path does not exist.
  */
 export async function removeFrom(hold: Hold, path: string): Promise<void> {
   await makeOwnFolder(removedFolder(hold));
@@ -18,7 +18,7 @@ export async function removeFrom(hold: Hold, path: string): Promise<void> {
   await clearRemoved(hold);
 }
 
-/** Deletes what was removed. What cannot be deleted stays for the next holder. */
+/** Deletes the removed files. The next holder tries again with those that cannot be deleted. */
 export async function clearRemoved(hold: Pick<Hold, "own">): Promise<void> {
   await rm(removedFolder(hold), { recursive: true, force: true }).catch(() => {});
 }

@@ -11,19 +11,19 @@ import { type PreparedDatabase, prepareWithout } from "./prepare-database.js";
 export interface DatabaseSinkOptions {
   readonly job: Job;
   readonly workspace: Workspace;
-  /** What the database is built upon. */
+  /** The database of the earlier runs; undefined if there is none. */
   readonly previous: string | undefined;
   /** Readings of the indexing status that `kbdump status` left waiting. */
   readonly waiting: readonly JsonlFile[];
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called where the published database turns out to be damaged, with what that costs: what only it knows. */
+  /** Called if the published database turns out to be damaged; the sentences say which data is lost with it. */
   readonly onDamage: (losses: readonly string[]) => void;
 }
 
 /**
- * The database of a job as a sink. Opening it before the crawl does not read every block of it: where one cannot be read now,
- * a new one is built from the run folders, and this run is added to that.
+ * The database of a job as a sink. The look at it before the crawl does not read every block. If a block turns out to be
+ * damaged now, the sink builds a new database from the run folders and adds this run to it.
  */
 export function jobDatabaseSink(options: DatabaseSinkOptions): Sink {
   const { job, workspace, previous, waiting, log, signal, onDamage } = options;

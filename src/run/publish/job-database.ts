@@ -13,12 +13,12 @@ import type { Log } from "../run-options.js";
 /** The file in the scratch folder of a run in which its database is built. */
 export const newDatabase = "new.duckdb";
 
-/** What DuckDB may use for the database of a job. */
+/** DuckDB's memory limit and temporary folder for the database of a job. */
 export function databaseOptions(job: Pick<Job, "output">, hold: Hold, signal?: AbortSignal): DuckDbOptions {
   return { memory: job.output.memory, temporary: join(hold.own, "spill"), signal };
 }
 
-/** The newest database of a job: one that could not take its place yet, else the published one; undefined if there is none. */
+/** Finds the newest database of a job: one that still waits to be published, or else the published one. */
 export async function currentDatabase(hold: Hold): Promise<string | undefined> {
   const pending = join(hold.own, pendingDatabase);
   if (await isThere(pending)) return pending;
@@ -26,10 +26,9 @@ export async function currentDatabase(hold: Hold): Promise<string | undefined> {
 }
 
 /**
- * Puts a new database in the place of the old one by one rename from our own folder; if that fails, it stays where it is.
- * StopError when what is there is not ours: it is never replaced. One that cannot be read is moved aside;
- * gives its new path. The log of somebody who wrote to the old one and has it open, or was killed, goes first: DuckDB would
- * replay it on the new one, and delete other rows than were meant.
+ * Replaces the published database by one rename from our own folder. If that fails, the new database stays in our folder.
+ * Throws StopError if the published file is not a kbdump database. An unreadable database is moved aside; gives its new path.
+ * The write-ahead log of the old database is removed first: DuckDB would replay it on the new one and delete the wrong rows.
  */
 export async function replaceDatabase(
   built: string,
@@ -45,14 +44,14 @@ export async function replaceDatabase(
   const log = join(hold.own, "database.wal");
   await rename(`${hold.database}.wal`, log).then(() => rm(log), ifAbsent(undefined));
   await rename(built, hold.database);
-  // Of two names of one file, a rename leaves both; and one that was waiting is older than what is published now.
+  // A rename of one file onto another name of it keeps both names. And a waiting database is older than this one.
   for (const path of [built, join(hold.own, pendingDatabase)]) await rm(path, { force: true });
   return aside;
 }
 
 /**
- * Puts the database in place that an earlier holder, whose run is published, could not put there. One that is no newer than
- * the published one is removed: its holder was killed when that was in place.
+ * Publishes the waiting database of an earlier run, whose folder is published already. Removes it instead if it is no newer
+ * than the published one: then its holder was killed after the rename.
  */
 export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(hold.own, pendingDatabase);
@@ -70,7 +69,7 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
   );
 }
 
-/** Keeps a waiting database that cannot be read beside the published one: the disk may only have failed for a moment. */
+/** Keeps an unreadable waiting database beside the published one: the disk may have failed only for a moment. */
 export async function setPendingAside(hold: Hold, log: Log): Promise<void> {
   const aside = await moveAside(hold, join(hold.own, pendingDatabase));
   log("warn", `a database that was to replace ${hold.database} cannot be read; it was moved to ${aside}`);

@@ -17,9 +17,9 @@ export async function pointLatest(hold: Hold, runId: string): Promise<void> {
 }
 
 /**
- * Makes `latest` what it should be, whatever an earlier run did not get done: a link to the newest complete run of the job.
- * A real folder in its place, as copying or unpacking leaves one, is moved aside where it is a run of this job. Throws
- * UsageError where something else has its name, and changes nothing then.
+ * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. A real folder there, left
+ * by copying or unpacking, is moved aside if it is a run of this job. Throws UsageError, and changes nothing, if `latest` is
+ * anything else.
  */
 export async function mendLatest(hold: Hold, job: string, log: Log): Promise<void> {
   const path = join(hold.folder, "latest");
@@ -43,8 +43,8 @@ function foreignLatest(path: string, kind: string): UsageError {
 }
 
 /**
- * The newest complete run, unless `latest` leads to it, or to a place of the user's own, which is there. Reads no more
- * manifests than it takes.
+ * Finds the newest complete run; undefined if `latest` leads to it already, or to an existing place outside of `runs`. Reads
+ * manifests from the newest on, and stops at the first match.
  */
 async function newestComplete({ folder, runs }: Hold, job: string): Promise<string | undefined> {
   const path = join(folder, "latest");

@@ -23,7 +23,7 @@ export interface PublishedRun {
 /** JSONL is read the quickest; CSV that is guarded against formulas is not what the service sent. */
 const preferred = ["jsonl", "parquet", "csv"] as const;
 
-/** The published runs after `newest` that asked for a database, oldest first; what has no sound manifest is passed over. */
+/** Finds the published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
 export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly PublishedRun[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
   const found: PublishedRun[] = [];
@@ -37,7 +37,7 @@ export async function runsAfter(newest: string | null, runs: string, job: string
   return found;
 }
 
-/** What became of runs that were to be loaded. */
+/** The result of loading runs. */
 export interface LoadedRuns {
   /** The database with them; `previous`, if none could be loaded. */
   readonly database: string | undefined;
@@ -48,8 +48,7 @@ export interface LoadedRuns {
 
 /**
  * Loads published runs into a copy of a database, or into a new one, one after the other, below the folder `scratch`. A run
- * whose files are not there, not as they were published, or on a part of the disk that cannot be read, is passed over. Rejects
- * where the disk is full.
+ * is skipped if its files are missing, changed or unreadable. Rejects if the disk is full.
  */
 export async function loadRuns(
   runs: readonly PublishedRun[],
@@ -77,7 +76,7 @@ export async function loadRuns(
   return { database, loaded: runs.length - failures.length, failures };
 }
 
-/** `datasets` has the dataset of every document of the runs before: a manifest names those that are gone by their id alone. */
+/** `datasets` maps the documents of earlier runs to their datasets: a manifest lists vanished documents by id alone. */
 async function rowsOf(
   folder: string,
   manifest: CheckedManifest,

@@ -13,9 +13,9 @@ import { databaseOptions, mendDatabase, newDatabase } from "./job-database.js";
 import { mendLatest } from "./latest.js";
 
 /**
- * Does what an earlier holder, whose run is published, did not get done: the database and `latest` follow from the folder of
- * runs. What cannot be done now is a warning, and is tried again when this run is published. UsageError where something that
- * is not ours has the name `latest`.
+ * Brings the database and `latest` up to date with the folder of runs, after an earlier run that ended between its commit and
+ * these steps. A step that fails is logged as a warning, and tried again when this run is published. Throws UsageError if
+ * `latest` is something that kbdump did not make.
  */
 export async function mendPublished(hold: Hold, job: Job, log: Log): Promise<void> {
   await mendPending(hold, job, log);
@@ -25,7 +25,7 @@ export async function mendPublished(hold: Hold, job: Job, log: Log): Promise<voi
   });
 }
 
-/** The part of it that is not about `latest`: for who only needs the database. */
+/** The same for the database alone. */
 export async function mendPending(hold: Hold, job: Job, log: Log): Promise<void> {
   await endMovesAside(hold);
   await keepPending(hold);
@@ -33,9 +33,9 @@ export async function mendPending(hold: Hold, job: Job, log: Log): Promise<void>
 }
 
 /**
- * The database of a run that was published, and then killed or refused by the disk, lies in its work still. Of several, each
- * holds those before it. It gets a second name instead of another one: a successor that fences us in this moment finds it
- * under one of them.
+ * Finds the database of a run that ended between its commit and the replacement of the database: it still lies in the work of
+ * that run. If there are several, the last one contains the others. The file gets a second name and keeps its first, so that a
+ * successor that fences us at this moment finds it under one of them.
  */
 async function keepPending(hold: Hold): Promise<void> {
   for (const runId of (await readdir(hold.own)).filter(isRunId).sort()) {

@@ -9,7 +9,7 @@ import type { Workspace } from "../workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
 import { loadRuns, runsAfter } from "./load-runs.js";
 
-/** What the database of a run is built upon. */
+/** The database to which a run is added. */
 export interface PreparedDatabase {
   /** Undefined where nothing is known of earlier runs. */
   readonly previous: string | undefined;
@@ -18,10 +18,10 @@ export interface PreparedDatabase {
 }
 
 /**
- * Makes sure, before the crawl, that the database of a job can be built upon. For one that cannot be read, and for published
- * runs that it lacks, run folders are loaded, as far as they have the rows, into a database in our own folder. The broken one
- * stays where it is until the run is published, so that a run that fails before does not make anybody forget it. UsageError
- * when a database that is not ours, or no file, has its name.
+ * Makes sure, before the crawl, that the next run can be added to the database of the job. If the database is unreadable or
+ * lacks published runs, their folders are loaded into a database in our own folder. A broken database stays in place until
+ * this run is published, so that a failing run does not hide the damage. Throws UsageError if the file is not a kbdump
+ * database.
  */
 export async function prepareDatabase(
   workspace: Workspace,
@@ -64,7 +64,7 @@ export async function prepareWithout(
   return { ...prepared, losses: isPublished ? [lossText(workspace, { reason }, loaded), ...losses] : losses };
 }
 
-/** Loads the published runs after the newest one of a database. What cannot be loaded is a loss. */
+/** Loads the published runs that are newer than a database. `losses` names those that cannot be loaded. */
 async function loadMissing(
   workspace: Workspace,
   job: Job,
@@ -90,5 +90,5 @@ function lossText(
   { reason }: Pick<Inspected & { state: "corrupt" }, "reason">,
   loaded: number,
 ) {
-  return `${database} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. What is not there is lost: readings of kbdump status, and the history of runs that were removed`;
+  return `${database} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }

@@ -21,7 +21,7 @@ export interface Published {
   readonly problems: readonly string[];
 }
 
-/** What of a staged run is to be put in place. */
+/** A staged run, and everything that is published with it. */
 export interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
@@ -35,9 +35,9 @@ export interface ToPublish {
 }
 
 /**
- * Puts a staged run in place: its folder, which is the commit, then the database, then `latest` if the run is complete, each
- * by one rename, so that a reader sees all of it or nothing. What lies in the stage is on the disk already. Rejects only if
- * nothing is published. The source of every rename lies in our own folder: if a successor has fenced us, it fails.
+ * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. Each
+ * step is one rename, so that readers see all of it or nothing. The stage is flushed to the disk before. Rejects only if
+ * nothing is published. Every rename has its source in our own folder, so that it fails once a successor has fenced us.
  */
 export async function publishRun(
   { job, manifest, newDatabase, isDamaged, waiting, onCommit }: ToPublish,
@@ -99,7 +99,7 @@ interface Failure {
   readonly sayFailed: (reason: string) => string;
 }
 
-/** One sentence where all of it has one cause: a successor, which does what is left to do. */
+/** Gives one sentence for all failures if a successor caused them: it does the remaining steps. */
 function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
   if (loss) return [`${loss.message}. It brings latest and the database up to date`];
   return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));

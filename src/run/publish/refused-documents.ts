@@ -5,13 +5,13 @@ import { isDiskError } from "../disk-error.js";
 import type { DumpedDocument } from "../document-result.js";
 import type { Reading } from "../reading.js";
 
-/** Bytes of a row from which on it may be one that DuckDB cannot take: it needs several times that in memory. */
+/** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */
 const largeRow = 65_536;
 
 /**
- * The reading without documents whose rows DuckDB refuses: they are failed, and the others go on. These are all that it cannot
- * load alone or, where it can load each, the one with the largest row, as large rows need memory together. Undefined where no
- * document has a large row: then the error is about something else.
+ * Marks documents as failed whose rows DuckDB cannot load, and gives the reading with the others. These are all documents that
+ * it cannot load alone. If it can load each alone, it is the one with the largest row, since large rows need memory together.
+ * Undefined if no document has a large row: then the error has another cause.
  */
 export async function withoutRefused(
   reading: Reading,
@@ -41,7 +41,7 @@ function largestRow(document: DumpedDocument): number {
   return Math.max(0, ...jsonlOf(document).map(({ longestLine }) => longestLine));
 }
 
-/** Loads the rows of a document alone; gives what DuckDB says against it. */
+/** Loads the rows of a document alone; gives the error of DuckDB, if there is one. */
 async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Promise<string | undefined> {
   for (const file of jsonlOf(document)) {
     try {

@@ -52,7 +52,7 @@ test.each(ways)(
       database,
       problems: [
         expect.stringMatching(
-          /test\.duckdb could not be read .*, so it is built anew from 2 run folders\. What is not there is lost: /,
+          /test\.duckdb could not be read .*, so it is built anew from 2 run folders\. Everything else is lost: /,
         ),
         `the database that could not be read is kept as ${database}.aside`,
       ],

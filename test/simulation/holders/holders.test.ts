@@ -6,8 +6,8 @@ import type { RunSabotage } from "./run-once.js";
 
 /**
  * Holding a job, fencing and publishing, by processes that are frozen, woken and killed at any file operation while their
- * lock is removed or goes stale: who does the next operation comes from one seed. What an operation was under way to do
- * survives a rename of the folder it is in, as on a network drive.
+ * lock is removed or goes stale. One seed decides which process does the next operation. An operation under way survives a
+ * rename of the folder that it works in, as on a network drive.
  *
  * KBDUMP_HOLDER_SEEDS: how many (`npm run test:simulation` plays 20,000). KBDUMP_HOLDER_SEED: only this one, with its trace.
  */

@@ -5,7 +5,7 @@ import { BusyError, StopError } from "../../../src/errors.js";
 import type { Schedule } from "./play.js";
 import { type Listed, rowsOfRun } from "./run-once.js";
 
-/** Everything that is wrong with what the processes of a schedule left, and with what they said. */
+/** Finds everything wrong with the files that the processes of a schedule left, and with their messages. */
 export function judgeEnd(schedule: Schedule): readonly string[] {
   const runs = fs.readdirSync(join(schedule.place, "runs")).sort();
   return [
@@ -60,7 +60,7 @@ function wrongWords({ place, ended }: Schedule, runs: readonly string[]): readon
 function leftovers({ place, ended }: Schedule): readonly string[] {
   const last = ended.at(-1);
   if (last?.said?.status !== "complete") return [`the last process was not disturbed, and says ${last?.error}`];
-  // What a killed process of another host wrote to become a lock goes after two minutes, which never pass here.
+  // The unfinished lock of a killed process on another host is removed after two minutes, which never pass here.
   const isFine = (name: string) => name === "indexing_status" || name === "fenced" || name.startsWith("lock.");
   const names = fs.readdirSync(join(place, ".work")).filter((name) => !isFine(name));
   const below = names.flatMap((name) => fs.readdirSync(join(place, ".work", name)));

@@ -7,7 +7,7 @@ import { judgeEnd } from "./judge.js";
 import { current, SimulatedProcess } from "./process.js";
 import { type RunSabotage, runOnce, type Said } from "./run-once.js";
 
-/** What became of a process. */
+/** The end of a process. */
 export interface Ended {
   readonly process: SimulatedProcess;
   readonly said?: Said;
@@ -16,7 +16,7 @@ export interface Ended {
 
 /** A schedule that was played. */
 export interface PlayedHolders {
-  /** What was wrong; empty where every promise was kept. */
+  /** Broken promises; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
   /** How often each thing happened. */
@@ -47,7 +47,7 @@ function jobIn(dir: string): Job {
   return { name: "job", output, ...rest } as unknown as Job;
 }
 
-/** Who does the next step, who is frozen, woken or killed, and what happens to the lock: all by the random numbers. */
+/** Draws from random numbers which process does the next step, is frozen, woken or killed, and when the lock is lost. */
 export class Schedule {
   readonly place: string;
   readonly trace: string[] = [];

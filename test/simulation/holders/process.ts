@@ -22,7 +22,7 @@ export class SimulatedProcess {
     return !this.frozen && !this.killed && this.waiting.length > 0;
   }
 
-  /** Waits for the turn of one operation. Of a process that is killed, none comes any more. */
+  /** Waits until one operation may happen. A killed process waits forever. */
   turn(): Promise<void> {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
@@ -43,7 +43,7 @@ export class SimulatedProcess {
     if (this.#open.delete(file)) fs.closeSync(file);
   }
 
-  /** What the kernel does at the end of a process. */
+  /** Closes the open files, as the kernel does at the end of a process. */
   closeAll(): void {
     for (const file of this.#open) fs.closeSync(file);
     this.#open.clear();

@@ -12,13 +12,13 @@ import { joinParts } from "../../../src/sinks/join-parts.js";
 import { jsonlText } from "../../../src/sinks/jsonl.js";
 import type { SimulatedProcess } from "./process.js";
 
-/** What a process does otherwise than it should, to see whether that is found out. */
+/** A deliberate fault of a process, which the judge must find. */
 export interface RunSabotage {
   /** Reads what is published before it has fenced the others. */
   readonly readsEarly?: boolean;
 }
 
-/** What stands in place of the database: the runs in it, and the readings of the indexing status. */
+/** The content of the toy database: the runs in it, and the readings of the indexing status. */
 export interface Listed {
   readonly runs: readonly string[];
   readonly readings: readonly string[];
@@ -63,7 +63,7 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
   );
 }
 
-/** What the database holds, and the published runs after its newest one, which the program loads from their folders. */
+/** Reads the toy database, and adds newer published runs, as the program does from their folders. */
 async function listedIn(path: string | undefined, runsFolder: string): Promise<Listed> {
   const nothing = '{"runs":[],"readings":[]}';
   const text = path === undefined ? nothing : await readFile(path, "utf8").catch(() => nothing);

@@ -1,6 +1,6 @@
 export type Topic = "product" | "policy" | "support";
 
-/** Three lists of fragments: any first, any second and any third of them, in this order, are a sentence. `{n}` is a number. */
+/** Fragments of sentences: any first, second and third one make a sentence in this order. `{n}` stands for a number. */
 export type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
 
 /** What sentences of one language are made of. */
