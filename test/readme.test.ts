@@ -1,18 +1,19 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { exitCodes } from "../src/errors.js";
 import { loadJob } from "../src/job/load-job.js";
 import { allKinds, columns } from "../src/normalise/columns.js";
 import { runJob } from "../src/run/run-job.js";
 import { startService } from "../src/service/start-service.js";
+import { documentation, pages } from "./documentation.js";
 import { testFolder } from "./run/job-for.js";
 import { query } from "./run/read-dump.js";
 
 const readme = readFileSync("README.md", "utf8");
 const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
+  [...documentation.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 
 test("the twenty queries work on the database of the demo job, and have something to say", {
   timeout: 120_000,
@@ -25,7 +26,7 @@ test("the twenty queries work on the database of the demo job, and have somethin
   const job = await loadJob({ file }, { out: folder, format: ["duckdb"], childChunks: "auto" }, {});
   const options = { env: { KNOWLEDGE_API_KEY: service.key } };
   await runJob(job, options);
-  const [path = ""] = /\/demo\/reindex\/[^"]+\?seconds=0/.exec(readme) ?? [];
+  const [path = ""] = /\/demo\/reindex\/[^"]+\?seconds=0/.exec(documentation) ?? [];
   const headers = { authorization: `Bearer ${service.key}` };
   expect((await fetch(new URL(path, service.url), { method: "POST", headers })).status).toBe(202);
   const { database } = await runJob(job, options);
@@ -35,7 +36,7 @@ test("the twenty queries work on the database of the demo job, and have somethin
 
 test("the columns are those that are written", () => {
   for (const kind of allKinds)
-    expect(readme).toContain(`| ${kind} | ${columns[kind].map(({ name }) => name).join(", ")} |`);
+    expect(documentation).toContain(`| ${kind} | ${columns[kind].map(({ name }) => name).join(", ")} |`);
 });
 
 test("the real job is a job", async () => {
@@ -88,7 +89,7 @@ test("every option of the job file is explained", async () => {
     "failure",
   ]) {
     expect(text, key).toContain(`"${key}"`);
-    expect(readme, key).toContain(key);
+    expect(documentation, key).toContain(key);
   }
 });
 
@@ -107,5 +108,33 @@ test("every metric is named, with its type", async () => {
   const { metricsAfter } = await import("../src/notify/run-metrics.js");
   const { outcomeOf } = await import("./notify/outcome-of.js");
   for (const { name, type } of metricsAfter(outcomeOf(), "", undefined))
-    expect(readme).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\| ${type}`, "m"));
+    expect(documentation).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\| ${type}`, "m"));
+});
+
+test("README.md is short, and names every other page", () => {
+  expect(readme.split("\n").length).toBeLessThanOrEqual(251);
+  for (const page of pages.slice(1)) expect(readme).toContain(`](${page})`);
+});
+
+/** As GitHub names the place of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+test("every link between the pages leads to a file, and to a heading that is there", () => {
+  const links = pages.flatMap((page) =>
+    [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)].map(
+      ([link, path = "", anchor = ""]) => ({ link, target: path === "" ? page : join(dirname(page), path), anchor }),
+    ),
+  );
+  expect(links.length).toBeGreaterThan(20);
+  for (const { link, target, anchor } of links) {
+    expect(existsSync(target), `${link} leads to ${target}`).toBe(true);
+    if (anchor === "") continue;
+    const headings = [...readFileSync(target, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => anchorOf(text));
+    expect(headings, link).toContain(anchor);
+  }
 });

@@ -14,7 +14,7 @@ export interface Quirk {
     | "compression"
     | "clock"
     | "throttling";
-  /** One word for programs: README.md lists those of every name. `unknown` where it could not be told. */
+  /** One word for programs: docs/plan.md lists those of every name. `unknown` where it could not be told. */
   readonly finding: string;
   /** What was seen, and how much was looked at. */
   readonly detail: string;

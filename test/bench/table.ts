@@ -1,7 +1,7 @@
 import type { Line } from "./run-case.js";
 import type { StartUp } from "./start-up.js";
 
-/** The result as Markdown, for a terminal and for the README. */
+/** The result as Markdown, for a terminal and for docs/benchmarks.md. */
 export function tableOf(lines: readonly Line[], startUp: StartUp): string {
   const head = ["read", "formats", "latency", "in flight", "wall", "× floor", "rows/s", "CPU", "RSS", "requests"];
   const rows = lines.map((line) => [

@@ -10,7 +10,7 @@ import { type Finished, finished, startKbdump } from "./run-kbdump.js";
 
 /** The two shell blocks of the recipe: what the first terminal is told, and the second. */
 function recipe(): readonly [string, string] {
-  const [, section = ""] = readFileSync("README.md", "utf8").split("\n## Before a re-index, and after\n");
+  const [, section = ""] = readFileSync("docs/reindex.md", "utf8").split("\n## Before a re-index, and after\n");
   const [first = "", second = ""] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   return [first, second];
 }
@@ -52,7 +52,7 @@ function shell(script: string, cwd: string, path: string): Promise<Finished> {
   return finished(spawn("sh", ["-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-test("the recipe of the README shows the owner of a knowledge base what a re-index lost", async () => {
+test("the recipe of docs/reindex.md shows the owner of a knowledge base what a re-index lost", async () => {
   const [first, second] = recipe();
   const { folder, path, noted } = await newcomersFolder();
   const port = await serveDemo(first);

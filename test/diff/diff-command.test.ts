@@ -2,6 +2,7 @@ import { mkdir, readFile, symlink, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { runKbdump } from "../cli/run-kbdump.js";
+import { documentation } from "../documentation.js";
 import { deleteChunks, reindex } from "../servers/edits.js";
 import { plainFolder } from "../sinks/folder.js";
 import { readCsv } from "../sinks/rfc4180.js";
@@ -138,7 +139,7 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
   expect(damaged.stderr).toContain(`kbdump verify ${fresh} tells everything that is wrong with it`);
 });
 
-test("--help has examples and the exit codes; the README tells of it", async () => {
+test("--help has examples and the exit codes; the documentation explains it", async () => {
   const { code, stdout } = await runKbdump(["diff", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump diff /);
@@ -146,6 +147,6 @@ test("--help has examples and the exit codes; the README tells of it", async () 
   expect((await runKbdump(["--help"])).stdout).toContain("kbdump diff <old> <new>");
   const readme = await readFile("README.md", "utf8");
   expect(readme).toContain("| `kbdump diff <old> <new>` |");
-  expect(readme).toContain("\n## Comparing two dumps\n");
+  expect(documentation).toContain("\n## Comparing two dumps\n");
   expect(readme).toMatch(/^\| 4 \| .*diff/m);
 });

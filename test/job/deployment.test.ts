@@ -6,6 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { exitCodes } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runKbdump } from "../cli/run-kbdump.js";
+import { documentation } from "../documentation.js";
 import { startReceiver } from "../notify/start-receiver.js";
 import { testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -27,7 +28,7 @@ test.each([
   const pattern = /grep -vE '([^']+)'/.exec(await readFile(".ci/run", "utf8"))?.[1] ?? "";
   expect(`package/jobs/${path}`).toMatch(new RegExp(pattern));
   expect(`package/jobs/${path}.bak`).not.toMatch(new RegExp(pattern));
-  expect(await readFile("README.md", "utf8")).toContain(`jobs/${path}`);
+  expect(documentation).toContain(`jobs/${path}`);
 });
 
 /** The values of a unit file by `Section.Key`, in order. */
@@ -179,7 +180,7 @@ test("the image holds the package alone, and starts it", async () => {
 
 test("the line for cron prints what there is to say when a run is not complete, and nothing else", async () => {
   const line = /^# {3}0 2 \* \* \* {2}(.*)$/m.exec(await read("nightly.yaml"))?.[1] ?? "";
-  expect(await readFile("README.md", "utf8")).toContain(line.replace(/^.*?(?=kbdump run)/, "").replace("jobs/", ""));
+  expect(documentation).toContain(line.replace(/^.*?(?=kbdump run)/, "").replace("jobs/", ""));
   const folder = await testFolder();
   await mkdir(join(folder, "bin"));
   const program = join(folder, "bin", "kbdump");

@@ -140,7 +140,7 @@ test("a service that throttles is named, and the plan is made all the same", asy
   expect(made.warnings).toEqual([expect.stringMatching(/^\d+ requests of this plan had to be sent again/)]);
 });
 
-test("names are stable, and README.md lists them with every finding that these tests know", async () => {
+test("names are stable, and docs/plan.md lists them with every finding that these tests know", async () => {
   const { plan } = await startPlace(many());
   const names = (await plan()).quirks.map(({ name }) => name);
   expect(names).toEqual([
@@ -158,9 +158,9 @@ test("names are stable, and README.md lists them with every finding that these t
     "clock",
     "throttling",
   ]);
-  const readme = await readFile("README.md", "utf8");
+  const page = await readFile("docs/plan.md", "utf8");
   const rowOf = (name: string) =>
-    readme.split("\n").find((line) => line.startsWith("| `") && line.includes(`\`${name}\``));
+    page.split("\n").find((line) => line.startsWith("| `") && line.includes(`\`${name}\``));
   for (const name of names) expect(rowOf(name), name).toBeDefined();
   const found = cases.filter(({ finding }) => finding !== "unknown");
   for (const { name, finding } of found) expect(rowOf(name), name).toContain(`\`${finding}\``);

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from "
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { documentation } from "../documentation.js";
 import { plainFolder } from "../sinks/folder.js";
 import { useDump } from "./dumped.js";
 import { change, editManifest, forgeLines } from "./forge.js";
@@ -148,9 +149,9 @@ test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
   expect(performance.now() - start).toBeLessThan(5000);
 });
 
-test("the README tells of it", async () => {
+test("the documentation explains it", async () => {
   const readme = await readFile("README.md", "utf8");
   expect(readme).toContain("| `kbdump verify <run folder>` |");
-  expect(readme).toContain("\n## Verifying a dump\n");
+  expect(documentation).toContain("\n## Verifying a dump\n");
   expect(readme).toMatch(/^\| 4 \| /m);
 });

@@ -41,7 +41,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   child_chunks: v.pipe(
     v.nullish(v.picklist(["all", "auto", "none"], "all, auto or none"), "all"),
     v.description(
-      "all: ask for the child list of every chunk. auto: as few lists as the evidence allows; see the README. none: do not ask for any.",
+      "all: ask for the child list of every chunk. auto: as few lists as the evidence allows; see docs/job-file.md. none: do not ask for any.",
     ),
   ),
   consistency: v.pipe(
