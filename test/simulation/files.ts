@@ -1,19 +1,12 @@
 import type { SimulatedDisk } from "./disk.js";
+import { wrapFunctions } from "./wrap-functions.js";
 
-/** What takes the place of `node:fs` and `node:fs/promises`. Without a disk in place they are what they are. */
+/** The disk that replaces `node:fs` and `node:fs/promises`; without one, both work as usual. */
 export const place: { disk: SimulatedDisk | undefined } = { disk: undefined };
 
 /** `node:fs/promises`, whose functions are those of the disk in place. */
 export function simulatedPromises(actual: object): object {
-  const wrapped = Object.entries(actual).map(([name, value]) => {
-    if (typeof value !== "function") return [name, value];
-    return [
-      name,
-      (...args: unknown[]) => (place.disk ? place.disk.run(name, args) : Reflect.apply(value, actual, args)),
-    ];
-  });
-  const module = Object.fromEntries(wrapped);
-  return { ...module, default: module };
+  return wrapFunctions(actual, (name, original, args) => (place.disk ? place.disk.run(name, args) : original()));
 }
 
 /** `node:fs`, whose streams read from the disk in place. */

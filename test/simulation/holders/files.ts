@@ -1,4 +1,5 @@
 import { basename, dirname, join } from "node:path";
+import { wrapFunctions } from "../wrap-functions.js";
 import { current, type SimulatedProcess } from "./process.js";
 import { fs } from "./real-fs.js";
 
@@ -9,18 +10,10 @@ export const place: { sabotage: FileSabotage | undefined } = { sabotage: undefin
 
 /** `node:fs/promises`, whose functions wait for their turn where a simulated process calls them. */
 export function scheduledPromises(actual: object): object {
-  const wrapped = Object.entries(actual).map(([name, value]) => {
-    if (typeof value !== "function") return [name, value];
-    return [
-      name,
-      (...args: unknown[]) => {
-        const process = current.getStore();
-        return process ? run(process, name, args) : Reflect.apply(value, actual, args);
-      },
-    ];
+  return wrapFunctions(actual, (name, original, args) => {
+    const process = current.getStore();
+    return process ? run(process, name, args) : original();
   });
-  const module = Object.fromEntries(wrapped);
-  return { ...module, default: module };
 }
 
 /** `node:fs`, whose streams read in turns. */
