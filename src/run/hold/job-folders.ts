@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 
-/** Where the files of a job lie. */
+/** The paths of a job. */
 export interface JobFolders {
   /** `output/<job>` */
   readonly folder: string;

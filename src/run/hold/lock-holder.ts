@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 
-/** Who holds the lock of a job. */
+/** The process that holds the lock of a job. */
 export interface Holder {
   /** Identifies this one hold, so that no two locks have the same content. Null in the lock of an unknown program. */
   readonly id: string | null;
   readonly pid: number;
   readonly host: string;
-  /** Of the run, an ISO time. */
+  /** Start of the run, an ISO time. */
   readonly since: string;
   /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
   readonly born: string | null;

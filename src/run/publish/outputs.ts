@@ -4,7 +4,7 @@ import type { Sink, TextFormat } from "../../sinks/sink.js";
 import type { DatabaseSinkOptions } from "./database-sink.js";
 import { databaseOptions, newDatabase } from "./job-database.js";
 
-/** What a job writes. */
+/** The files and sinks of a job. */
 export interface Outputs {
   /** Written during the crawl: JSONL always, because the others are loaded from it. */
   readonly formats: readonly TextFormat[];

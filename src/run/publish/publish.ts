@@ -12,7 +12,7 @@ import { commitRun } from "./commit.js";
 import { databaseOptions, replaceDatabase } from "./job-database.js";
 import { pointLatest } from "./latest.js";
 
-/** Where a published run lies. */
+/** The paths of a published run. */
 export interface Published {
   readonly folder: string;
   /** Undefined when the job asks for no database, and when it could not be replaced. */

@@ -187,7 +187,7 @@ test.each([
   expect(await readdir(folder)).toEqual(left);
 });
 
-test("work in the folders of a job is told when the lock is lost", async () => {
+test("work in the folders of a job learns that the lock is lost", async () => {
   const folder = await testFolder();
   const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
