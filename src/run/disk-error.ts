@@ -13,7 +13,7 @@ export function sayDiskError(error: unknown, folder: string, step: string): unkn
   }
   if (!meansBrokenDisk(error)) return error;
   const place = "path" in error && typeof error.path === "string" ? error.path : folder;
-  const message = `the disk reports an error (EIO) at ${place} (${step}). Nothing was published. Check the disk; the next run goes on with what can be read`;
+  const message = `the disk reports an error at ${place} (${step}). Nothing was published. Check the disk; the next run goes on with what can be read`;
   return new StopError(message, { cause: error });
 }
 
@@ -38,5 +38,5 @@ function meansFullDisk(error: Error): boolean {
 }
 
 function meansBrokenDisk(error: Error): boolean {
-  return ("code" in error && error.code === "EIO") || /Input\/output error/i.test(error.message);
+  return ("code" in error && error.code === "EIO") || /Input\/output error|fsync failed/i.test(error.message);
 }

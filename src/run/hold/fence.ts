@@ -26,7 +26,10 @@ const trashFolder = "trash";
  * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
  * cannot be removed, since its holder could then still publish.
  */
-export async function fenceOthers(hold: Hold, { holder, dead }: Lock, now: Date): Promise<void> {
+export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: Date): Promise<void> {
+  // A holder that was frozen before it made its folder has none that could be fenced.
+  if (replaced && !replaced.isDead) await leaveMark(hold, replaced.id, holder, now);
+  const dead = replaced?.isDead ? replaced.id : undefined;
   for (const entry of await readdir(hold.private, { withFileTypes: true })) {
     const { name } = entry;
     if (name === hold.token || !(isToken(name) || isRunId(name) || isLeftover(name))) continue;

@@ -48,7 +48,8 @@ async function begin(hold: Hold, lock: Lock, now: Date): Promise<void> {
   await writeFile(join(hold.own, "holder.json"), JSON.stringify(lock.holder), { mode: 0o600 });
   await makeOwnFolder(join(hold.own, "from"));
   // A process that was frozen before it made its folder must not fence the present holder of the lock.
-  if (!(await lock.isOurs())) throw new LostError(`the lock of ${hold.folder} was taken over before this run began`);
+  const loss = await lock.lossOf();
+  if (loss) throw loss;
   await makeFolder(hold.runs);
   await makeFolder(hold.waiting);
   await fenceOthers(hold, lock, now);
@@ -79,13 +80,20 @@ async function hasLeftovers({ own }: Hold): Promise<boolean> {
   return false;
 }
 
-/** Gives the LostError behind an error, if we lost the job: once our folder is gone, any operation can fail in any way. */
+/**
+ * Gives the LostError behind an error, if we lost the job: once our folder is gone, any operation can fail in any way. It names
+ * the successor, if that left word, even where the error is a LostError that could not.
+ */
 export async function lossBehind(error: unknown, hold: Hold): Promise<LostError | undefined> {
-  if (error instanceof InterruptedError || error instanceof LostError) return undefined;
-  if (await isThere(hold.own).catch(() => true)) return hold.lost.aborted ? hold.lost.reason : undefined;
+  if (error instanceof InterruptedError) return undefined;
   const successor = await successorOf(hold);
-  const text = successor
-    ? `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one has what was read`
-    : `${hold.own}, the folder of this run, was removed while it was at work, so it ends`;
-  return new LostError(text, { cause: error });
+  if (successor !== undefined) {
+    const text = `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one has what was read`;
+    return new LostError(text, { cause: error });
+  }
+  if (error instanceof LostError) return undefined;
+  if (await isThere(hold.own).catch(() => true)) return hold.lost.aborted ? hold.lost.reason : undefined;
+  return new LostError(`${hold.own}, the folder of this run, was removed while it was at work, so it ends`, {
+    cause: error,
+  });
 }

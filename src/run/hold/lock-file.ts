@@ -53,6 +53,11 @@ export async function markReleased(mine: FileHandle, text: string): Promise<void
   await mine.write(releaseMark, Buffer.byteLength(text));
 }
 
+/** Whether the holder of a lock said that it is done. */
+export function isReleased({ text }: LockFile): boolean {
+  return text.endsWith(releaseMark);
+}
+
 /** Whether a lock is the one with this text, released or not. */
 export function isLockOf(found: LockFile | undefined, text: string): boolean {
   return found?.text === text || found?.text === `${text}${releaseMark}`;
@@ -62,8 +67,9 @@ export function isLockOf(found: LockFile | undefined, text: string): boolean {
  * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
  * ahead of `now` is none that a living process gave.
  */
-export async function refuseHeld(path: string, { text, touched }: LockFile, now: number): Promise<void> {
-  if (text.endsWith(releaseMark)) return;
+export async function refuseHeld(path: string, found: LockFile, now: number): Promise<void> {
+  if (isReleased(found)) return;
+  const { text, touched } = found;
   const holder = holderFrom(text);
   const alive = holder && (await isAlive(holder));
   const age = now - touched;

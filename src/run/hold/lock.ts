@@ -3,7 +3,17 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere } from "./is-there.js";
-import { deadAfter, driveTime, isLockOf, markReleased, readLock, refuseHeld, touch, unless } from "./lock-file.js";
+import {
+  deadAfter,
+  driveTime,
+  isLockOf,
+  isReleased,
+  markReleased,
+  readLock,
+  refuseHeld,
+  touch,
+  unless,
+} from "./lock-file.js";
 import { type Holder, holderFrom, isAlive, thisHolder } from "./lock-holder.js";
 
 export interface LockOptions {
@@ -13,12 +23,20 @@ export interface LockOptions {
   readonly onLost?: (error: LostError) => void;
 }
 
+/** A holder whose lock another process took over. */
+export interface ReplacedHolder {
+  readonly id: string;
+  /** Whether its process is proved dead. */
+  readonly isDead: boolean;
+}
+
 /** The lock of a job, which this process holds. */
 export interface Lock {
   readonly holder: Holder & { readonly id: string };
-  /** The id of the holder whose lock was taken over, if its process is proved dead. */
-  readonly dead: string | undefined;
-  readonly isOurs: () => Promise<boolean>;
+  /** The holder whose lock was taken over; undefined if there was none, or if it had released its lock. */
+  readonly replaced: ReplacedHolder | undefined;
+  /** The error that names the present holder; undefined if the lock is ours. */
+  readonly lossOf: () => Promise<LostError | undefined>;
   /**
    * Lets the lock go. It is marked through our own handle first, and then moved into `folder`, which only we use: a lock that
    * another put in its place meanwhile is put back, never removed.
@@ -45,9 +63,9 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   const path = join(folder, "lock");
   const holder = await thisHolder(now);
   const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder));
-  let dead: string | undefined;
+  let replaced: ReplacedHolder | undefined;
   try {
-    dead = await take(path, mine);
+    replaced = await take(path, mine);
     await removeLeftovers(path, mine);
   } catch (error) {
     await mine.file.close();
@@ -61,8 +79,11 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   const end = giveSigns(path, mine, options);
   return {
     holder,
-    dead,
-    isOurs: async () => isLockOf(await readLock(path), mine.text),
+    replaced,
+    lossOf: async () => {
+      const found = await readLock(path);
+      return isLockOf(found, mine.text) ? undefined : new LostError(lostText(path, found?.text));
+    },
     release: async (aside) => {
       try {
         await end();
@@ -88,10 +109,9 @@ async function makeMine(path: string, text: string): Promise<Mine> {
 /**
  * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
  * who holds it and still finds the dead one knows that nobody else can replace it. Should he die before he does, there is a
- * dead lock on the dead lock, which is taken over alike. Gives the id of the holder that was replaced, if its process is
- * proved dead.
+ * dead lock on the dead lock, which is taken over alike. Gives the holder that was replaced.
  */
-async function take(path: string, mine: Mine): Promise<string | undefined> {
+async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefined> {
   for (;;) {
     // A link appears with its content or not at all, and fails where there is one already.
     if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
@@ -108,8 +128,9 @@ async function take(path: string, mine: Mine): Promise<string | undefined> {
       if ((await readLock(path))?.id !== dead.id) continue;
       await link(mine.path, `${mine.path}.new`);
       await rename(`${mine.path}.new`, path);
-      const holder = holderFrom(dead.text);
-      return holder && (await isAlive(holder)) === false ? (holder.id ?? undefined) : undefined;
+      const holder = isReleased(dead) ? undefined : holderFrom(dead.text);
+      if (!holder?.id) return undefined;
+      return { id: holder.id, isDead: (await isAlive(holder)) === false };
     } finally {
       await rm(claim, { force: true });
     }
@@ -121,7 +142,10 @@ async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
   await markReleased(mine.file, mine.text).catch(() => {}); // on a full disk it is taken away without a mark
   if (!isLockOf(await readLock(path), mine.text)) return;
   if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
-  if (!isLockOf(await readLock(aside), mine.text)) await link(aside, path).catch(unless("EEXIST", undefined));
+  const moved = await readLock(aside);
+  if (!moved) return; // our folder was fenced after the move
+  if (!isLockOf(moved, mine.text))
+    await link(aside, path).catch(unless("EEXIST", undefined)).catch(ifAbsent(undefined));
   await rm(aside, { force: true });
 }
 

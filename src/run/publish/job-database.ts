@@ -65,7 +65,10 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
       log("info", `${hold.database} was brought up to date: an earlier run could not do it`);
       if (aside !== undefined) log("warn", `${hold.database} could not be read; it was moved to ${aside}`);
     },
-    (error: unknown) => log("warn", `${hold.database} could not be replaced: ${problemText(error)}`),
+    async (error: unknown) => {
+      if (!(await isThere(hold.own))) throw error; // we were fenced
+      log("warn", `${hold.database} could not be replaced: ${problemText(error)}`);
+    },
   );
 }
 

@@ -19,8 +19,8 @@ import { mendLatest } from "./latest.js";
  */
 export async function mendPublished(hold: Hold, job: Job, log: Log): Promise<void> {
   await mendPending(hold, job, log);
-  await mendLatest(hold, job.name, log).catch((error: unknown) => {
-    if (error instanceof UsageError) throw error;
+  await mendLatest(hold, job.name, log).catch(async (error: unknown) => {
+    if (error instanceof UsageError || !(await isThere(hold.own))) throw error; // our folder is gone: we were fenced
     log("warn", `latest could not be mended: ${problemText(error)}`);
   });
 }

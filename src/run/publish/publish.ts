@@ -62,7 +62,7 @@ export async function publishRun(
     attempt(
       () => flush(folder),
       (reason) =>
-        `${folder} could not be flushed to the disk (${reason}): a power cut may take back what was published`,
+        `${folder} could not be flushed to the disk (${reason}): a power cut may take back the run, latest and the database`,
     );
   await flushed(workspace.runs); // before anything leads to the folder
   let aside: string | undefined;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -158,6 +158,27 @@ test("who is fenced ends with an error that names the successor, whatever error 
   expect(String(outcome)).toContain(
     `this job was taken over by process ${process.pid} on ${hostname()} (at 2026-11-22T02:00:00.000Z)`,
   );
+});
+
+test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
+  const { job, hidden } = await startJob();
+  const outcome = await withHold(job, options, async () => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
+    await withHold(job, options, async () => {});
+    throw new LostError("the lock was removed while this run was at work");
+  }).catch((error: unknown) => error);
+  expect(String(outcome)).toContain(`this job was taken over by process ${process.pid} on ${hostname()}`);
+});
+
+test("a successor leaves word for a holder that was frozen before it made its folder", async () => {
+  const { job, hidden } = await startJob();
+  const lock = join(hidden, "lock");
+  await writeFile(lock, JSON.stringify({ ...elsewhere, id: first }));
+  const longAgo = Date.now() / 1000 - 300;
+  await utimes(lock, longAgo, longAgo);
+  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+  await writeFile(lock, `${JSON.stringify({ ...elsewhere, id: second })}\nreleased\n`);
+  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
 });
 
 test("two that fence each other both fail, and leave what they had to the next one", async () => {

@@ -47,7 +47,10 @@ function wrongWords({ place, ended }: Schedule, runs: readonly string[]): readon
   const writers = new Map(
     runs.map((run) => [JSON.parse(read(join(place, "runs", run, "manifest.json")) ?? "{}").writer, run]),
   );
-  return ended.flatMap(({ process, said, error }) => {
+  const bareErrors = ended.flatMap(({ process }) =>
+    process.messages.filter((text) => text.includes("ENOENT")).map((text) => `process ${process.number} says: ${text}`),
+  );
+  const claims = ended.flatMap(({ process, said, error }) => {
     const run = writers.get(process.number);
     const who = `process ${process.number}`;
     if (said) return run === said.runId ? [] : [`${who} says that it published ${said.runId}, which it did not`];
@@ -55,6 +58,7 @@ function wrongWords({ place, ended }: Schedule, runs: readonly string[]): readon
     const isSaid = error instanceof StopError || error instanceof BusyError;
     return isSaid ? [] : [`${who} ends with ${error instanceof Error ? error.stack : error}`];
   });
+  return [...bareErrors, ...claims];
 }
 
 function leftovers({ place, ended }: Schedule): readonly string[] {

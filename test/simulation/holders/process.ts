@@ -11,6 +11,8 @@ export class SimulatedProcess {
   killed = false;
   ended = false;
   steps = 0;
+  /** What it told its user. */
+  readonly messages: string[] = [];
   readonly #open = new Set<number>();
 
   constructor(number: number, host: string) {

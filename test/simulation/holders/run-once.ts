@@ -41,7 +41,8 @@ export const rowsOfRun = Array.from({ length: commits * 2 }, (_, at) => `{"id":"
 export async function runOnce(process: SimulatedProcess, job: Job, sabotage: RunSabotage): Promise<Said> {
   const folder = join(job.output.dir, job.name);
   const early = sabotage.readsEarly ? await listedIn(join(folder, "job.duckdb"), join(folder, "runs")) : undefined;
-  const options = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, fresh: false, retryFailed: false };
+  const log = (_level: string, message: string) => void process.messages.push(message);
+  const options = { now: () => new Date("2026-11-20T02:00:00Z"), log, fresh: false, retryFailed: false };
   return withWorkspace(
     job,
     options,
