@@ -49,8 +49,7 @@ function fieldSql(kind: MatchedKind, name: string): string {
 
 /** SQL: takes the signatures out of links, as a run does unless `keep_signatures`. */
 function withoutSignatures(text: string): string {
-  const separated = `regexp_replace(${text}, '(\\?|&amp;|\\\\u0026|&)+', '?', 'g')`;
-  return `regexp_replace(${separated}, '\\?(timestamp|nonce|sign)=[\\w=%+/-]*', '', 'g')`;
+  return `regexp_replace(${text}, '\\?timestamp=[0-9]{10}&nonce=[0-9a-f]{32}&sign=[\\w-]{43}(=|%3D)', '', 'g')`;
 }
 
 /** Known fields of an unexpected type stand in `extra`; those that are not compared do not count there, either. */

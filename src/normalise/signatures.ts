@@ -1,26 +1,21 @@
-const separator = String.raw`(?:\?|&amp;|&(?!\w+;))+`; // but not an entity such as &nbsp;
-const signature = String.raw`(?:timestamp|nonce|sign)=[\w=%+/-]*`;
-/** Characters of a path, and of a parameter of the link's own. */
-const own = String.raw`[\w=%+/.~-]`;
-
 /**
- * A link to a file of the service and its query, `/files/<id>/file-preview?timestamp=…`, wherever it stands in a text. It
- * ends where its last parameter does: the full stop, the bracket or the Chinese text behind it are no part of it.
+ * A signature exactly as the service writes it, right behind the path of a link to a file. Releases that build the query
+ * with a library escape the last character. No separator follows: what stands behind it is text, whatever it looks like.
  */
-const fileLink = new RegExp(
-  String.raw`/files/${own}{1,200}(?=\?)(?:${separator}(?:${signature}(?:${own}+(?=${separator}${own}))?|${own}+))+`,
-  "g",
-);
+const signature = String.raw`\?timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}(?:=|%3D)`;
 
-/** Signatures in a row, with the separator before them and the one before the link's own parameter that follows. */
-const signatures = new RegExp(`(${separator})${signature}(?:${separator}${signature})*(${separator}(?=${own}))?`, "g");
+/** Characters of a path. Their number is bounded, so that the time grows with the text and not with its square. */
+const path = String.raw`[\w%+.~/-]`;
 
-/** The text with `timestamp`, `nonce` and `sign` taken out of links to files; everything else stays as it is. */
+/** `/files/<id>/file-preview?timestamp=…` and all that follow in the same path, so that a second pass finds nothing more. */
+const signedLink = new RegExp(`/files/${path}{1,200}${signature}(?:${path}{0,200}${signature})*`, "g");
+
+const signatures = new RegExp(signature, "g");
+
+/** The text without the signatures of its links to files. Everything else stays as it is, to the character. */
 export function withoutSignatures(text: string): string {
   if (!text.includes("/files/")) return text;
-  return text.replace(fileLink, (link) =>
-    link.replace(signatures, (_all, before: string, behind = "") => (behind && before.startsWith("?") ? "?" : behind)),
-  );
+  return text.replace(signedLink, (link) => link.replace(signatures, ""));
 }
 
 /** The same for every string in a JSON value. */

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { Attachment, Listed } from "./knowledge.js";
 
-const fileLink = /\/files\/[0-9a-f-]{36}\/(file|image)-preview(\?[^\s"'<>()]*)?/g;
+/** A link, and the question mark behind it, whose place the signature takes; the rest of its query becomes plain text. */
+const fileLink = /(\/files\/[0-9a-f-]+\/(?:file|image)-preview)\??/g;
 
 /**
  * The chunk as it is answered at `now`: every link to a file in `sign_content` and in its attachments carries a fresh
@@ -21,14 +22,9 @@ export function signChunk(chunk: Listed, now: Date): Listed {
   };
 }
 
-/** A link's own parameters stand before the signature of a file and after that of an image: clients meet both. */
+/** Right behind the path, whatever follows: `…/image-previewtail` becomes `…/image-preview?timestamp=…=tail`. */
 function signLinks(text: string, now: Date): string {
-  return text.replace(fileLink, (link: string, kind: string, ownQuery: string | undefined) => {
-    const own = ownQuery?.slice(1) ?? "";
-    const path = ownQuery === undefined ? link : link.slice(0, -ownQuery.length);
-    const parts = kind === "file" ? [own, signature(now)] : [signature(now), own];
-    return `${path}?${parts.filter((part) => part !== "").join("&")}`;
-  });
+  return text.replace(fileLink, (_link, path: string) => `${path}?${signature(now)}`);
 }
 
 /** Nothing checks these: no file stands behind the links. */

@@ -69,7 +69,7 @@ describe("chunks", () => {
   });
 
   test("times, hit counts, signatures, the order of keywords and empty lists are no difference", async () => {
-    const link = "/files/f/file-preview?timestamp=1&nonce=2&sign=3=";
+    const link = `/files/f/file-preview?timestamp=1741267200&nonce=${"0".repeat(32)}&sign=${"a".repeat(43)}=tail`;
     const one = chunk("a", "1", {
       hit_count: 1,
       created_at: "2025-03-06T13:20:00Z",
@@ -90,7 +90,7 @@ describe("chunks", () => {
       indexing_at: "2025-03-06T13:20:01.500Z",
       word_count: 4,
       keywords: ["b", "a"],
-      attachments: [{ url: "/files/f/file-preview" }],
+      attachments: [{ url: "/files/f/file-previewtail" }],
       sign_content: "",
       summary: "",
       extra: { hit_count: "2", more: 1 },

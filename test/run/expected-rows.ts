@@ -40,5 +40,5 @@ function time(seconds: unknown): string | null {
 }
 
 function unsigned(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replace(/\?timestamp=\d+&nonce=[0-9a-f]+&sign=[\w=-]+/g, ""));
+  return JSON.parse(JSON.stringify(value).replace(/\?timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g, ""));
 }

@@ -33,7 +33,8 @@ export function jsonText(body: Json): string {
   return text.includes("\\u0000number:") ? text.replace(rawInText, "$1") : text;
 }
 
-const signature = /timestamp=\d+&nonce=[0-9a-f]+&sign=[\w=-]+/g;
+/** The exact form of real servers: text may follow at once. */
+const signature = /timestamp=\d{10}&nonce=[0-9a-f]{32}&sign=[\w-]{43}=/g;
 
 /** The same text with every link to a file signed anew, as real servers do at every read. */
 export function signedAnew(text: string): string {

@@ -46,8 +46,9 @@ function contents(random: Random): { content: string; signed: string } {
   const text = prose(random, 3, 7);
   if (random() >= 0.1) return { content: text, signed: text };
   const fileId = uuid(random);
-  const bare = `![image](/files/${fileId}/image-preview)`;
-  return { content: `${text} ${bare}`, signed: `${text} ![image](${signedLink(random, "image", fileId)})` };
+  const behind = fileId < "8" ? ")" : "tail"; // real servers sign right behind the path, also in the middle of a word
+  const bare = `${text} ![image](/files/${fileId}/image-preview${behind}`;
+  return { content: bare, signed: `${text} ![image](${signedLink(random, "image", fileId)}${behind}` };
 }
 
 function times(random: Random): Record<"created_at" | "updated_at" | "indexing_at" | "completed_at", number | null> {

@@ -131,14 +131,14 @@ describe("the sample data", () => {
     expect(types).toEqual(new Set(["automatic", "customized"]));
   });
 
-  it("has signed links, also with a parameter of their own before and after the signature", () => {
+  it("has signed links, signed right behind their path, also where another link follows", () => {
     const signed = sample.chunks.map(({ sign_content }) => String(sign_content)).join("\n");
     const urls = sample.chunks.flatMap(({ attachments }) => rowsFrom(attachments ?? []).map((file) => file.source_url));
     for (const text of [signed, urls.join("\n")]) {
       expect(text).toMatch(/\/file-preview\?timestamp=1750000000&nonce=\w+&sign=[\w-]+=/);
-      expect(text).toMatch(/\/image-preview\?timestamp=1750000000&nonce=\w+&sign=[\w-]+=&as_attachment=true/);
+      expect(text).toMatch(/\/image-preview\?timestamp=1750000000&nonce=[0-9a-f]{32}&sign=[\w-]{43}=/);
     }
-    expect(signed).toMatch(/\/file-preview\?as_attachment=true&timestamp=1750000000&nonce=/);
+    expect(signed).toMatch(/\/image-preview\?timestamp=1750000000&nonce=[0-9a-f]{32}&sign=[\w-]{43}=\/files\//);
     for (const { content } of sample.chunks) expect(content).not.toContain("nonce=");
   });
 

@@ -16,8 +16,10 @@ describe("links to files", () => {
   it.each([
     [`[a](${file})`, `[a](${file}?${signature})`],
     [`![a](${image}) and ${file}`, `![a](${image}?${signature}) and ${file}?${signature}`],
-    [`<${file}?as_attachment=true>`, `<${file}?as_attachment=true&${signature}>`],
-    [`"${image}?as_attachment=true"`, `"${image}?${signature}&as_attachment=true"`],
+    [`<${file}?as_attachment=true>`, `<${file}?${signature}as_attachment=true>`],
+    [`"${image}&a=1"`, `"${image}?${signature}&a=1"`],
+    [`${image}tail`, `${image}?${signature}tail`],
+    [`${file}${image}`, `${file}?${signature}${image}?${signature}`],
     [`https://kb.example.com${image}`, `https://kb.example.com${image}?${signature}`],
     [`${file}?`, `${file}?${signature}`],
     ["/files/report.pdf", "/files/report.pdf"],

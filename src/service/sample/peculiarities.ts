@@ -9,15 +9,15 @@ export type Peculiarity = (chunk: Chunk, number: number) => Chunk;
 
 const disabledAt = Date.UTC(2025, 4, 1, 8) / 1000;
 
-/** Links to files in some contents, also with a parameter of their own. */
+/** Links to files in some contents, also with another right behind. */
 export const withLinks: Peculiarity = (chunk, number) => {
   if (number % 12 !== 0) return chunk;
   const file = `/files/${stableId(`${chunk.id}/figure`)}`;
   const links = [
     `![Figure ${number}](${file}/image-preview)`,
     `[Data sheet](${file}/file-preview)`,
-    `[Download](${file}/file-preview?as_attachment=true) or see ![Figure ${number}](${file}/image-preview)`,
-    `![Download](https://kb.example.com${file}/image-preview?as_attachment=true)`,
+    `[Download](${file}/file-preview) or see ![Figure ${number}](${file}/image-preview)`,
+    `https://kb.example.com${file}/image-preview${file}/file-preview`,
   ];
   const content = `${chunk.content}\n\n${links[(number / 12) % links.length]}`;
   return { ...chunk, content, sign_content: content, word_count: characters(content) };
@@ -34,7 +34,7 @@ export const withAttachments: Peculiarity = (chunk, number) => {
       size: 20_480 + number,
       extension: "png",
       mime_type: "image/png",
-      source_url: `/files/${id}/${index === 0 ? "file-preview" : "image-preview?as_attachment=true"}`,
+      source_url: `/files/${id}/${index === 0 ? "file-preview" : "image-preview"}`,
     };
   });
   return { ...chunk, attachments };
