@@ -37,7 +37,7 @@ function isInteger(value: unknown): boolean {
 const earliest = Date.parse("0001-01-01T00:00:00Z");
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Unix seconds, whole or not, as `2025-03-06T13:20:00Z`, to the millisecond and with `.SSS` only where there is a fraction. */
+/** Unix seconds, whole or not, as `2025-03-06T13:20:00Z`, cut to the millisecond and with `.SSS` only where there is a fraction. */
 export function isoTime(seconds: unknown): string | typeof mistyped {
   if (typeof seconds !== "number") return mistyped;
   const before = recent.get(seconds);
@@ -52,8 +52,19 @@ export function isoTime(seconds: unknown): string | typeof mistyped {
 const recent = new Map<number, string | typeof mistyped>();
 
 function isoTimeOf(seconds: number): string | typeof mistyped {
-  const milliseconds = Math.round(seconds * 1000);
+  const milliseconds = millisecondsOf(seconds);
   if (!(milliseconds >= earliest && milliseconds <= latest)) return mistyped;
   const iso = new Date(milliseconds).toISOString();
   return milliseconds % 1000 === 0 ? `${iso.slice(0, 19)}Z` : iso;
+}
+
+/** The last whole millisecond that is not later. The product alone misses it: 1.001 * 1000 is 1000.9999999999999. */
+function millisecondsOf(seconds: number): number {
+  const nearest = Math.round(seconds * 1000);
+  return nearest / 1000 > seconds ? nearest - 1 : nearest;
+}
+
+/** Whether a time column cannot give this value back, because it is finer than a millisecond. */
+export function isFinerThanColumn(seconds: unknown): boolean {
+  return typeof seconds === "number" ? millisecondsOf(seconds) / 1000 !== seconds : seconds instanceof ExactNumber;
 }

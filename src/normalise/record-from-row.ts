@@ -29,7 +29,8 @@ export function recordFromRow(kind: Kind, row: Row): RawRecord {
       continue;
     }
     const known = row[name] ?? null;
-    const value = known === null && Object.hasOwn(extra, field) ? extra[field] : sent(type, known);
+    const isInExtra = Object.hasOwn(extra, field) && (known === null || type === "time"); // the column has it to the millisecond
+    const value = isInExtra ? extra[field] : sent(type, known);
     placed.add(field);
     if (value !== null || !absentWhenNull[kind]?.has(field)) fields.push([field, value]);
   }

@@ -1,6 +1,6 @@
 import type { RawRecord } from "../client/check-list.js";
 import { allKinds, columns, type Kind } from "./columns.js";
-import { convert, mistyped } from "./convert.js";
+import { convert, isFinerThanColumn, mistyped } from "./convert.js";
 import { jsonText } from "./json-text.js";
 import { withoutSignaturesIn } from "./signatures.js";
 
@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface RowOptions {
   readonly keepSignatures: boolean;
-  /** Told of every known field of an unexpected type, and of every field for which there is no place. */
+  /** Told of every known field of an unexpected type, every time finer than its column, and every field without a place. */
   readonly drift: (kind: Kind, field: string) => void;
 }
 
@@ -40,7 +40,7 @@ const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
 
 /**
  * The row of a record, lossless: a field that no column names goes to `extra`, and so does one of an unexpected type,
- * whose column is null. `known` holds the columns that kbdump itself knows, such as dataset_id.
+ * whose column is null, and a time finer than its column, which holds the millisecond. `known` holds the columns that kbdump itself knows, such as dataset_id.
  */
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = { ...blankRows[kind] };
@@ -54,7 +54,7 @@ export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options
     const value = signed.has(field) && !options.keepSignatures ? withoutSignaturesIn(asSent) : asSent;
     const converted = convert(type, value);
     row[name] = converted === mistyped ? null : converted;
-    if (converted === mistyped) {
+    if (converted === mistyped || (type === "time" && isFinerThanColumn(value))) {
       options.drift(kind, field);
       rest.push([field, value]);
     }

@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ExactNumber } from "../../src/client/parse-json.js";
 import type { ColumnType } from "../../src/normalise/columns.js";
-import { convert, isoTime, mistyped } from "../../src/normalise/convert.js";
+import { convert, isFinerThanColumn, isoTime, mistyped } from "../../src/normalise/convert.js";
 
 const exact = (text: string) => new ExactNumber(text);
 
@@ -89,15 +90,19 @@ describe("isoTime", () => {
     [1741267200.5, "2025-03-06T13:20:00.500Z"],
     [1741267200.123, "2025-03-06T13:20:00.123Z"],
     [1741267200.1234, "2025-03-06T13:20:00.123Z"],
-    [1741267200.9996, "2025-03-06T13:20:01Z"],
+    [1741267200.1239, "2025-03-06T13:20:00.123Z"],
+    [1741267200.9996, "2025-03-06T13:20:00.999Z"],
+    [1.001, "1970-01-01T00:00:01.001Z"],
     [1741267200.0004, "2025-03-06T13:20:00Z"],
     [-1, "1969-12-31T23:59:59Z"],
     [-0.001, "1969-12-31T23:59:59.999Z"],
+    [-0.0001, "1969-12-31T23:59:59.999Z"],
     [-1.5, "1969-12-31T23:59:58.500Z"],
     [951782400, "2000-02-29T00:00:00Z"],
     [-62135596800, "0001-01-01T00:00:00Z"],
     [253402300799, "9999-12-31T23:59:59Z"],
     [253402300799.999, "9999-12-31T23:59:59.999Z"],
+    [253402300799.9996, "9999-12-31T23:59:59.999Z"],
   ])("%d is %s", (seconds, text) => {
     expect(isoTime(seconds)).toBe(text);
   });
@@ -105,7 +110,6 @@ describe("isoTime", () => {
   it.each([
     -62135596800.001,
     253402300800,
-    253402300799.9996,
     1741267200000,
     2 ** 53,
     -(2 ** 53),
@@ -131,5 +135,37 @@ describe("isoTime", () => {
   it("reads a number of more digits than JavaScript holds, to the millisecond", () => {
     expect(convert("time", exact("1741267200.12345678901234"))).toBe("2025-03-06T13:20:00.123Z");
     expect(convert("time", exact("9007199254740993"))).toBe(mistyped);
+  });
+});
+
+describe("isFinerThanColumn", () => {
+  it.each([
+    [0, false],
+    [-0, false],
+    [1741267200, false],
+    [1.001, false],
+    [1741267200.123, false],
+    [253402300799.999, false],
+    [-0.001, false],
+    [1741267200.1234, true],
+    [1741267200.123456, true],
+    [1e-9, true],
+    [exact("1741267200.1230000001"), true],
+    ["1741267200.1234", false],
+    [null, false],
+    [[1741267200.1234], false],
+  ])("%o: %s", (seconds, is) => {
+    expect(isFinerThanColumn(seconds)).toBe(is);
+  });
+
+  it("is false for every millisecond of the years that a column holds", () => {
+    const milliseconds = fc.integer({ min: -62135596800000, max: 253402300799999 });
+    fc.assert(
+      fc.property(milliseconds, (each) => {
+        expect(isFinerThanColumn(each / 1000)).toBe(false);
+        expect(Date.parse(String(isoTime(each / 1000)))).toBe(each);
+      }),
+      { numRuns: 5000 },
+    );
   });
 });

@@ -29,6 +29,7 @@ describe("recordFromRow", () => {
       content: "text",
       created_at: 1741267200,
       completed_at: 1741267200.123,
+      stopped_at: 1741267200.123456,
       indexing_at: "yesterday",
       error: "12",
       summary: { a: new ExactNumber("9007199254740993") },
@@ -41,7 +42,7 @@ describe("recordFromRow", () => {
       document_id: "document",
       ...Object.fromEntries(
         ["answer", "word_count", "tokens", "keywords", "index_node_id", "index_node_hash", "hit_count", "enabled"]
-          .concat(["disabled_at", "disabled_by", "status", "created_by", "updated_by", "stopped_at"])
+          .concat(["disabled_at", "disabled_by", "status", "created_by", "updated_by"])
           .map((name) => [name, null]),
       ),
     });

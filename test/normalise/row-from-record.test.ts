@@ -134,12 +134,38 @@ describe("a time", () => {
   it.each([
     [1741267200, "2025-03-06T13:20:00Z"],
     [1741267200.25, "2025-03-06T13:20:00.250Z"],
-    [1741267200.1234567, "2025-03-06T13:20:00.123Z"],
+    [1741267200.123, "2025-03-06T13:20:00.123Z"],
     [0, "1970-01-01T00:00:00Z"],
   ])("%d is %s, and nothing of it is left for extra", (seconds, text) => {
     expect(rowOf("chunks", { created_at: seconds })).toMatchObject({ created_at: text, extra: null });
     expect(drift).toEqual([]);
   });
+
+  it.each([
+    [1741267200.123456, "2025-03-06T13:20:00.123Z"],
+    [1741267200.9999, "2025-03-06T13:20:00.999Z"],
+    [new ExactNumber("1741267200.1230000001"), "2025-03-06T13:20:00.123Z"],
+  ])(
+    "%j is finer than the column: it stands there to the millisecond, is kept in extra, and counted",
+    (seconds, text) => {
+      expect(rowOf("chunks", { created_at: seconds })).toMatchObject({
+        created_at: text,
+        extra: { created_at: seconds },
+      });
+      expect(drift).toEqual(["chunks.created_at"]);
+    },
+  );
+
+  it.each([253402300800, 1e300, new ExactNumber("1e400"), -62135596801])(
+    "%j is none that a column can hold, and is kept in extra",
+    (seconds) => {
+      expect(rowOf("chunks", { created_at: seconds })).toMatchObject({
+        created_at: null,
+        extra: { created_at: seconds },
+      });
+      expect(drift).toEqual(["chunks.created_at"]);
+    },
+  );
 });
 
 describe("the ids that kbdump knows", () => {

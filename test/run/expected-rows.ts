@@ -1,6 +1,6 @@
 /**
  * What a dump must hold of a record, written down a second time and simply: the columns of the format, times as ISO
- * strings, everything unnamed in `extra`. For records whose known fields have the types that they should have.
+ * strings, everything unnamed in `extra`, and there as well the times that are finer than a millisecond. For records whose known fields have the types that they should have.
  */
 
 type Fields = Record<string, unknown>;
@@ -29,14 +29,24 @@ function expected(known: Fields, fields: readonly string[], record: Fields, left
   for (const field of fields) row[field] = field.endsWith("_at") ? time(record[field]) : (record[field] ?? null);
   for (const field of ["sign_content", "attachments"]) if (row[field]) row[field] = unsigned(row[field]);
   const named = new Set([...Object.keys(known), ...fields, ...left]);
-  const rest = Object.entries(record).filter(([field]) => !named.has(field));
+  const finer = fields.filter((field) => field.endsWith("_at") && isFiner(record[field]));
+  const rest = [
+    ...finer.map((field) => [field, record[field]]),
+    ...Object.entries(record).filter(([field]) => !named.has(field)),
+  ];
   row.extra = rest.length > 0 ? Object.fromEntries(rest) : null;
   return row;
 }
 
 function time(seconds: unknown): string | null {
   if (typeof seconds !== "number") return null;
-  return new Date(Math.round(seconds * 1000)).toISOString().replace(".000Z", "Z");
+  const [whole, fraction = ""] = String(seconds).split(".");
+  const milliseconds = Number(whole) * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+  return new Date(milliseconds).toISOString().replace(".000Z", "Z");
+}
+
+function isFiner(seconds: unknown): boolean {
+  return /\.\d{4}/.test(String(seconds));
 }
 
 function unsigned(value: unknown): unknown {

@@ -72,6 +72,8 @@ const record = {
   zebra: null,
   position: "1",
   created_at: "2025-03-06",
+  updated_at: 1741267200.123456,
+  indexing_at: 253402300800,
   document_id: other,
   enabled: 1,
   keywords: ["a", null],
