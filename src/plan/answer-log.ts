@@ -1,18 +1,16 @@
+import type { DocumentRef } from "../client/knowledge-api.js";
 import type { OnAnswer } from "../client/open-client.js";
-import type { Answer, Request } from "../client/send.js";
+import { type Answer, percentEncoded, type Request } from "../client/send.js";
+import { AnswerSum, DocumentBytes, type RowBytes } from "./document-bytes.js";
 import { HasMoreCount } from "./has-more.js";
 
 /** Requests whose latencies and sizes are alike: a chunk or a few, a page of chunks, a child list, all others. */
 export type AnswerKind = "chunk" | "chunk_page" | "child_list" | "other";
 
 /** What the answers of one kind add up to. */
-export interface KindSample {
+export interface KindSample extends RowBytes {
   /** Milliseconds, the median; undefined without an answer. */
   readonly latency: number | undefined;
-  readonly answers: number;
-  /** Rows in their bodies, and the bytes of these as received, where the service says how many. */
-  readonly rows: number;
-  readonly bytes: number;
 }
 
 /** Latencies that are kept of each kind: enough for a median, however many answers come. */
@@ -26,7 +24,9 @@ export class AnswerLog {
   readonly encodings = new Map<string, number>();
   readonly #now: () => Date;
   readonly #clock: number[] = [];
-  readonly #kinds = new Map<AnswerKind, { latencies: number[]; answers: number; rows: number; bytes: number }>();
+  readonly #kinds = new Map<AnswerKind, { readonly latencies: number[]; readonly sum: AnswerSum }>();
+  /** By the path of the document. */
+  readonly #documents = new Map<string, DocumentBytes>();
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -41,19 +41,39 @@ export class AnswerLog {
     if (answer.status !== 200) return;
     const { page, limit } = pagingOf(request);
     const kind = kindOf(request, limit);
-    const sample = this.#kinds.get(kind) ?? { latencies: [], answers: 0, rows: 0, bytes: 0 };
-    this.#kinds.set(kind, sample);
-    if (sample.latencies.length < kept) sample.latencies.push(milliseconds);
+    const { latencies, sum } = this.#kinds.get(kind) ?? { latencies: [], sum: new AnswerSum() };
+    this.#kinds.set(kind, { latencies, sum });
+    if (latencies.length < kept) latencies.push(milliseconds);
     const list = listIn(answer);
-    sample.answers++;
-    sample.rows += list?.rows ?? 0;
-    sample.bytes += bytes;
+    const size = { answers: 1, rows: list?.rows ?? 0, bytes };
+    sum.add(size);
+    if (kind === "chunk") this.#documentAt(request.path).alone.add(size);
+    if (kind === "chunk_page") this.#documentAt(request.path).addPage(page, size);
+    if (kind === "child_list") this.#documentAt(request.path).lists.add(size);
     if (list && (kind === "chunk" || kind === "chunk_page")) this.hasMore.add({ ...list, page, limit });
   };
 
   of(kind: AnswerKind): KindSample {
-    const { latencies = [], answers = 0, rows = 0, bytes = 0 } = this.#kinds.get(kind) ?? {};
+    const { latencies = [], sum = new AnswerSum() } = this.#kinds.get(kind) ?? {};
+    const { answers, rows, bytes } = sum;
     return { latency: median(latencies), answers, rows, bytes };
+  }
+
+  ofDocument({ datasetId, documentId }: DocumentRef): DocumentBytes {
+    return this.#documentAt(`/datasets/${percentEncoded(datasetId)}/documents/${percentEncoded(documentId)}`);
+  }
+
+  /** Whether some answers came compressed. */
+  get isCompressed(): boolean {
+    return [...this.encodings.keys()].some((encoding) => encoding !== "identity");
+  }
+
+  /** `path` begins with that of the document. */
+  #documentAt(path: string): DocumentBytes {
+    const place = path.split("/", 5).join("/");
+    const document = this.#documents.get(place) ?? new DocumentBytes();
+    this.#documents.set(place, document);
+    return document;
   }
 
   /** Seconds by which the clock of the service is ahead of ours; undefined where no answer had a date. */

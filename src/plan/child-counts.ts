@@ -27,6 +27,11 @@ export class ChildCounts {
     return this.#sumOf((children) => (children > pageSize ? pagesOf(children, pageSize) : 0));
   }
 
+  /** Children in these. */
+  rowsOfLong(pageSize: number): number {
+    return this.#sumOf((children) => (children > pageSize ? children : 0));
+  }
+
   #sumOf(of: (children: number) => number): number {
     let sum = 0;
     for (const [children, chunks] of this.#chunksWith) sum += chunks * of(children);

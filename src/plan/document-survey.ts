@@ -5,6 +5,7 @@ import { embeddedChildren } from "../crawl/embedded-children.js";
 import { RetryError, SkipError } from "../errors.js";
 import { ChildCounts } from "./child-counts.js";
 import type { RowSizes } from "./row-sizes.js";
+import { type Positions, positionsOf } from "./ties.js";
 
 /** Whether chunks carry their children: as their child lists have them, otherwise than those, or not. */
 export type Embedding = "unknown" | "none" | "agrees" | "differs";
@@ -18,6 +19,8 @@ export class DocumentSurvey {
   total: number | null = null;
   docForm: string | null = null;
   readonly children = new ChildCounts();
+  /** How positions run in the longest stretch of chunks that was looked at. */
+  positions: Positions = positionsOf([]);
   embedding: Embedding = "unknown";
   /** The chunks of the sample, whose lists were asked. */
   readonly sampled = new Set<string>();
@@ -52,6 +55,11 @@ export class DocumentSurvey {
 
   /** The chunk with most children of those known. */
   longest: { readonly chunk: Listed; readonly children: number } | undefined;
+
+  /** Takes how positions run in a stretch of chunks, where it is longer than what was looked at before. */
+  seePositions({ rows, collisions, gaps }: Positions): void {
+    if (rows > this.positions.rows) this.positions = { rows, collisions, gaps };
+  }
 
   /** Takes what a child list says of its chunk, and compares it with what the chunk says itself. */
   addList(chunk: Listed, rows: readonly Listed[], total: number): void {

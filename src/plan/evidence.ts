@@ -3,6 +3,13 @@ import type { DatasetListAnswer } from "./dataset-list.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { PageSize } from "./page-size.js";
 import type { ServiceProbe } from "./probe-service.js";
+import type { Positions } from "./ties.js";
+
+/** What was seen of equal positions in one kind of list. */
+export interface SeenTies extends Pick<Positions, "rows" | "collisions"> {
+  /** Undefined where none were seen, or could be asked twice. */
+  readonly hold: boolean | undefined;
+}
 
 /** Everything that was noticed while a service was asked. */
 export interface Evidence {
@@ -11,8 +18,8 @@ export interface Evidence {
   readonly answers: AnswerLog;
   readonly probe: ServiceProbe;
   readonly surveys: readonly DocumentSurvey[];
-  /** Collisions of positions in the child list that was read twice. */
-  readonly childCollisions: number;
+  /** Rows that were looked at for equal positions, and whether these come in the same order when asked twice. */
+  readonly ties: Readonly<Record<"chunks" | "children", SeenTies>>;
   readonly datasetList: DatasetListAnswer;
   /** Datasets that have no list of metadata fields, as on older services. */
   readonly withoutFields: number;

@@ -14,12 +14,14 @@ export interface Inquiry {
   readonly sizes: RowSizes;
   readonly chunkPages: PageSize;
   readonly childPages: PageSize;
+  readonly chunkTies: TieCheck;
   readonly childTies: TieCheck;
 }
 
 /** An inquiry that knows nothing yet. */
 export function newInquiry(parts: Pick<Inquiry, "api" | "lookAhead" | "sizes">): Inquiry {
-  return { ...parts, chunkPages: new PageSize(), childPages: new PageSize(), childTies: new TieCheck() };
+  const [chunkPages, childPages] = [new PageSize(), new PageSize()];
+  return { ...parts, chunkPages, childPages, chunkTies: new TieCheck(), childTies: new TieCheck() };
 }
 
 /** Asks for the first page of the children of a chunk, and notes what it says. A chunk that is gone by now is noted, too. */
@@ -33,12 +35,23 @@ export async function askChildren(
     const list = await inquiry.api.childChunks(survey.ref, chunk.id, 1, limit);
     survey.sizes.add("child_chunks", list.rows);
     inquiry.childPages.add({ limit: limit ?? 100, rows: list.rows.length, total: list.total });
-    inquiry.childTies.offer({ ref: survey.ref, chunkId: chunk.id, rows: list.rows });
+    lookForChildTies(inquiry, survey, chunk, list.rows, true);
     survey.addList(chunk, list.rows, list.total);
   } catch (error) {
     if (!(error instanceof SkipError) || error.code !== "not_found") return survey.fail(error);
     survey.doubts.add("it changed while it was asked");
   }
+}
+
+/** Looks at children of a chunk, of its list or embedded in it. To be called once for each chunk. */
+export function lookForChildTies(
+  { api, childTies }: Inquiry,
+  { ref }: DocumentSurvey,
+  { id }: Listed,
+  rows: readonly Listed[],
+  isAnswer: boolean,
+): void {
+  childTies.offer({ rows, isAnswer, ask: async () => (await api.childChunks(ref, id, 1)).rows });
 }
 
 /** Where the longest child list that is known may not fit on a page, asks for its first page, to see what does. */

@@ -3,15 +3,16 @@ import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
 import type { Opening } from "./ask-opening.js";
 import { childrenOf } from "./count-requests.js";
+import type { DocumentSurvey } from "./document-survey.js";
 import type { EarlierRun } from "./earlier-run.js";
-import { receivedBytes } from "./estimate-received.js";
+import { type DocumentReading, receivedBytes } from "./estimate-received.js";
 import { type Estimate, estimateTime } from "./estimate-time.js";
 import type { Evidence } from "./evidence.js";
 import { type Forecast, forecast, unaskedText } from "./forecast.js";
 import type { ByMode, JobPlan, PlanCounts, PlanDisk, PlannedDocument } from "./job-plan.js";
 import { quirksOf } from "./quirks.js";
 import type { ChildMode } from "./request-counts.js";
-import type { RowSize, RowSizes } from "./row-sizes.js";
+import type { RowSizes } from "./row-sizes.js";
 import { type Written, writtenBy } from "./written.js";
 
 /** Everything that was asked, to make a plan of. */
@@ -51,7 +52,7 @@ export async function makePlan(asked: Asked): Promise<JobPlan> {
       latency: latencyOf(evidence),
     },
     received: {
-      bytes: withThis(job, (mode) => bytesOf(mode, forecasts[mode], counts, asked)),
+      bytes: withThis(job, (mode) => bytesOf(mode, forecasts[mode], asked)),
       sample: { chunks: sizes.rows("chunks"), child_chunks: sizes.rows("child_chunks") },
     },
     disk,
@@ -112,17 +113,40 @@ function timeOf(mode: ChildMode, { requests, pages, lists }: Forecast, counts: P
   return estimateTime(work, latencies, job.service);
 }
 
-/** The children of the lists that are asked: as many of all as there are lists of all chunks. */
-function bytesOf(mode: ChildMode, { requests, lists }: Forecast, counts: PlanCounts, asked: Asked): number {
-  const { evidence, sizes, job } = asked;
-  const { chunks, child_chunks: children } = writtenBy(evidence.surveys, mode !== "none");
-  const share = mode === "all" ? 1 : Math.min(1, lists / Math.max(1, counts.chunks));
-  const twice = job.consistency === "sweeps" ? 2 : 1;
-  const size = { requests, chunks: times(twice, chunks), childChunks: times(share, children) };
-  return receivedBytes(evidence.answers, asked.requests.bytes, sizes, size);
+/**
+ * Extrapolated from what came; and of what came, nothing that this mode asks for as well is left out. A plan asks for some
+ * rows that a run of the same job does not, a few: then the forecast is rather that much too large.
+ */
+function bytesOf(
+  mode: ChildMode,
+  { requests, lists, documents }: Forecast,
+  { evidence, job, requests: sent }: Asked,
+): number {
+  const sweeps = job.consistency === "sweeps" ? 2 : 1;
+  const readings = evidence.surveys.map((survey, at): DocumentReading => {
+    const chunks = survey.total ?? 0;
+    const children = childrenRead(survey, mode, sweeps, documents[at]?.lists ?? 0, evidence);
+    return { ref: survey.ref, docForm: survey.docForm, chunks, children };
+  });
+  const bytes = receivedBytes(evidence.answers, sent.bytes, { requests, documents: readings, sweeps });
+  const seen = evidence.answers.of("child_list");
+  const left = mode === job.childChunks ? 0 : seen.bytes * (1 - Math.min(1, lists / Math.max(1, seen.answers)));
+  return Math.max(bytes, Math.round(sent.bytes - left));
 }
 
-const times = (factor: number, size: RowSize): RowSize => ({ ...size, jsonl: factor * size.jsonl });
+/** Children in the lists that are asked, those of the second sweep included. */
+function childrenRead(
+  survey: DocumentSurvey,
+  mode: ChildMode,
+  sweeps: number,
+  lists: number,
+  { childPages }: Evidence,
+): number {
+  const { count } = childrenOf(survey);
+  if (mode !== "all") return count * Math.min(1, lists / Math.max(1, survey.total ?? 0));
+  const again = survey.children.rowsOfLong(childPages.rows) / Math.max(1, survey.children.sum);
+  return Math.round(count * (1 + (sweeps - 1) * again));
+}
 
 function latencyOf({ answers }: Evidence): JobPlan["time"]["latency"] {
   const [page, list] = [answers.of("chunk_page"), answers.of("child_list")];

@@ -11,13 +11,15 @@ import { askDatasetList } from "./dataset-list.js";
 import { diskSpace } from "./disk-space.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import { findEarlierRun } from "./earlier-run.js";
-import { askLongest, newInquiry } from "./inquiry.js";
+import type { Evidence } from "./evidence.js";
+import { askLongest, type Inquiry, newInquiry } from "./inquiry.js";
 import type { JobPlan } from "./job-plan.js";
 import { makePlan } from "./make-plan.js";
 import { probeService } from "./probe-service.js";
 import { RowSizes } from "./row-sizes.js";
 import { settleChildren } from "./settle-children.js";
 import { surveyDocuments } from "./survey-documents.js";
+import { sumOfPositions } from "./ties.js";
 import type { Written } from "./written.js";
 
 export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally" | "log" | "now"> {
@@ -59,6 +61,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const budget = new Budget(job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
     await settleChildren(inquiry, surveys, budget);
     await askLongest(inquiry, surveys);
+    const ties = await askTies(inquiry, surveys);
     tally.step = "asking what the key may do";
     const datasetList = await askDatasetList(client);
 
@@ -68,7 +71,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
       probe,
       surveys,
       datasetList,
-      childCollisions: inquiry.childTies.collisions,
+      ties,
       withoutFields: opening.withoutFields,
       throttled: tally.requests.throttled,
     };
@@ -78,6 +81,19 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     return makePlan({ job, baseUrl, opening, evidence, sizes, earlier, space, requests: tally.requests, seconds });
   };
   return withClient(job, setting, work, { onAnswer: answers.add });
+}
+
+/** Asks again for the rows in which most positions collide. */
+async function askTies(
+  { chunkTies, childTies }: Inquiry,
+  surveys: readonly DocumentSurvey[],
+): Promise<Evidence["ties"]> {
+  const { rows, collisions } = sumOfPositions(surveys.map(({ positions }) => positions));
+  const { rows: childRows, collisions: childCollisions } = childTies;
+  return {
+    chunks: { rows, collisions, hold: await chunkTies.doesOrderHold() },
+    children: { rows: childRows, collisions: childCollisions, hold: await childTies.doesOrderHold() },
+  };
 }
 
 function refsOf({ discovery }: Opening) {

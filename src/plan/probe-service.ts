@@ -3,7 +3,7 @@ import { SkipError } from "../errors.js";
 import { pagesOf } from "./child-counts.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { Inquiry } from "./inquiry.js";
-import { isSameOrder, type Positions, positionsOf } from "./ties.js";
+import { isSameOrder, positionsOf } from "./ties.js";
 
 /** What the questions to the largest document tell of its service; undefined where it could not be told. */
 export interface ServiceProbe {
@@ -11,23 +11,13 @@ export interface ServiceProbe {
   readonly documentSize: number;
   /** Page 2 brings the rows of page 1. */
   readonly pagesRepeat: boolean | undefined;
-  readonly positions: Positions | undefined;
-  /** Rows of equal position come in the same order when asked again. */
-  readonly tiesHold: boolean | undefined;
-  readonly childTiesHold: boolean | undefined;
 }
 
-const nothing: ServiceProbe = {
-  documentSize: 0,
-  pagesRepeat: undefined,
-  positions: undefined,
-  tiesHold: undefined,
-  childTiesHold: undefined,
-};
+const nothing: ServiceProbe = { documentSize: 0, pagesRepeat: undefined };
 
 /**
- * Asks the largest document for a page of the full size, as a run does, for its last chunk alone, and, where positions
- * collide, for the same page again. A document that refuses makes way for the next one.
+ * Asks the largest document for a page of the full size, as a run does, and for its last chunk alone. A document that
+ * refuses makes way for the next one.
  */
 export async function probeService(inquiry: Inquiry, surveys: readonly DocumentSurvey[]): Promise<ServiceProbe> {
   const readable = surveys.filter(({ total }) => total !== null && total > 0);
@@ -47,12 +37,21 @@ async function probeDocument(inquiry: Inquiry, survey: DocumentSurvey): Promise<
   const { api, chunkPages } = inquiry;
   const { rows, total } = await api.chunks(survey.ref, 1);
   survey.sizes.add("chunks", rows);
+  survey.seePositions(positionsOf(rows));
+  lookForTies(inquiry, survey, 1, rows);
   chunkPages.add({ limit: 100, rows: rows.length, total });
-  const positions = positionsOf(rows);
-  const again = positions.collisions > 0 ? (await api.chunks(survey.ref, 1)).rows : undefined;
-  const tiesHold = again && isSameOrder(rows, again);
   const pagesRepeat = total > 1 ? await doPagesRepeat(inquiry, survey, rows, total) : undefined;
-  return { documentSize: total, pagesRepeat, positions, tiesHold, childTiesHold: await doChildTiesHold(inquiry) };
+  return { documentSize: total, pagesRepeat };
+}
+
+/** Looks at a page of chunks of the full size. */
+export function lookForTies(
+  { api, chunkTies }: Inquiry,
+  { ref }: DocumentSurvey,
+  page: number,
+  rows: readonly Listed[],
+): void {
+  chunkTies.offer({ rows, isAnswer: true, ask: async () => (await api.chunks(ref, page)).rows });
 }
 
 /** Asks for the last chunk alone, and for the last page where there are several. */
@@ -67,11 +66,4 @@ async function doPagesRepeat(
   if (pages === 1) return chunkPages.isPaged ? last.length > 0 && last[0]?.id === first[0]?.id : undefined;
   const lastPage = (await api.chunks(ref, pages)).rows;
   return lastPage.length > 0 && isSameOrder(lastPage, first.slice(0, lastPage.length));
-}
-
-/** Reads the child list with the most collisions once more. */
-async function doChildTiesHold({ api, childTies }: Inquiry): Promise<boolean | undefined> {
-  if (!childTies.list) return undefined;
-  const { ref, chunkId, rows } = childTies.list;
-  return isSameOrder(rows, (await api.childChunks(ref, chunkId, 1)).rows);
 }

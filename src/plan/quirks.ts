@@ -1,7 +1,9 @@
+import { childrenOf } from "./count-requests.js";
 import type { DocumentSurvey } from "./document-survey.js";
-import type { Evidence } from "./evidence.js";
+import type { Evidence, SeenTies } from "./evidence.js";
 import type { Quirk } from "./quirk.js";
 import { serviceQuirks } from "./quirks-of-service.js";
+import { sumOfPositions } from "./ties.js";
 
 /** What the service does otherwise than others, and as they do; always all of them, in one order. */
 export function quirksOf(evidence: Evidence): readonly Quirk[] {
@@ -10,8 +12,8 @@ export function quirksOf(evidence: Evidence): readonly Quirk[] {
     paging(evidence),
     hasMore(evidence),
     positions(evidence),
-    ties("ties", evidence.probe.tiesHold, evidence.probe.positions?.collisions),
-    ties("child_ties", evidence.probe.childTiesHold, evidence.childCollisions),
+    ties("ties", evidence.ties.chunks, chunksOf(evidence)),
+    ties("child_ties", evidence.ties.children, childrenIn(evidence)),
     embedded(evidence),
     ...serviceQuirks(evidence),
   ];
@@ -83,28 +85,52 @@ function hasMore({ answers: { hasMore: seen } }: Evidence): Quirk {
   return { name, finding: "honest", detail: `right on ${right} pages`, meaning: "", trouble: false };
 }
 
-function positions({ probe }: Evidence): Quirk {
-  const name = "positions";
-  if (!probe.positions || probe.positions.rows === 0) {
-    return { name, finding: "unknown", detail: "no chunk with a position was there", meaning: "", trouble: false };
-  }
-  const { rows, collisions, gaps } = probe.positions;
-  const detail = `of ${rows} chunks, ${collisions} have the position of another; ${gaps} gaps`;
-  if (collisions > 0)
-    return { name, finding: "collide", detail, meaning: "position is no key: use id", trouble: false };
-  return { name, finding: "distinct", detail, meaning: "", trouble: false };
+/** What there is of one kind of row: how many, and whether that is certain. */
+interface Population {
+  readonly rows: number;
+  readonly exact: boolean;
 }
 
-function ties(name: "ties" | "child_ties", hold: boolean | undefined, collisions = 0): Quirk {
-  const rows = name === "ties" ? "chunks" : "child chunks";
+function chunksOf({ surveys }: Evidence): Population {
+  const rows = surveys.reduce((sum, { total }) => sum + (total ?? 0), 0);
+  return { rows, exact: surveys.every(({ total }) => total !== null) };
+}
+
+function childrenIn({ surveys }: Evidence): Population {
+  const children = surveys.map(childrenOf);
+  const rows = children.reduce((sum, { count }) => sum + count, 0);
+  return { rows, exact: children.every(({ exact }) => exact) && surveys.every(({ error }) => error === null) };
+}
+
+/** `the 100 chunks looked at (of 3,120)`: whatever is not found in a part may be in the rest. */
+function lookedAt(rows: number, all: Population, what: string): { readonly text: string; readonly isAll: boolean } {
+  const number = (count: number) => count.toLocaleString("en-US");
+  if (all.exact && rows >= all.rows) return { text: `all ${number(rows)} ${what}`, isAll: true };
+  const of = rows < all.rows ? ` (of ${all.exact ? "" : "about "}${number(all.rows)})` : "";
+  return { text: `the ${number(rows)} ${what} looked at${of}`, isAll: false };
+}
+
+function positions(evidence: Evidence): Quirk {
+  const name = "positions";
+  const { rows, collisions, gaps } = sumOfPositions(evidence.surveys.map((survey) => survey.positions));
+  if (rows === 0) {
+    return { name, finding: "unknown", detail: "no chunk with a position was there", meaning: "", trouble: false };
+  }
+  const { text, isAll } = lookedAt(rows, chunksOf(evidence), "chunks");
+  const gapText = gaps === 1 ? "1 gap" : `${gaps.toLocaleString("en-US")} gaps`;
+  if (collisions > 0) {
+    const detail = `${collisions.toLocaleString("en-US")} of ${text} have the position of another; ${gapText}`;
+    return { name, finding: "collide", detail, meaning: "position is no key: use id", trouble: false };
+  }
+  const detail = `no two of ${text} have one position; ${gapText}`;
+  return { name, finding: isAll ? "distinct" : "unseen", detail, meaning: "", trouble: false };
+}
+
+function ties(name: "ties" | "child_ties", { rows, collisions, hold }: SeenTies, all: Population): Quirk {
   if (collisions === 0) {
-    return {
-      name,
-      finding: "none",
-      detail: `no two ${rows} of the sample have one position`,
-      meaning: "",
-      trouble: false,
-    };
+    const { text, isAll } = lookedAt(rows, all, name === "ties" ? "chunks" : "child chunks");
+    const finding = isAll ? "none" : rows === 0 ? "unknown" : "unseen";
+    return { name, finding, detail: `no ties in ${text}`, meaning: "", trouble: false };
   }
   if (hold === undefined) return { name, finding: "unknown", detail: "not asked twice", meaning: "", trouble: false };
   if (hold) {

@@ -6,9 +6,11 @@ import { readList } from "../crawl/read-list.js";
 import type { Budget } from "./budget.js";
 import { pagesOf } from "./child-counts.js";
 import { type DocumentSurvey, embeddedIn } from "./document-survey.js";
-import { askChildren, type Inquiry } from "./inquiry.js";
+import { askChildren, type Inquiry, lookForChildTies } from "./inquiry.js";
+import { lookForTies } from "./probe-service.js";
 import { sampleCost, sampleDocument } from "./sample-document.js";
 import { sampleChunk } from "./survey-documents.js";
+import { PositionCount } from "./ties.js";
 
 /** The share of a page that the longest list of a sample may fill before others are thought to take more than one. */
 const harmless = 0.25;
@@ -90,26 +92,44 @@ async function readDocument(
   bare: (chunks: readonly Listed[]) => Promise<void>,
 ): Promise<void> {
   const seen = new Set<string>();
+  const positions = new PositionCount();
   let evidence = noEvidence;
+  const pageOf = async (page: number) => {
+    const answer = await inquiry.api.chunks(survey.ref, page);
+    lookForTies(inquiry, survey, page, answer.rows);
+    return answer;
+  };
   try {
-    for await (const { rows, total, docForm } of readList(
-      (page) => inquiry.api.chunks(survey.ref, page),
-      inquiry.lookAhead,
-    )) {
+    for await (const { rows, total, docForm } of readList(pageOf, inquiry.lookAhead)) {
       survey.sizes.add("chunks", rows);
       if (total !== survey.total) survey.doubts.add("it changed while it was asked");
       const records = rows.filter(({ id }) => seen.size < seen.add(id).size);
+      positions.add(records);
       evidence = withPage(evidence, { records, docForm, total }, () => "");
-      const fresh = records.filter(({ id }) => !survey.sampled.has(id));
-      const witness = survey.embedding === "unknown" && fresh.find((chunk) => embeddedIn(chunk).length > 0);
-      if (witness) await sampleChunk(inquiry, survey, witness);
-      const others = fresh.filter((chunk) => chunk !== witness);
-      for (const chunk of others) survey.look(chunk);
-      await bare(others.filter((chunk) => !survey.addEmbedded(chunk)));
+      await bare(await takeChildren(inquiry, survey, records));
     }
     survey.evidence = evidence;
     if (seen.size !== survey.total) survey.doubts.add(`it counts ${survey.total} chunks and lists ${seen.size}`);
   } catch (error) {
     survey.doubt(error);
   }
+  survey.seePositions(positions);
+}
+
+/** Takes what chunks embed; gives those of which that is no evidence. The first that embeds some is compared with its list. */
+async function takeChildren(
+  inquiry: Inquiry,
+  survey: DocumentSurvey,
+  records: readonly Listed[],
+): Promise<readonly Listed[]> {
+  const fresh = records.filter(({ id }) => !survey.sampled.has(id));
+  const witness = survey.embedding === "unknown" && fresh.find((chunk) => embeddedIn(chunk).length > 0);
+  if (witness) await sampleChunk(inquiry, survey, witness);
+  const others = fresh.filter((chunk) => chunk !== witness);
+  for (const chunk of others) survey.look(chunk);
+  return others.filter((chunk) => {
+    const isTaken = survey.addEmbedded(chunk);
+    if (isTaken) lookForChildTies(inquiry, survey, chunk, embeddedIn(chunk), false);
+    return !isTaken;
+  });
 }

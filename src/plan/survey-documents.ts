@@ -3,6 +3,7 @@ import { mapAhead } from "../crawl/look-ahead.js";
 import type { RunTally } from "../run/run-tally.js";
 import { DocumentSurvey } from "./document-survey.js";
 import { askChildren, type Inquiry } from "./inquiry.js";
+import { positionsOf } from "./ties.js";
 
 /**
  * Asks every document for its first chunk, which comes with the number of all, and then for the first children of that
@@ -33,6 +34,7 @@ async function surveyDocument(inquiry: Inquiry, ref: DocumentRef): Promise<Docum
     survey.docForm = docForm;
     inquiry.chunkPages.add({ limit: 1, rows: rows.length, total });
     survey.sizes.add("chunks", rows);
+    survey.seePositions(positionsOf(rows));
     const [first] = rows;
     if (!first && total > 0) survey.doubts.add(`it counts ${total} chunks and lists none`);
     if (first) await sampleChunk(inquiry, survey, first);

@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-list.js";
-import type { DocumentRef } from "../client/knowledge-api.js";
+import { SkipError } from "../errors.js";
 
 /** How the positions of some rows of a list run. */
 export interface Positions {
@@ -10,18 +10,38 @@ export interface Positions {
   readonly gaps: number;
 }
 
-/** Positions of rows in the order of the service; rows without a number there are passed over. */
-export function positionsOf(rows: readonly Listed[]): Positions {
-  const numbers = rows.flatMap(({ position }) => (typeof position === "number" ? [position] : []));
-  let [collisions, gaps] = [0, 0];
-  const seen = new Set<number>();
-  for (const [at, number] of numbers.entries()) {
-    const before = numbers[at - 1];
-    if (seen.has(number)) collisions++;
-    else if (before !== undefined && number > before + 1) gaps++;
-    seen.add(number);
+/** Counts how the positions of a list run, page by page in the order of the service; passes over rows without a number. */
+export class PositionCount implements Positions {
+  rows = 0;
+  collisions = 0;
+  gaps = 0;
+  readonly #seen = new Set<number>();
+  #last: number | undefined;
+
+  add(rows: readonly Listed[]): this {
+    for (const { position } of rows) if (typeof position === "number") this.#add(position);
+    return this;
   }
-  return { rows: numbers.length, collisions, gaps };
+
+  #add(position: number): void {
+    this.rows++;
+    if (this.#seen.has(position)) this.collisions++;
+    else if (this.#last !== undefined && position > this.#last + 1) this.gaps++;
+    this.#seen.add(position);
+    this.#last = position;
+  }
+}
+
+/** Positions of the rows of one answer. */
+export function positionsOf(rows: readonly Listed[]): Positions {
+  const { rows: count, collisions, gaps } = new PositionCount().add(rows);
+  return { rows: count, collisions, gaps };
+}
+
+/** Adds up what was looked at of several lists. */
+export function sumOfPositions(all: readonly Positions[]): Positions {
+  const sum = (of: (each: Positions) => number) => all.reduce((total, each) => total + of(each), 0);
+  return { rows: sum((each) => each.rows), collisions: sum((each) => each.collisions), gaps: sum((each) => each.gaps) };
 }
 
 /** Whether two readings give the same rows in the same order. */
@@ -29,30 +49,40 @@ export function isSameOrder(one: readonly Listed[], other: readonly Listed[]): b
   return one.length === other.length && one.every(({ id }, at) => id === other[at]?.id);
 }
 
-/** A child list that was read. */
-export interface ReadList {
-  readonly ref: DocumentRef;
-  readonly chunkId: string;
+/** Rows of one list that were seen, and how to ask for them. */
+export interface SeenRows {
   readonly rows: readonly Listed[];
+  readonly ask: () => Promise<readonly Listed[]>;
+  /** Whether the rows are an answer to `ask`; false for those that were seen elsewhere, perhaps in another order. */
+  readonly isAnswer: boolean;
 }
 
-/** Keeps the list in which most positions collide, to be read again. */
+/** Counts rows and collisions, and keeps the rows in which most positions collide, to ask for them again. */
 export class TieCheck {
-  #list: ReadList | undefined;
-  #collisions = 0;
+  #worst: SeenRows | undefined;
+  #most = 0;
+  /** Rows that were looked at; each is offered once. */
+  rows = 0;
+  collisions = 0;
 
-  offer(list: ReadList): void {
-    const { collisions } = positionsOf(list.rows);
-    if (collisions <= this.#collisions) return;
-    this.#list = list;
-    this.#collisions = collisions;
+  offer(seen: SeenRows): void {
+    const { rows, collisions } = positionsOf(seen.rows);
+    this.rows += rows;
+    this.collisions += collisions;
+    if (collisions <= this.#most) return;
+    this.#worst = seen;
+    this.#most = collisions;
   }
 
-  get list(): ReadList | undefined {
-    return this.#list;
-  }
-
-  get collisions(): number {
-    return this.#collisions;
+  /** Whether rows with one position come in the same order when asked twice; undefined where none are known, or they are gone. */
+  async doesOrderHold(): Promise<boolean | undefined> {
+    if (!this.#worst) return undefined;
+    const { rows, ask, isAnswer } = this.#worst;
+    try {
+      return isSameOrder(isAnswer ? rows : await ask(), await ask());
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      return undefined;
+    }
   }
 }

@@ -235,3 +235,32 @@ test("the figures of bytes and rows are near what a run then brings", async () =
   expect(disk.run_folder / written).toBeLessThan(1.25);
   expect(disk).toMatchObject({ enough: true, database: 0 });
 });
+
+test("bytes go by what came of each document: embedded children of some, long rows of others", async () => {
+  const hierarchical = [2, 3, 4].map((seed) =>
+    makeDocument({ chunks: 90, seed, docForm: "hierarchical_model", childrenPerChunk: 30 }),
+  );
+  const { plan, run } = await startPlace([makeDocument({ chunks: 130 }), ...hierarchical]);
+  for (const child_chunks of ["none", "auto", "all"]) {
+    const job = { child_chunks, consistency: "sweeps" };
+    const { received } = await plan({ job });
+    const { manifest } = await run({ job });
+    expect(received.bytes.this_job / manifest.requests.bytes, child_chunks).toBeGreaterThan(0.8);
+    expect(received.bytes.this_job / manifest.requests.bytes, child_chunks).toBeLessThan(1.25);
+  }
+});
+
+test("the bytes of a run are never forecast below those that the plan received", async () => {
+  const uneven = makeDocument({ chunks: 450, seed: 2, childrenPerChunk: (at) => (at % 100 === 7 ? 150 : 1) });
+  for (const [at, chunk] of uneven.chunks.entries()) if (at > 380) chunk.content = "x".repeat(20_000);
+  for (const documents of [[makeDocument({ chunks: 1 })], [uneven, makeDocument({ chunks: 1 })]]) {
+    const { plan, run } = await startPlace(documents);
+    const job = { consistency: "sweeps" };
+    const { received, asked } = await plan({ job, options: { budget: Number.POSITIVE_INFINITY } });
+    expect(received.bytes.this_job).toBeGreaterThanOrEqual(asked.bytes);
+    expect(received.bytes.all).toBe(received.bytes.this_job);
+    expect(received.bytes.none).toBeLessThan(received.bytes.all);
+    const { bytes } = (await run({ job })).manifest.requests;
+    if (documents.length > 1) expect(Math.abs(received.bytes.this_job / bytes - 1)).toBeLessThan(0.15);
+  }
+});

@@ -15,6 +15,22 @@ const hierarchical = (more: object = {}) => [
   makeDocument({ chunks: 12, docForm: "hierarchical_model", childrenPerChunk: 3, ...more }),
 ];
 
+/** Chunks whose positions collide from the 150th on: 30 in pairs. */
+function lateTies(docForm: string, chunks = 310): TestDocument[] {
+  const document = makeDocument({ chunks, docForm, childrenPerChunk: 2 });
+  for (const [at, chunk] of document.chunks.entries()) chunk.position = at >= 150 && at < 180 ? at - (at % 2) : at;
+  return [document];
+}
+
+/** 150 chunks of two children each, of which those of one chunk have one position. */
+function childTies(docForm: string, tied: number): TestDocument[] {
+  const document = makeDocument({ chunks: 150, docForm, childrenPerChunk: 2 });
+  for (const [at, chunk] of document.chunks.entries())
+    for (const [index, child] of (document.children.get(chunk.id) ?? []).entries())
+      child.position = at === tied && tied > 0 ? 1 : index + 1;
+  return [document];
+}
+
 const only = (suffix: string, fault: Fault) => (request: RequestRecord) =>
   request.path.endsWith(suffix) ? fault : undefined;
 const refusal = (status: number, code: string): Fault => ({ kind: "status", status, code, message: "no" });
@@ -42,10 +58,61 @@ const cases: readonly Case[] = [
   { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-false" } },
   { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-true" } },
   { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "rows-equal-limit" } },
-  { name: "positions", finding: "collide", detail: /^of 100 chunks, [1-9]\d* have .*; [1-9]\d* gaps$/ },
+  {
+    name: "positions",
+    finding: "collide",
+    detail: /^[1-9]\d* of the 101 chunks looked at \(of 132\) have .*; [1-9]\d* gaps$/,
+  },
+  {
+    name: "positions",
+    finding: "unseen",
+    detail: /^no two of the 100 chunks looked at \(of 310\) have one position; 0 gaps$/,
+    documents: () => lateTies("text_model"),
+  },
+  {
+    name: "positions",
+    finding: "collide",
+    detail: /^15 of all 310 chunks have the position of another; 15 gaps$/,
+    documents: () => lateTies("hierarchical_model"),
+  },
+  {
+    name: "positions",
+    finding: "distinct",
+    detail: /^no two of all 90 chunks have one position; 0 gaps$/,
+    documents: () => lateTies("text_model", 90),
+  },
   { name: "ties", finding: "hold", detail: /same order/ },
   { name: "ties", finding: "move", detail: /another order/, trouble: true, behaviour: { ties: "shuffled" } },
-  { name: "child_ties", finding: "none", detail: /no two child chunks/ },
+  {
+    name: "ties",
+    finding: "unseen",
+    detail: /^no ties in the 100 chunks looked at \(of 310\)$/,
+    documents: () => lateTies("text_model"),
+  },
+  { name: "ties", finding: "none", detail: /^no ties in all 90 chunks$/, documents: () => lateTies("text_model", 90) },
+  { name: "ties", finding: "hold", detail: /same order/, documents: () => lateTies("hierarchical_model") },
+  {
+    name: "ties",
+    finding: "move",
+    detail: /another order/,
+    trouble: true,
+    behaviour: { ties: "shuffled" },
+    documents: () => lateTies("hierarchical_model"),
+  },
+  { name: "child_ties", finding: "unknown", detail: /^no ties in the 0 child chunks looked at$/ },
+  {
+    name: "child_ties",
+    finding: "unseen",
+    detail: /^no ties in the 16 child chunks looked at \(of about 300\)$/,
+    documents: () => childTies("text_model", 0),
+  },
+  {
+    name: "child_ties",
+    finding: "none",
+    detail: /^no ties in all 300 child chunks$/,
+    documents: () => childTies("hierarchical_model", 0),
+  },
+  { name: "child_ties", finding: "hold", detail: /same order/, documents: () => childTies("hierarchical_model", 90) },
   {
     name: "child_ties",
     finding: "move",
