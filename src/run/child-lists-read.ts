@@ -15,6 +15,8 @@ export interface ChildLists {
   readonly skipped: number;
   /** Child lists that were asked for and are empty. */
   readonly empty: number;
+  /** Chunks that embedded some children in the page of chunks, whether these were taken or not. */
+  readonly embedding: number;
   readonly reason: string;
   /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
   readonly auto_asks: number | null;
@@ -39,6 +41,7 @@ export function childListsOf(
     document_id,
     ...counts,
     empty,
+    embedding: evidence.embedding,
     reason: childChunks === "auto" ? auto.reason : "child_chunks: all",
     auto_asks: row.status === "complete" ? asks.asked : null,
     auto_misses: childChunks === "all" && auto.source === "none" ? row.child_chunk_count : 0,

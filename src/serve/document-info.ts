@@ -1,17 +1,21 @@
+import { shownStatus } from "../service/display-status.js";
 import { documentKey } from "../verify/document-key.js";
 import { recordsOf } from "../verify/read-records.js";
+import { MetadataInUse } from "./metadata-in-use.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";
 
-/** What the service said of a document when it listed it: where that stands, and its name. */
+/** What the service said of a document when it listed it: where that stands, its name, and the status that it showed. */
 export interface InfoPlace {
   readonly row: number;
   readonly name: unknown;
+  readonly status: string | null;
 }
 
 /** What the service said of the documents, in the dump of a run that asked it which there are. */
 export class DocumentInfo {
   readonly file: RowFile;
+  readonly metadata = new MetadataInUse();
   readonly #places = new Map<string, InfoPlace>();
 
   private constructor(file: RowFile) {
@@ -33,7 +37,8 @@ export class DocumentInfo {
   #add(line: Buffer): void {
     const row = this.file.rows;
     this.file.add(line.length);
-    const { dataset_id, document_id, name } = rowOfLine(line, this.file.name, row + 1);
-    this.#places.set(documentKey({ dataset_id, document_id }), { row, name });
+    const { dataset_id, document_id, extra, ...listed } = rowOfLine(line, this.file.name, row + 1);
+    this.#places.set(documentKey({ dataset_id, document_id }), { row, name: listed.name, status: shownStatus(listed) });
+    this.metadata.add(dataset_id, extra);
   }
 }

@@ -1,9 +1,19 @@
 import type { DocumentRow } from "../normalise/document-row.js";
-import type { ChunkQuery, Knowledge, Listed, ListQuery } from "../service/knowledge.js";
+import { statusFilter } from "../service/display-status.js";
+import type { Knowledge, Listed, ListQuery, StatusQuery } from "../service/knowledge.js";
 import { notFound, UnknownPath } from "../service/refusal.js";
 import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
+import { EmbeddedChildren } from "./embedded-children.js";
 import { FilterCache } from "./filter-cache.js";
-import { datasetsOf, listedDataset, listedDocument, type NamedDataset } from "./listed-rows.js";
+import {
+  datasetsOf,
+  isFiltered,
+  knownOfDataset,
+  knownOfDocument,
+  listedDataset,
+  listedDocument,
+  type NamedDataset,
+} from "./listed-rows.js";
 import type { OpenDump } from "./open-dump.js";
 import { pageOf, readPage } from "./read-page.js";
 import type { RowKey } from "./row-key.js";
@@ -17,20 +27,21 @@ interface Dataset extends NamedDataset {
 }
 
 /**
- * A knowledge that answers from a dump, in its order. Chunks embed all their children. Where a child list of the document
- * is long, or the dump has no children, its chunks say nothing of them, as those of older services; but in text_model and
- * qa_model documents, of which clients take silence for none, they always embed them. A document that failed is listed, and
- * its chunks are not found.
+ * A knowledge that answers from a dump, in its order. Chunks embed their children where the service did so, and an empty list
+ * elsewhere. Where a child list of the document is long, or the dump has no children, its chunks say nothing of them, as those
+ * of older services. A document that failed is listed, and its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
   readonly #dump: OpenDump;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   readonly #filters = new FilterCache();
   readonly #hasChildren: boolean;
+  readonly #embedded: EmbeddedChildren;
 
   constructor(dump: OpenDump) {
     this.#dump = dump;
     this.#datasets = datasetMap(dump);
+    this.#embedded = new EmbeddedChildren(dump.manifest);
     this.#hasChildren = dump.manifest.options.child_chunks !== "none";
   }
 
@@ -40,13 +51,12 @@ export class DumpKnowledge implements Knowledge {
     return fields;
   }
 
-  async chunks(datasetId: string, documentId: string, query: ChunkQuery) {
+  async chunks(datasetId: string, documentId: string, query: StatusQuery) {
     const document = this.#document(datasetId, documentId);
     const { dataset_id, document_id, doc_form } = document;
     const { file } = this.#dump.chunks;
     const list = { file, kind: "chunks", ...this.#dump.chunks.document(dataset_id, document_id) } as const;
     const { rows, total } = await readPage(list, query, this.#filters);
-    if (!this.#embedsChildren(document)) return { doc_form, rows, total };
     return { doc_form, rows: await this.#withChildren(document, rows), total };
   }
 
@@ -70,18 +80,44 @@ export class DumpKnowledge implements Knowledge {
     return pageOf(rows, query, ({ name }) => name);
   }
 
-  async documents(datasetId: string, query: ListQuery) {
+  async documents(datasetId: string, query: StatusQuery) {
     const { info } = this.#dump;
-    const documents = [...this.#dataset(datasetId).documents.values()];
+    const isWanted = statusFilter(query.statuses) ?? (() => true);
+    const documents = [...this.#dataset(datasetId).documents.values()].filter((document) =>
+      isWanted(info?.of(document)?.status ?? null),
+    );
     const { rows, total } = pageOf(documents, query, (document) => info?.of(document)?.name);
     return { rows: await Promise.all(rows.map((document) => this.#listed(document))), total };
   }
 
+  dataset(id: string) {
+    const dataset = this.#dataset(id);
+    return knownOfDataset(dataset, dataset.documents.size);
+  }
+
+  async document(datasetId: string, id: string) {
+    const document = this.#anyDocument(datasetId, id);
+    const { manifest } = this.#dump;
+    const knowsCount = document.total !== null && !isFiltered(manifest, document.dataset_id);
+    const details = (await this.#info(document)) ?? knownOfDocument(document);
+    return { ...details, ...(knowsCount && { segment_count: document.total }) };
+  }
+
+  datasetMetadata(datasetId: string) {
+    const fields = this.#dump.info?.metadata.of(this.#dataset(datasetId).id);
+    if (!fields) throw new UnknownPath("This dump has no metadata of the dataset");
+    return { doc_metadata: fields };
+  }
+
   async #listed(document: DocumentRow): Promise<Listed> {
+    return (await this.#info(document)) ?? listedDocument(document);
+  }
+
+  /** What the service listed of a document; undefined where it was not asked. */
+  async #info(document: DocumentRow): Promise<Listed | undefined> {
     const { info } = this.#dump;
     const place = info?.of(document);
-    const [row] = info && place ? await recordsOfRows(info.file, "document_info", [place.row]) : [];
-    return row ?? listedDocument(document);
+    return info && place ? (await recordsOfRows(info.file, "document_info", [place.row]))[0] : undefined;
   }
 
   #dataset(id: string): Dataset {
@@ -90,9 +126,15 @@ export class DumpKnowledge implements Knowledge {
     return dataset;
   }
 
-  #document(datasetId: string, id: string): DocumentRow {
+  #anyDocument(datasetId: string, id: string): DocumentRow {
     const document = this.#dataset(datasetId).documents.get(id.toLowerCase());
     if (!document) throw notFound("Document");
+    return document;
+  }
+
+  /** One whose chunks the dump has. */
+  #document(datasetId: string, id: string): DocumentRow {
+    const document = this.#anyDocument(datasetId, id);
     if (document.status === "failed")
       throw notFound("Document", `It could not be read when this dump was made: ${document.error}`);
     return document;
@@ -104,14 +146,12 @@ export class DumpKnowledge implements Knowledge {
     throw notFound("Segment");
   }
 
-  #embedsChildren({ dataset_id, document_id, doc_form }: DocumentRow): boolean {
-    if (!this.#hasChildren) return false;
-    const { longestRun } = this.#dump.children.document(dataset_id, document_id);
-    return longestRun <= longestEmbedded || doc_form === "text_model" || doc_form === "qa_model";
-  }
-
   async #withChildren(document: DocumentRow, chunks: readonly Listed[]): Promise<readonly Listed[]> {
+    if (!this.#hasChildren) return chunks;
     const { children } = this.#dump;
+    if (!this.#embedded.isIn(document))
+      return chunks.map((chunk) => (Object.hasOwn(chunk, "child_chunks") ? chunk : { ...chunk, child_chunks: [] }));
+    if (children.document(document.dataset_id, document.document_id).longestRun > longestEmbedded) return chunks;
     const lists = await children.linesOf(chunks.map(({ id }) => keyOf(document, id)));
     return chunks.map((chunk, at) => {
       const list = lists[at];

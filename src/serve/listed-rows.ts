@@ -1,5 +1,5 @@
 import type { DocumentRow } from "../normalise/document-row.js";
-import type { Listed } from "../service/knowledge.js";
+import type { Details, Listed } from "../service/knowledge.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 
 /** What the service tells of a document and a dump of chunks does not know. */
@@ -20,6 +20,16 @@ const unknownOfDocument = {
 /** A document as the list of documents has it: what is not known is null. */
 export function listedDocument({ document_id, doc_form }: DocumentRow): Listed {
   return { id: document_id, ...unknownOfDocument, doc_form };
+}
+
+/** What the dump knows of a document that no list told of: what is not known is left out. */
+export function knownOfDocument({ document_id, doc_form }: DocumentRow): Details {
+  return { id: document_id, ...(doc_form === null ? {} : { doc_form }) };
+}
+
+/** A dataset on its own: what is not known is left out. */
+export function knownOfDataset({ id, name }: NamedDataset, documents: number): Details {
+  return { id, ...(name === null ? {} : { name }), document_count: documents };
 }
 
 /** A dataset as the list of datasets has it, with as many documents as the dump has. */
@@ -47,6 +57,15 @@ export function datasetsOf({ options, discovered, documents }: CheckedManifest):
     const name = names.get(id);
     return { id, name: typeof name === "string" ? name : null };
   });
+}
+
+/** Whether the job read only some chunks, of the dataset or of any: then nobody knows how many there are. */
+export function isFiltered({ options }: CheckedManifest, datasetId?: string): boolean {
+  return entriesOf(options.datasets).some(
+    ({ id, status, keyword }) =>
+      (datasetId === undefined || id === datasetId) &&
+      (Boolean(keyword) || (Array.isArray(status) && status.length > 0)),
+  );
 }
 
 function entriesOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {

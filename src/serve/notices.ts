@@ -1,4 +1,5 @@
 import type { CheckedManifest } from "../verify/check-manifest.js";
+import { isFiltered } from "./listed-rows.js";
 import { pickFile } from "./pick-file.js";
 
 /** What somebody who reads the served dump should know: what it lacks of the service, a sentence each. */
@@ -11,13 +12,9 @@ export function noticesOf(manifest: CheckedManifest): readonly string[] {
     failed > 0 && `documents that could not be read when the dump was made, and are not found: ${failed}`,
     unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
     options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
-    isFiltered(options.datasets) && "the dump was made with a filter: it has only the chunks that matched",
+    isFiltered(manifest) && "the dump was made with a filter: it has only the chunks that matched",
     file?.path.endsWith(".jsonl") === false &&
       `${file.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
   ];
   return notices.filter((notice) => notice !== false);
-}
-
-function isFiltered(datasets: unknown): boolean {
-  return Array.isArray(datasets) && datasets.some(({ status, keyword }) => Boolean(keyword) || status?.length > 0);
 }

@@ -1,6 +1,6 @@
 import type { Kind } from "../normalise/columns.js";
 import type { Row } from "../normalise/row-from-record.js";
-import type { ChunkQuery, Listed, ListQuery, Slice } from "../service/knowledge.js";
+import type { Listed, ListQuery, Slice, StatusQuery } from "../service/knowledge.js";
 import { matchingRows, recordsAt, recordsOfRows } from "./dump-rows.js";
 import type { FilterCache } from "./filter-cache.js";
 import type { RowFile } from "./row-file.js";
@@ -13,7 +13,7 @@ export interface StoredList extends RowRange {
 }
 
 /** One page of a stored list. Without a filter, only its rows are read; with one, the whole list, once. */
-export async function readPage(list: StoredList, query: ChunkQuery, filters: FilterCache): Promise<Slice<Listed>> {
+export async function readPage(list: StoredList, query: StatusQuery, filters: FilterCache): Promise<Slice<Listed>> {
   const { file, kind, first, end } = list;
   const start = (query.page - 1) * query.limit;
   const matches = isAskedFor(query);
@@ -38,7 +38,7 @@ export function pageOf<Row>(
 }
 
 /** Undefined when every row is asked for. */
-function isAskedFor({ statuses, keyword }: ChunkQuery): ((row: Row) => boolean) | undefined {
+function isAskedFor({ statuses, keyword }: StatusQuery): ((row: Row) => boolean) | undefined {
   if (statuses.length === 0 && keyword === "") return undefined;
   const wanted = new Set<unknown>(statuses);
   return ({ status, content }) =>

@@ -1,15 +1,18 @@
-import type { ChildChunk, Chunk, ChunkQuery, Dataset, Document, Knowledge, ListQuery, Slice } from "./knowledge.js";
+import { shownStatus, statusFilter } from "./display-status.js";
+import type { ChildChunk, Chunk, Dataset, Document, Knowledge, ListQuery, Slice, StatusQuery } from "./knowledge.js";
 import { metadataFields } from "./metadata-fields.js";
 import { notFound } from "./refusal.js";
 import type { Batch, StoredDataset, StoredDocument } from "./stored-dataset.js";
 
 interface IndexedDataset {
+  readonly row: Dataset;
   readonly documents: ReadonlyMap<string, IndexedDocument>;
   readonly newestFirst: readonly Document[];
   readonly batches: ReadonlyMap<string, Batch>;
 }
 
 interface IndexedDocument {
+  readonly row: Document;
   readonly doc_form: string;
   readonly chunks: readonly Chunk[];
   readonly children: ReadonlyMap<string, readonly ChildChunk[]>;
@@ -45,20 +48,35 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
     },
     indexingStatus: (datasetId, batchId) => found(datasetOf(datasetId).batches.get(batchId), "Documents").entries(),
     datasets: (query) => slice(withKeyword(rows, nameOf, query), query),
-    documents: (datasetId, query) => slice(withKeyword(datasetOf(datasetId).newestFirst, nameOf, query), query),
+    documents(datasetId, query) {
+      const isWanted = statusFilter(query.statuses) ?? (() => true);
+      const documents = datasetOf(datasetId).newestFirst.filter((row) => isWanted(shownStatus(row)));
+      return slice(withKeyword(documents, nameOf, query), query);
+    },
+    dataset: (id) => datasetOf(id).row,
+    document(datasetId, id) {
+      const { row, chunks } = documentOf(datasetId, id);
+      return { ...row, segment_count: chunks.length };
+    },
+    datasetMetadata(datasetId) {
+      const { doc_metadata = [], built_in_field_enabled = false } = datasetOf(datasetId).row;
+      return { doc_metadata, built_in_field_enabled };
+    },
   };
 }
 
-function indexDataset({ documents, batches }: StoredDataset): IndexedDataset {
+function indexDataset({ row, documents, batches }: StoredDataset): IndexedDataset {
   return {
+    row,
     documents: new Map(documents.map((document) => [document.row.id, indexDocument(document)])),
-    newestFirst: documents.map(({ row }) => row).sort((a, b) => b.created_at - a.created_at),
+    newestFirst: documents.map((document) => document.row).sort((a, b) => b.created_at - a.created_at),
     batches: new Map(batches.map((batch) => [batch.id, batch])),
   };
 }
 
 function indexDocument({ row, chunks }: StoredDocument): IndexedDocument {
   return {
+    row,
     doc_form: row.doc_form,
     chunks: chunks.map((chunk) => chunk.row).sort(byPositionThenId),
     children: new Map(chunks.map((chunk) => [chunk.row.id, chunk.children.toSorted(byPositionThenId)])),
@@ -84,7 +102,7 @@ function slice<Row>(rows: readonly Row[], { page, limit }: ListQuery): Slice<Row
   return { rows: rows.slice((page - 1) * limit, page * limit), total: rows.length };
 }
 
-function isAskedFor({ statuses, keyword }: ChunkQuery): (chunk: Chunk) => boolean {
+function isAskedFor({ statuses, keyword }: StatusQuery): (chunk: Chunk) => boolean {
   const wanted = new Set(statuses);
   const part = keyword.toLowerCase();
   return ({ status, content }) =>

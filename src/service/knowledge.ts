@@ -13,8 +13,8 @@ export interface ListQuery {
   readonly keyword: string;
 }
 
-/** `statuses` lists the chunk statuses to answer; empty for all of them. */
-export interface ChunkQuery extends ListQuery {
+/** `statuses` lists the statuses of chunks, or what documents show as theirs, to answer; empty for all of them. */
+export interface StatusQuery extends ListQuery {
   readonly statuses: readonly string[];
 }
 
@@ -28,6 +28,9 @@ export interface ChunkSlice extends Slice<Listed> {
   /** Null where nobody knows it. */
   readonly doc_form: string | null;
 }
+
+/** One object that is answered as it is. */
+export type Details = Readonly<Record<string, unknown>>;
 
 /** A row of any list. */
 export interface Listed {
@@ -101,11 +104,15 @@ export interface MetadataField {
 
 export interface Knowledge {
   metadataFields(datasetId: string): Awaitable<readonly MetadataField[]>;
-  chunks(datasetId: string, documentId: string, query: ChunkQuery): Awaitable<ChunkSlice>;
+  chunks(datasetId: string, documentId: string, query: StatusQuery): Awaitable<ChunkSlice>;
   childChunks(datasetId: string, documentId: string, chunkId: string, query: ListQuery): Awaitable<Slice<Listed>>;
   /** One entry per document of the batch, in no particular order. */
   indexingStatus(datasetId: string, batchId: string): Awaitable<readonly Listed[]>;
   datasets(query: ListQuery): Awaitable<Slice<Listed>>;
   /** Newest first. */
-  documents(datasetId: string, query: ListQuery): Awaitable<Slice<Listed>>;
+  documents(datasetId: string, query: StatusQuery): Awaitable<Slice<Listed>>;
+  /** What there is to say of one dataset or document; of the metadata fields of a dataset, those that it was given. */
+  dataset(id: string): Awaitable<Details>;
+  document(datasetId: string, id: string): Awaitable<Details>;
+  datasetMetadata(datasetId: string): Awaitable<Details>;
 }

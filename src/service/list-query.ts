@@ -1,6 +1,6 @@
 import type { HonoRequest } from "hono";
-import type { ChunkQuery, ListQuery } from "./knowledge.js";
-import { invalidParam } from "./refusal.js";
+import type { ListQuery, StatusQuery } from "./knowledge.js";
+import { invalidParam, Refusal } from "./refusal.js";
 
 const largestLimit = 100;
 const defaultLimit = 20;
@@ -14,9 +14,16 @@ export function listQueryFrom(request: HonoRequest): ListQuery {
   };
 }
 
-/** The same for chunks, with every `status` of the query: `status=completed&status=error`. */
-export function chunkQueryFrom(request: HonoRequest): ChunkQuery {
+/** The same for chunks and documents, with every `status` of the query: `status=completed&status=error`. */
+export function statusQueryFrom(request: HonoRequest): StatusQuery {
   return { ...listQueryFrom(request), statuses: request.queries("status") ?? [] };
+}
+
+/** Which part of a document is asked for: `metadata=without`, `only` or `all`, which is the default. */
+export function metadataPartFrom(request: HonoRequest): "all" | "only" | "without" {
+  const part = request.query("metadata") ?? "all";
+  if (part === "all" || part === "only" || part === "without") return part;
+  throw new Refusal(400, "invalid_metadata", `Invalid metadata value: ${part}`);
 }
 
 function wholeNumber(name: string, text: string | undefined, otherwise: number): number {

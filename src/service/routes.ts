@@ -3,8 +3,8 @@ import { type Context, Hono } from "hono";
 import { keyCheck } from "./api-key.js";
 import type { DemoKnowledge } from "./demo/demo-knowledge.js";
 import { addReindexRoute } from "./demo/reindex-route.js";
-import type { Knowledge, Listed, ListQuery } from "./knowledge.js";
-import { chunkQueryFrom, listQueryFrom } from "./list-query.js";
+import type { Details, Knowledge, Listed, ListQuery } from "./knowledge.js";
+import { listQueryFrom, metadataPartFrom, statusQueryFrom } from "./list-query.js";
 import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
 import { writeJson } from "./write-json.js";
 
@@ -37,7 +37,10 @@ export function createRoutes({ knowledge, key, shown, jsonText }: RoutesOptions)
   };
 
   answer("", (c) => listDatasets(knowledge, c));
+  answer("/:dataset", async (c) => knowledge.dataset(param(c, "dataset")));
+  answer("/:dataset/metadata", async (c) => knowledge.datasetMetadata(param(c, "dataset")));
   answer("/:dataset/documents", (c) => listDocuments(knowledge, c));
+  answer("/:dataset/documents/:document", (c) => readDocument(knowledge, c));
   answer("/:dataset/metadata/built-in", (c) => listMetadataFields(knowledge, c));
   answer("/:dataset/documents/:document/segments", (c) => listChunks(knowledge, c, shown));
   answer("/:dataset/documents/:document/segments/:segment/child_chunks", (c) => listChildChunks(knowledge, c));
@@ -56,9 +59,22 @@ async function listDatasets(knowledge: Knowledge, c: Context): Promise<object> {
 
 async function listDocuments(knowledge: Knowledge, c: Context): Promise<object> {
   const dataset = param(c, "dataset");
-  const query = listQueryFrom(c.req);
+  const query = statusQueryFrom(c.req);
   const { rows, total } = await knowledge.documents(dataset, query);
   return { data: rows, has_more: hasMore(query, total), limit: query.limit, total, page: query.page };
+}
+
+async function readDocument(knowledge: Knowledge, c: Context): Promise<object> {
+  const part = metadataPartFrom(c.req);
+  const details = await knowledge.document(param(c, "dataset"), param(c, "document"));
+  const { doc_type, doc_metadata, ...others } = details;
+  if (part === "without") return others;
+  return part === "only" ? present({ id: details.id, doc_type, doc_metadata }) : details;
+}
+
+/** Without the members that are undefined: what is not known is left out. */
+function present(details: Details): Details {
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
 async function listMetadataFields(knowledge: Knowledge, c: Context): Promise<object> {
@@ -68,7 +84,7 @@ async function listMetadataFields(knowledge: Knowledge, c: Context): Promise<obj
 async function listChunks(knowledge: Knowledge, c: Context, shown: RoutesOptions["shown"]): Promise<object> {
   const dataset = param(c, "dataset");
   const document = param(c, "document");
-  const query = chunkQueryFrom(c.req);
+  const query = statusQueryFrom(c.req);
   const { rows, doc_form, total } = await knowledge.chunks(dataset, document, query);
   return {
     data: rows.map(shown),

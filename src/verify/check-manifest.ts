@@ -53,6 +53,8 @@ export interface CheckedChildLists {
   readonly embedded: number;
   readonly skipped: number;
   readonly empty: number;
+  /** Chunks that embedded some children; null in manifests of versions that did not say. */
+  readonly embedding: number | null;
 }
 
 const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
@@ -92,6 +94,7 @@ const childLists: Check<CheckedChildLists> = object({
   embedded: count,
   skipped: count,
   empty: count,
+  embedding: orElse(orNull(count), null),
 });
 
 const counts: Check<Counts> = (given, path) => {

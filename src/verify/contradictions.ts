@@ -67,13 +67,16 @@ function inDocument({
 function inChildLists({ documents, child_lists: lists }: CheckedManifest): readonly string[] {
   const chunks = new Map(documents.map((document) => [documentKey(document), document.chunk_count]));
   return lists.flatMap((list) => {
-    const { document_id: id, asked, embedded, skipped, empty } = list;
+    const { document_id: id, asked, embedded, skipped, empty, embedding } = list;
     const has = chunks.get(documentKey(list));
     if (has === undefined) return [`child_lists: document ${id} is not among the documents`];
     const told = asked + embedded + skipped;
     return [
       ...(told === has ? [] : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${told} are told of`]),
       ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
+      ...((embedding ?? 0) <= told
+        ? []
+        : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
     ];
   });
 }

@@ -61,8 +61,9 @@ test("the sample data comes out the same with a quarter of the requests, and the
   expect(lists.map(({ asked, embedded, skipped }) => asked + embedded + skipped)).toEqual(
     documents.map(({ chunk_count }) => chunk_count),
   );
-  expect(lists[0]).toMatchObject({ asked: 154, embedded: 446, skipped: 0, empty: 150 });
-  expect(lists[4]).toMatchObject({ asked: 5, embedded: 0, skipped: 895, empty: 5 });
+  expect(lists[0]).toMatchObject({ asked: 154, embedded: 446, skipped: 0, empty: 150, embedding: 450 });
+  expect(lists[4]).toMatchObject({ asked: 5, embedded: 0, skipped: 895, empty: 5, embedding: 0 });
+  expect(all.manifest.child_lists.map(({ embedding }) => embedding)).toEqual(lists.map(({ embedding }) => embedding));
   expect(lists[5]).toMatchObject({
     asked: 700,
     empty: 630,

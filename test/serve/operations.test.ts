@@ -117,12 +117,31 @@ describe("child chunks", () => {
     expect(await embedded(service)).toEqual([130, 0, 1]);
   });
 
-  test("are not embedded where a list is long, unless a client would take that for none", async () => {
+  const lists = (embedding: number | undefined, more = {}) => ({
+    child_lists: [
+      { dataset_id: "d", document_id: "a", asked: 3, embedded: 0, skipped: 0, empty: 1, embedding, ...more },
+    ],
+  });
+
+  test.each([
+    ["the service embedded them", "hierarchical_model", lists(2), [130, 0, 1]],
+    ["documents are one parent: it did not", "hierarchical_model", lists(0), [0, 0, 0]],
+    ["a text document embedded them", "text_model", lists(1), [130, 0, 1]],
+    ["text documents did not", "text_model", lists(0), [0, 0, 0]],
+    ["an older manifest says nothing of a text document", "text_model", {}, [0, 0, 0]],
+    ["it says nothing of questions and answers", "qa_model", lists(undefined), [0, 0, 0]],
+    ["it says nothing of another form", "hierarchical_model", lists(undefined), [130, 0, 1]],
+    ["it says that some were taken", "text_model", lists(undefined, { asked: 2, embedded: 1 }), [130, 0, 1]],
+  ])("are embedded where the service did so: %s", async (_what, doc_form, manifest, expected) => {
+    const documents = [document("a", 3, 131, { doc_form }), document("b", 1, 0)];
+    const service = await dump({ ...tables(), documents }, { manifest });
+    expect(await embedded(service)).toEqual(expected);
+    expect(await read(service, "/datasets/d/documents/a/segments/a1/child_chunks")).toMatchObject({ total: 130 });
+  });
+
+  test("are not embedded where a list is long", async () => {
     const long = tables("x".repeat(2000));
     expect(await embedded(await dump(long))).toEqual([undefined, undefined, undefined]);
-    expect(await embedded(await dump({ ...long, documents: [document("a", 3, 131), document("b", 1, 0)] }))).toEqual([
-      130, 0, 1,
-    ]);
   });
 
   test("are unknown in a dump that was made without them", async () => {

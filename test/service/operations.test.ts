@@ -101,6 +101,36 @@ describe("the operations", () => {
     expect(found).toMatchObject([{ name: "User manual.pdf", doc_form: "hierarchical_model", position: 2 }]);
   });
 
+  it("filters the documents by what they show as their status", async () => {
+    const service = await started();
+    const [all, available, failed, both] = await Promise.all(
+      ["", "?status=available", "?status=error", "?status=error&status=Available"].map((query) =>
+        readRows(service, `/datasets/${product?.id}/documents${query}`),
+      ),
+    );
+    expect(available?.length).toBeGreaterThan(0);
+    expect(available?.every(({ display_status }) => display_status === "available")).toBe(true);
+    expect(failed?.every(({ display_status }) => display_status === "error")).toBe(true);
+    expect(both).toEqual(all);
+  });
+
+  it("tells of a dataset, a document and the metadata of a dataset", async () => {
+    const service = await started();
+    const [first] = await readRows(service, "/datasets");
+    expect(await read(service, `/datasets/${product?.id}`)).toEqual(first);
+    const [newest] = await readRows(service, `/datasets/${product?.id}/documents?limit=1`);
+    const path = `/datasets/${product?.id}/documents/${newest?.id}`;
+    const { total } = await read(service, `${path}/segments`);
+    expect(await read(service, path)).toEqual({ ...newest, segment_count: total });
+    expect(await read(service, `${path}?metadata=only`)).toEqual({ id: newest?.id, doc_metadata: [] });
+    expect(await read(service, `/datasets/${product?.id}/metadata`)).toEqual({
+      doc_metadata: [],
+      built_in_field_enabled: true,
+    });
+    expect((await ask(service, `/datasets/${uuid(9)}`)).status).toBe(404);
+    expect((await ask(service, `/datasets/${product?.id}/documents/${uuid(9)}`)).status).toBe(404);
+  });
+
   it("answers application/json, and accepts ids in upper case", async () => {
     const service = await started();
     const { status, headers } = await ask(service, guide.replace(`${product?.id}`, `${product?.id.toUpperCase()}`));
@@ -116,6 +146,9 @@ describe("the operations", () => {
       indexingStatus: async (...args) => small.indexingStatus(...args),
       datasets: async (...args) => small.datasets(...args),
       documents: async (...args) => small.documents(...args),
+      dataset: async (...args) => small.dataset(...args),
+      document: async (...args) => small.document(...args),
+      datasetMetadata: async (...args) => small.datasetMetadata(...args),
     };
     const service = await started({ knowledge: slow });
     expect(await readRows(service, `${segments}/${uuid(101)}/child_chunks`)).toMatchObject([{ content: "child" }]);

@@ -12,6 +12,8 @@ export interface WriteOptions {
   readonly csvSafe?: boolean;
   /** More options of the job, as the manifest has them. */
   readonly options?: object;
+  /** More members of the manifest. */
+  readonly manifest?: object;
 }
 
 /** Writes rows as a run would, true or not, with a manifest that agrees; gives the run folder. */
@@ -49,6 +51,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
     files,
     drift: {},
     warnings: [],
+    ...options.manifest,
   };
   await writeFile(join(stage.folder, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   return stage.folder;

@@ -29,6 +29,9 @@ export function demoKnowledge(stored: readonly StoredDataset[], clock: () => Dat
     indexingStatus: (datasetId, batchId) => current().indexingStatus(datasetId, batchId),
     datasets: (query) => current().datasets(query),
     documents: (datasetId, query) => current().documents(datasetId, query),
+    dataset: (id) => current().dataset(id),
+    document: (datasetId, id) => current().document(datasetId, id),
+    datasetMetadata: (datasetId) => current().datasetMetadata(datasetId),
     reindex: (documentId, seconds) => reindexings.begin(documentId, seconds),
   };
 }
