@@ -6,6 +6,7 @@ import { UsageError } from "../errors.js";
 import { type CheckedManifest, checkManifest } from "./check-manifest.js";
 import { CheckError } from "./check-value.js";
 import type { Findings } from "./findings.js";
+import { isDeeperThan } from "./scan-json.js";
 
 /** A run folder. */
 export interface Dump {
@@ -19,6 +20,9 @@ export const manifestName = "manifest.json";
 
 /** The most that is read of a manifest, in bytes; more does not fit a string. */
 const largest = 500_000_000;
+
+/** The deepest nesting that is read. A run writes some ten levels, and whatever looks at each value needs as deep a stack. */
+const deepest = 1000;
 
 /** Reads what a run says of itself. UsageError when the path is no run folder. */
 export async function readDump(path: string, findings: Findings): Promise<Dump> {
@@ -67,6 +71,10 @@ async function manifestText(folder: string, path: string, findings: Findings): P
 }
 
 function manifestFrom(text: string, findings: Findings): CheckedManifest | undefined {
+  if (isDeeperThan(deepest, text)) {
+    findings.add(manifestName, "not readable", `is nested more than ${deepest} deep`);
+    return undefined;
+  }
   try {
     return checkManifest(JSON.parse(text), "");
   } catch (error) {

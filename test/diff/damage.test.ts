@@ -30,6 +30,10 @@ describe("files that are not those of their run are refused, and verify is named
       "manifest.json: files: documents.jsonl has 2 rows, counts.documents is 7",
       (run) => editManifest(run, (all) => Object.assign(Object(all.counts), { documents: 7 })),
     ],
+    [
+      "manifest.json: is nested more than 1000 deep",
+      (run) => writeFile(join(run, "manifest.json"), "[".repeat(2_000_000) + "]".repeat(2_000_000)),
+    ],
     ["manifest.json: is no JSON", (run) => appendFile(join(run, "manifest.json"), "}")],
     ["chunks.jsonl: cannot be read: ", (run) => forgeLines(run, "chunks.jsonl", (lines) => lines.map(() => "no JSON"))],
     [

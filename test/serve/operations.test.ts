@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { plainFolder } from "../sinks/folder.js";
 import type { Tables } from "../sinks/stage.js";
@@ -219,6 +221,9 @@ test("a dump whose rows are not those of its manifest is not served", async () =
     'chunks.jsonl has 1 row of document ["d","\\u001b[31mred"], the manifest does not know that document; kbdump verify',
   );
   const fewer = { ...soundTables, child_chunks: soundTables.child_chunks.slice(1) };
+  const deep = await writeDump(await plainFolder(), soundTables);
+  await writeFile(join(deep, "manifest.json"), "[".repeat(2_000_000) + "]".repeat(2_000_000));
+  await expect(served(deep)).rejects.toThrow("manifest.json: is nested more than 1000 deep");
   await expect(served(await writeDump(await plainFolder(), fewer))).rejects.toThrow(
     'child_chunks.jsonl has 1 row of document ["d","a"], the manifest says 2; kbdump verify tells more',
   );

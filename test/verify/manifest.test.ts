@@ -12,6 +12,8 @@ const soundDump = async () => writeDump(await plainFolder(), soundTables);
 const findingsOf = async (run: string) =>
   (await verifyRun(run)).findings.map(({ file, message }) => `${file}: ${message}`);
 
+const deep = "[".repeat(2_000_000) + "]".repeat(2_000_000);
+
 describe("what is no dump", () => {
   test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
     const run = await soundDump();
@@ -37,6 +39,12 @@ describe("a manifest that cannot be relied on", () => {
     ["empty", async (path: string) => truncate(path, 0), /^is no JSON: /],
     ["not UTF-8", async (path: string) => writeFile(path, Buffer.from([0x22, 0xff, 0x22])), /^is not UTF-8$/],
     ["a list", async (path: string) => writeFile(path, "[]"), /^the whole: got \[\], expected an object$/],
+    ["deep", async (path: string) => writeFile(path, deep), /^is nested more than 1000 deep$/],
+    [
+      "deep within",
+      async (path: string) => writeFile(path, `{"a":"[","b":${deep}}`),
+      /^is nested more than 1000 deep$/,
+    ],
     ["larger than anything", async (path: string) => truncate(path, 500_000_001), /^is larger than 500 MB$/],
     ["a folder", async (path: string) => rm(path).then(() => mkdir(path)), /^is no regular file$/],
   ])("%s", async (_what, damage, message) => {

@@ -77,6 +77,7 @@ describe("shortText", () => {
     `\ufeff${long}`,
     `'`,
     `漢😀${long}`,
+    ...[60, 61, 62, 63, 65].flatMap((length) => ["=", "'=", "＝", "'＝"].map((first) => first + "y".repeat(length))),
   ];
 
   test("is the same in SQL and in JavaScript", async () => {
@@ -87,7 +88,7 @@ describe("shortText", () => {
 
   test("tells all texts apart, and all but the apostrophe of csv_safe without it", () => {
     expect(new Set(texts.map(shortText)).size).toBe(texts.length);
-    for (const text of [long, `=${long}`, `-${long}`, `＝${long}`, "=1", "'x", `'x${long}`]) {
+    for (const text of [...texts.filter((each) => !each.startsWith("'")), "'x", `'x${long}`]) {
       const guarded = /^[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text;
       expect(unguardedText(shortText(guarded))).toBe(unguardedText(shortText(text)));
     }
