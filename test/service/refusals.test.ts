@@ -78,7 +78,15 @@ describe("what is not there", () => {
 
   it("is 404 with an HTML page where no such path exists, whatever the key", async () => {
     const service = await started({ knowledge });
-    const elsewhere = ["", "/", "/datasets/", `${dataset}/other`, `${segments}/`, `${segments}/${uuid(101)}`, "/../datasets"];
+    const elsewhere = [
+      "",
+      "/",
+      "/datasets/",
+      `${dataset}/other`,
+      `${segments}/`,
+      `${segments}/${uuid(101)}`,
+      "/../datasets",
+    ];
     for (const path of elsewhere) {
       const { status, headers, text } = await ask(service, path, { headers: {} });
       expect(status, path).toBe(404);
