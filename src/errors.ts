@@ -42,12 +42,23 @@ export interface Failure {
   readonly throttled?: boolean;
 }
 
+/** Characters without a blank or a slash in between that a message shows; ids and parts of URLs are shorter, or hostile. */
+const longestWord = 320;
+const shown = 80;
+
+/** The text with every overlong id or part of a URL cut. */
+export function shortened(text: string): string {
+  return text.replace(/[^\s/?&]+/g, (word) =>
+    word.length > longestWord ? `${word.slice(0, shown).toWellFormed()}…` : word,
+  );
+}
+
 class RequestError extends Error {
   readonly status: number | undefined;
   readonly code: string | undefined;
 
   constructor(message: string, failure: Failure = {}) {
-    super(message, "cause" in failure ? { cause: failure.cause } : undefined);
+    super(shortened(message), "cause" in failure ? { cause: failure.cause } : undefined);
     this.status = failure.status;
     this.code = failure.code;
   }

@@ -46,6 +46,7 @@ export function throttleOf(answer: Answer): { readonly retryAfter: number | unde
 }
 
 function hintFor({ status, url, headers }: Answer, code: string, key: string): string {
+  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
   if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
   if (status === 404 && !code && /\/child_chunks\?/.test(url)) {
     return "; an older service has no child lists: set child_chunks: none";

@@ -47,6 +47,7 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
     headersTimeout: 0, // the deadline of the whole request does for these two
     bodyTimeout: 0,
     connect: {
+      rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
       timeout: Math.min(options.timeout, 20) * 1000,
       ...(options.caFile ? { secureContext: secureContextFromFile(options.caFile) } : {}),
     },
@@ -55,6 +56,7 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
     "accept-encoding": "gzip, deflate, br",
+    "cache-control": "no-cache", // a page that a cache kept from before an edit defeats every proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
 

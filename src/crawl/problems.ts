@@ -1,3 +1,5 @@
+import { shortened } from "../errors.js";
+
 /** Problems that a checkpoint remembers. */
 const remembered = 5;
 
@@ -12,7 +14,8 @@ export class Problems {
     for (const text of earlier) this.tell(text);
   }
 
-  readonly tell = (text: string): void => {
+  readonly tell = (problem: string): void => {
+    const text = shortened(problem); // it can name an id of any length
     if (this.#first.length < remembered) this.#first.push(text);
     this.#problem(text);
   };

@@ -124,6 +124,19 @@ describe("what the message says", () => {
   });
 });
 
+it("304 is told as what it is: a cache answers, nothing redirects", () => {
+  const { message } = errorFor(304, "");
+  expect(message).toContain(": 304; not modified: a cache answers in place of the service");
+  expect(message).not.toContain("redirect");
+});
+
+it("an id of any length is cut where an error names it", () => {
+  const url = `https://kb.example.com/v1/datasets/${"x".repeat(14_000)}/documents?page=1&limit=100`;
+  const { message } = errorFromAnswer({ ...answer(404, ""), url }, key);
+  expect(message.length).toBeLessThan(300);
+  expect(message).toMatch(/\/datasets\/x{80}…\/documents\?page=1&limit=100: 404/);
+});
+
 describe("redirects", () => {
   const path = url.slice(url.indexOf("/datasets/"));
   const unfollowed = "which is not followed";

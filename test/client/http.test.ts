@@ -16,6 +16,7 @@ describe("what is sent", () => {
     expect(request?.headers).toEqual({
       accept: "application/json",
       "accept-encoding": "gzip, deflate, br",
+      "cache-control": "no-cache",
       authorization: `Bearer ${testKey}`,
       connection: "keep-alive",
       host: new URL(url).host,

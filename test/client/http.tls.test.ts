@@ -67,6 +67,26 @@ describe("the certificate of the service", () => {
     expect(open).toThrow(`service.ca_file: ${message}`);
   });
 
+  it("is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, and the key stays here; that of a notice, too", async () => {
+    const { url, requests } = await serve(json({}), "one");
+    const script = `
+      import { runnerImport } from "vite";
+      const load = async (file) => (await runnerImport(file, { configFile: false, logLevel: "error" })).module;
+      const { openHttp } = await load("./src/client/http.ts");
+      const { sendNotice } = await load("./src/notify/send-notice.ts");
+      const { signal } = new AbortController();
+      const baseUrl = process.env.ONE;
+      const http = openHttp({ baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, signal, onBytes() {} });
+      console.log(await http.send({ path: "/x", query: [] }).then(() => "sent", (error) => error.name));
+      console.log(await sendNotice(baseUrl, "{}", { signal, waits: [] }));
+      await http.close();`;
+    const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0", ONE: url };
+    const cwd = join(import.meta.dirname, "../..");
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env });
+    expect((await run).stdout).toBe("StopError\nit could not be sent (DEPTH_ZERO_SELF_SIGNED_CERT)\n");
+    expect(requests).toHaveLength(0);
+  });
+
   it("caFile adds to what is trusted already, NODE_EXTRA_CA_CERTS included", async () => {
     const [one, two] = [await serve(json({}), "one"), await serve(json({}), "two")];
     const script = `

@@ -52,6 +52,22 @@ describe("withoutKey", () => {
     expect(rest).not.toContain("Ab");
   });
 
+  it("takes it out of base64, behind whatever and before whatever, in both alphabets", () => {
+    const secret = "dataset-Ab+/=1>>>???~~~";
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.constantFrom("base64", "base64url"), (before, after, alphabet) => {
+        const echo = Buffer.from(`${before}${secret}${after}`).toString(alphabet);
+        const rest = withoutKey(`x ${echo}`, secret);
+        expect(rest).toContain("[key]");
+        expect(Buffer.from(rest.replace(/^x /, "").split("[key]").at(0) ?? "", alphabet).toString()).not.toContain(
+          "dat",
+        );
+      }),
+    );
+    const told = withoutKey(`Basic ${Buffer.from(secret).toString("base64")}`, secret);
+    expect(told.replace("Basic [key]", "").length).toBeLessThan(3);
+  });
+
   it("leaves a text without the key, and any text where there is no key, as it is", () => {
     expect(withoutKey("dataset-Ab", key)).toBe("dataset-Ab");
     expect(withoutKey("a b", "")).toBe("a b");
