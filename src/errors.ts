@@ -40,6 +40,8 @@ export interface Failure {
   readonly retryAfter?: number;
   /** The service refused because too much was asked of it. */
   readonly throttled?: boolean;
+  /** gone: nobody was there to answer. too large: the body was above the bound. */
+  readonly trouble?: "gone" | "too large";
 }
 
 /** Characters without a blank or a slash in between that a message shows; ids and parts of URLs are shorter, or hostile. */
@@ -80,9 +82,11 @@ export class RetryError extends RequestError {
   override readonly name = "RetryError";
   readonly retryAfter: number | undefined;
   readonly throttled: boolean;
+  readonly trouble: Failure["trouble"];
 
   constructor(message: string, failure: Failure = {}) {
     super(message, failure);
+    this.trouble = failure.trouble;
     this.retryAfter = failure.retryAfter;
     this.throttled = failure.throttled ?? false;
   }

@@ -115,10 +115,11 @@ async function readBody(answer: Dispatcher.ResponseData, url: string, options: H
 }
 
 function tooLong(answer: Dispatcher.ResponseData, url: string, maxBody: number): RetryError {
-  return unreadable(answer, url, `is longer than ${maxBody / 1_000_000} MB; service.max_body sets the bound`);
+  const what = `is longer than ${maxBody / 1_000_000} MB; service.max_body sets the bound`;
+  return unreadable(answer, url, what, "too large");
 }
 
 /** With the status, as an answer came: the service is there. */
-function unreadable(answer: Dispatcher.ResponseData, url: string, what: string): RetryError {
-  return new RetryError(`GET ${url}: the body ${what}`, { status: answer.statusCode });
+function unreadable({ statusCode: status }: Dispatcher.ResponseData, url: string, what: string, trouble?: "too large") {
+  return new RetryError(`GET ${url}: the body ${what}`, { status, ...(trouble ? { trouble } : {}) });
 }

@@ -17,8 +17,9 @@ const longestWait = 30_000;
 export const longestRetryAfter = 600_000;
 
 /**
- * Runs `read` until it succeeds, at most `retries` times again after a RetryError. What still fails then is a SkipError
- * with the last reason; every other error passes through at once.
+ * Runs `read` until it succeeds, at most `retries` times again after a RetryError; not again where the body was too large,
+ * as it will be so the next time. What still fails then is a SkipError with the last reason; every other error passes
+ * through at once.
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
@@ -27,7 +28,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
       return await read();
     } catch (error) {
       if (!(error instanceof RetryError)) throw error;
-      if (tries > options.retries) throw givenUp(error, tries);
+      if (tries > options.retries || error.trouble === "too large") throw givenUp(error, tries);
       const wait = retryDelay(tries, error.retryAfter, random());
       options.onRetry(error, wait);
       await sleep(wait, options.signal).catch((reason: unknown) => {

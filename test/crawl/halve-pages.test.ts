@@ -68,7 +68,48 @@ test.each([
   await expect(halving(list)(1)).rejects.toThrow(message);
 });
 
+/** A list whose rows are `weight` each; an answer heavier than 100 is too large to be taken. `fetched` adds up what came. */
+function heavyList(total: number, weight: (row: number) => number) {
+  const list = { asked: [] as string[], fetched: 0 };
+  const read: ReadSizedPage = async (page, limit) => {
+    list.asked.push(`${page}/${limit}`);
+    const [from, to] = [(page - 1) * limit, Math.min(total, page * limit)];
+    let heavy = 0;
+    for (let row = from; row < to; row++) heavy += weight(row);
+    list.fetched += Math.min(heavy, 101);
+    if (heavy > 100) throw givenUp(new RetryError("too long", { status: 200, trouble: "too large" }));
+    return { rows: rows(from, to), total, docForm: null };
+  };
+  return { ...list, read, list };
+}
+
+test("an answer that is too large is asked for in pieces of at most half of the rows there are", async () => {
+  const { read, list } = heavyList(50, () => 3);
+  const { rows: got, piece } = await halving(read)(1);
+  expect([got, piece]).toEqual([rows(0, 50), 25]);
+  expect(list.asked).toEqual(["1/100", "1/1", "1/25", "2/25"]);
+});
+
+test("a document of 650 MB with a bound of 100 MB costs hardly more than itself: later pages come in pieces at once", async () => {
+  const { read, list } = heavyList(500, () => 1.3);
+  const readPage = halving(read);
+  for (let page = 1; page <= 5; page++) {
+    expect((await readPage(page)).rows).toEqual(rows(page * 100 - 100, page * 100));
+  }
+  expect(list.fetched).toBeLessThan(1.2 * 650);
+});
+
+test("one huge row costs its neighbours requests, and later pages no more than four each", async () => {
+  const { read, list } = heavyList(300, (row) => (row === 7 ? 99 : 0.5));
+  const readPage = halving(read);
+  for (let page = 1; page <= 3; page++) {
+    expect((await readPage(page)).rows).toEqual(rows(page * 100 - 100, page * 100));
+  }
+  expect(list.asked.slice(-8)).toEqual(["5/25", "6/25", "7/25", "8/25", "9/25", "10/25", "11/25", "12/25"]);
+});
+
 test.each([
+  ["nobody being there", givenUp(new RetryError("refused", { trouble: "gone" }))],
   ["a refusal", new SkipError("404", { status: 404 })],
   ["too many requests", givenUp(new RetryError("429", { throttled: true }))],
 ])("%s is not asked again in halves", async (_name, error) => {
