@@ -1,3 +1,4 @@
+import { RefusalShare } from "./refusal-share.js";
 import { longestRetryAfter } from "./retry.js";
 
 /** The pace of a whole run: when the next request may be sent, and how many may be in flight. Pure: time is an argument. */
@@ -27,6 +28,7 @@ const lateness = 5;
 /**
  * A smooth rate that finds the limit of the service. Unbounded, or at `maxRps`, until the first refusal. Everybody pauses
  * for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
+ * Refusals that a lower rate does not make fewer change nothing.
  */
 export class Pace {
   readonly #maxRate: number;
@@ -43,6 +45,7 @@ export class Pace {
   #refusals = 0;
   #letThrough = 0;
   #stretchStart: number | undefined;
+  readonly #share = new RefusalShare();
   #tooFew: { readonly count: number; readonly start: number } | undefined;
 
   /** `maxRps`: requests a second at the most. */
@@ -60,7 +63,7 @@ export class Pace {
 
   /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
   take(now: number): number {
-    const interval = 1000 / this.rateAt(now);
+    const interval = 1000 / Math.min(this.rateAt(now), this.#share.cap);
     const due = Math.max(this.#last + interval, this.#pausedUntil);
     if (due > now) return due - now;
     if (this.#refusals > 0) {
@@ -69,13 +72,22 @@ export class Pace {
     }
     this.#last = Math.max(this.#last + interval, now - lateness);
     this.#stretchStart ??= now;
+    this.#share.sent(now);
     return 0;
   }
 
-  /** An answer that was no refusal, to a request sent at `sentAt`. */
-  accepted(sentAt: number, now: number): void {
+  /** An answer that was no refusal, to a request sent at `sentAt`; true where it shows that the refusal before says nothing. */
+  accepted(sentAt: number, now: number): boolean {
     this.#letThrough++;
-    if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
+    const known = this.#share.accepted(sentAt, now);
+    if (known === "forgiven") this.#goOn(now);
+    else if (known !== undefined) this.#setRate(Math.min(this.rateAt(now), known * yielding), now);
+    if (this.#refusals > 0 && sentAt >= this.#pausedUntil) this.#probed(now);
+    return known === "forgiven";
+  }
+
+  /** The first answer after a pause. */
+  #probed(now: number): void {
     this.#refusals = 0;
     this.#probeUntil = 0;
     const { count, start } = this.#stretch(now);
@@ -83,10 +95,12 @@ export class Pace {
     if (count >= enough) this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
+    this.#share.slowedTo(this.#rate);
   }
 
-  /** A refusal; false when it belongs to one that is known already: its request was sent before the pause. */
+  /** A refusal; false when it changes nothing: it comes whatever the rate, or its request was sent before the pause. */
   refused(sentAt: number, now: number, retryAfter: number | undefined): boolean {
+    if (retryAfter === undefined && this.#isUnmoved(sentAt, now)) return false;
     const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
       if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
@@ -98,6 +112,28 @@ export class Pace {
     this.#probeUntil = 0;
     this.#pausedUntil = now + pause;
     return true;
+  }
+
+  #isUnmoved(sentAt: number, now: number): boolean {
+    const known = this.#share.refused(sentAt, now, this.#refusals === 0 && sentAt >= this.#pausedUntil);
+    if (known === "never was") {
+      this.#goOn(now);
+      this.#setRate(this.#maxRate, now);
+    }
+    return known !== undefined;
+  }
+
+  /** Ends the pause. */
+  #goOn(now: number): void {
+    this.#refusals = 0;
+    this.#probeUntil = 0;
+    this.#pausedUntil = now;
+  }
+
+  #setRate(rate: number, now: number): void {
+    this.#rate = rate;
+    this.#cruise = 0;
+    this.#rateSince = now;
   }
 
   /** What was let through since when; stretches before, in which too few were to tell a rate, are added where it takes them. */

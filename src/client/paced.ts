@@ -25,6 +25,7 @@ export function paced(send: Send, options: PacedOptions): Send {
   const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
   const limit = pLimit(bound.value);
 
+  let lastSentAt = Number.NEGATIVE_INFINITY;
   const turn = async () => {
     for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
       signal.throwIfAborted();
@@ -34,7 +35,7 @@ export function paced(send: Send, options: PacedOptions): Send {
   const learn = (request: Request, answer: Answer, sentAt: number) => {
     const refused = refusal(answer);
     if (!refused) {
-      pace.accepted(sentAt, now());
+      if (pace.accepted(sentAt, now())) bound.forgiven();
       if (answer.status === 200) bound.answered(kindOf(request), now() - sentAt);
     } else if (pace.refused(sentAt, now(), refused.retryAfter)) bound.refused();
     if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
@@ -42,7 +43,8 @@ export function paced(send: Send, options: PacedOptions): Send {
   return (request) =>
     limit(async () => {
       await turn();
-      const sentAt = now();
+      const sentAt = Math.max(now(), lastSentAt + 0.000_1); // no two at the same moment, so that their order is known
+      lastSentAt = sentAt;
       const answer = await send(request);
       learn(request, answer, sentAt);
       return answer;

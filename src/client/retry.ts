@@ -14,6 +14,9 @@ export interface RetryOptions {
 
 /** The longest wait of our own choice, and the longest that the service may ask for, in milliseconds. */
 const longestWait = 30_000;
+/** The bound of the first wait; of a refusal, too, which the pace of the run waits for: its own turn comes soon. */
+const firstWait = 500;
+const firstRefusedWait = 10;
 export const longestRetryAfter = 600_000;
 
 /**
@@ -29,7 +32,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
     } catch (error) {
       if (!(error instanceof RetryError)) throw error;
       if (tries > options.retries || error.trouble === "too large") throw givenUp(error, tries);
-      const wait = retryDelay(tries, error.retryAfter, random());
+      const wait = retryDelay(tries, error.retryAfter, random(), error.throttled ? firstRefusedWait : firstWait);
       options.onRetry(error, wait);
       await sleep(wait, options.signal).catch((reason: unknown) => {
         options.signal.throwIfAborted();
@@ -39,9 +42,9 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** Milliseconds before try `tries + 1`: what the service asks for, else exponential with full jitter, 0.5 s to 30 s. */
-export function retryDelay(tries: number, retryAfter: number | undefined, random: number): number {
-  const jittered = random * Math.min(longestWait, 500 * 2 ** (tries - 1));
+/** Milliseconds before try `tries + 1`: what the service asks for, else exponential with full jitter, `first` to 30 s. */
+export function retryDelay(tries: number, retryAfter: number | undefined, random: number, first = firstWait): number {
+  const jittered = random * Math.min(longestWait, first * 2 ** (tries - 1));
   if (retryAfter === undefined) return jittered;
   return Math.min(longestRetryAfter, retryAfter) + random * 250;
 }
