@@ -65,6 +65,7 @@ test("every option of the job file is explained", async () => {
     "concurrency",
     "timeout",
     "retries",
+    "outage",
     "max_body",
     "ca_file",
     "allow_http",

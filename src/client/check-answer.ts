@@ -24,6 +24,7 @@ export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipE
   const { code, message } = refusalOf(answer, key);
   const said = [status, code, message].filter(Boolean).join(" ");
   const failure = { status, ...(code ? { code } : {}) };
+  if (isPluginGone(answer)) return new RetryError(`GET ${url}: ${said}`, { ...failure, trouble: "gone" });
   const limited = status === 403 && planLimit.test(message);
   if (transient.has(status) || status >= 500 || limited) {
     const after = retryAfter(answer.headers["retry-after"]);
@@ -75,16 +76,24 @@ function redirectHint(location: string | string[] | undefined, url: string, key:
 /** The code and message of the service's own error; else the title, or the start, of whatever came. */
 function refusalOf(answer: Answer, key: string): { code: string; message: string } {
   const text = textOf(answer);
-  const { code, message } = objectIn(text);
+  const { code, message } = ownError(answer);
   const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];
   if (name || words) return { code: plainText(name, key, 60), message: plainText(words, key) };
   const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
   return { code: "", message: plainText(title, key, 100).replace(new RegExp(`^${answer.status}\\b *`), "") };
 }
 
-function objectIn(text: string): { readonly code?: unknown; readonly message?: unknown } {
+/** The service says with a 400 that a daemon of its own is not there, though it is no fault of the request. */
+export function isPluginGone(answer: Answer): boolean {
+  if (answer.status !== 400) return false;
+  const { code, message } = ownError(answer);
+  return code === "invalid_param" && typeof message === "string" && /^Failed to request plugin daemon\b/.test(message);
+}
+
+/** What the service itself says of an error; nothing where a proxy answered in its place. */
+export function ownError(answer: Answer): { readonly code?: unknown; readonly message?: unknown } {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(textOf(answer));
     return typeof value === "object" && value !== null ? value : {};
   } catch {
     return {};

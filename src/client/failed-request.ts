@@ -15,8 +15,12 @@ const sentences: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken there; is it http?",
 };
 
-/** What to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. */
-export function failedRequest(error: unknown, url: string): RetryError | StopError {
+/** Nobody is there, or went away before it answered. An answer that does not come in time may be the fault of one page. */
+const nobodyThere =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
+
+/** What to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. `status`: of an answer that broke off. */
+export function failedRequest(error: unknown, url: string, status?: number): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
   if (untrusted.test(code)) {
@@ -31,7 +35,12 @@ export function failedRequest(error: unknown, url: string): RetryError | StopErr
   }
   const message = plainText(error instanceof Error ? error.message : String(error), "");
   if (code === "UND_ERR_INVALID_ARG") return new StopError(`GET ${url}: cannot be sent: ${message}`, { cause: error });
-  return new RetryError(`GET ${url}: ${sentences[code] ?? (message || code)}`, { cause: error });
+  const isGone = status === undefined && nobodyThere.test(code);
+  return new RetryError(`GET ${url}: ${sentences[code] ?? (message || code)}`, {
+    cause: error,
+    ...(status === undefined ? {} : { status }),
+    ...(isGone ? { trouble: "gone" } : {}),
+  });
 }
 
 function codeOf(error: unknown): string {

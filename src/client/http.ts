@@ -68,13 +68,15 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
     const end = () => deadline.abort(options.signal.reason);
     const timer = setTimeout(() => deadline.abort(new TimeoutError(options.timeout)), options.timeout * 1000);
     options.signal.addEventListener("abort", end, { once: true });
+    let status: number | undefined;
     try {
       const answer = await pool.request({ method: "GET", path, headers, signal: deadline.signal });
+      status = answer.statusCode;
       const body = await readBody(answer, url, options);
       return { url, status: answer.statusCode, headers: answer.headers, body };
     } catch (error) {
       options.signal.throwIfAborted();
-      throw failedRequest(error, url);
+      throw failedRequest(error, url, deadline.signal.aborted ? undefined : status);
     } finally {
       clearTimeout(timer);
       options.signal.removeEventListener("abort", end);

@@ -1,15 +1,17 @@
 import { setMaxListeners } from "node:events";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
+import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";
 import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying, retryReason } from "./retry.js";
 import type { Answer, Request, Send } from "./send.js";
+import { takingTurns } from "./taking-turns.js";
 
 export interface ClientOptions {
   /** Ends in the version segment, as in `https://kb.example.com/v1`. */
@@ -31,9 +33,13 @@ export interface ClientOptions {
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly tally?: RequestTally;
-  /** Whether a service that is gone may come back, so that it does not end everything; false by default. */
+  /** Whether requests are given up one by one, however long the service is gone; false by default. */
   readonly patient?: boolean;
-  /** Told of every retry: what failed, and the milliseconds until the next try. */
+  /** Seconds for which a service may be gone in the middle of a run; 300 by default. */
+  readonly outage?: number;
+  /** Told what became of the service: that it is gone, that it is back. */
+  readonly say?: (text: string) => void;
+  /** Told of every retry but those of an outage: what failed, and the milliseconds until the next try. */
   readonly onRetry?: (reason: string, wait: number) => void;
   /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
@@ -80,17 +86,22 @@ export function openClient(options: ClientOptions): Client {
       tally.bytes += bytes;
     },
   });
+  const outlast = options.patient ? undefined : outlastFor(options, { ...time, signal });
   const onRetry = (error: RetryError, wait: number) => {
-    tally.retried++;
-    const reason = retryReason(error);
-    tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;
-    options.onRetry?.(error.message, wait);
+    countRetry(error, tally);
+    if (!outlast?.isAbsence(error)) options.onRetry?.(error.message, wait);
+  };
+  const hold = async (error: unknown) => {
+    const isHeld = (await outlast?.hold(error)) ?? false;
+    if (isHeld && error instanceof RetryError) countRetry(error, tally);
+    return isHeld;
   };
   const attempt: Attempt = async (read) => {
     try {
-      return await retrying(countThrottled(read, tally), { ...time, retries: options.retries ?? 6, signal, onRetry });
+      const retries = options.retries ?? 6;
+      return await retrying(countThrottled(read, tally), { ...time, retries, signal, onRetry, hold });
     } catch (error) {
-      const gone = options.patient ? undefined : unreachable(error, tally, concurrency);
+      const gone = options.patient ? undefined : neverAnswered(error, tally);
       const reason = gone ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
       signal.throwIfAborted(); // one reason for all
@@ -104,7 +115,8 @@ export function openClient(options: ClientOptions): Client {
     if (answer.status === 401) stopped.abort(errorFromAnswer(answer, options.key)); // before anybody has its slot
     return answer;
   };
-  const send = paced(counted(sendOnce, tally, signal), {
+  const countedSend = counted(sendOnce, tally, signal);
+  const send = paced(outlast?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),
     pace: new Pace(options.maxRps),
     signal,
@@ -127,7 +139,6 @@ function counted(send: Send, tally: RequestTally, signal: AbortSignal): Send {
     try {
       const answer = await send(request);
       tally.answered++;
-      tally.unanswered = 0;
       return answer;
     } finally {
       tally.inFlight--;
@@ -146,38 +157,28 @@ function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => P
   };
 }
 
-/** Nobody is there. An answer that does not come in time may be the fault of one page. */
-const nobodyThere =
-  /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
-
-/**
- * Tells a service that is gone from a page that cannot be had: it never answered anything, or nobody was there for as many
- * requests in a row as may be in flight. To try the rest would take hours.
- */
-function unreachable(error: unknown, tally: RequestTally, concurrency: number): StopError | undefined {
-  if (!(error instanceof SkipError) || error.status !== undefined) return undefined;
-  const { cause } = error.cause instanceof RetryError ? error.cause : error;
-  const gone = cause instanceof Error && "code" in cause && nobodyThere.test(String(cause.code));
-  if (tally.answered > 0 && !gone) return undefined;
-  tally.unanswered++;
-  if (tally.answered > 0 && tally.unanswered <= concurrency) return undefined;
-  return new StopError(`the service cannot be reached: ${error.message}`, { cause: error });
+/** A service that never answered anything, given up after all tries: to try the rest would take hours. */
+function neverAnswered(error: unknown, tally: RequestTally): StopError | undefined {
+  if (!(error instanceof SkipError) || error.status !== undefined || tally.answered > 0) return undefined;
+  return new StopError(`the service cannot be reached: ${error.message}; check service.base_url`, { cause: error });
 }
 
-/** Bytes of bodies that are parsed in one turn of the event loop; one that is larger has a turn of its own. */
-const bytesPerTurn = 65_536;
+function outlastFor(
+  { outage = 300, concurrency = 8, key, say = () => {} }: ClientOptions,
+  { now = () => performance.now(), sleep = pause, signal }: Partial<World> & { readonly signal: AbortSignal },
+): Outlast {
+  const options = { patience: outage * 1_000, concurrency, key, now, sleep: (ms: number) => sleep(ms, signal), say };
+  const outlast = new Outlast(options);
+  signal.addEventListener("abort", () => outlast.end(), { once: true });
+  return outlast;
+}
 
-/** Bodies are parsed a few per turn of the event loop, so that the sockets are served between two large ones. */
-function takingTurns(): Turn {
-  let left = bytesPerTurn;
-  let next: Promise<unknown> = Promise.resolve();
-  return async (bytes, work) => {
-    left -= bytes;
-    if (left < 0) {
-      next = next.then(() => setImmediate());
-      await next;
-      left = bytesPerTurn - bytes;
-    }
-    return work();
-  };
+function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
+}
+
+function countRetry(error: RetryError, tally: RequestTally): void {
+  tally.retried++;
+  const reason = retryReason(error);
+  tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;
 }

@@ -11,11 +11,9 @@ export interface RequestTally {
   answered: number;
   /** Requests sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
   readonly retriedBy: Record<string, number>;
-  /** Requests given up without an answer since the last answer. */
-  unanswered: number;
 }
 
 /** A tally of nothing yet. */
 export function emptyRequestTally(): RequestTally {
-  return { sent: 0, retried: 0, throttled: 0, bytes: 0, inFlight: 0, answered: 0, unanswered: 0, retriedBy: {} };
+  return { sent: 0, retried: 0, throttled: 0, bytes: 0, inFlight: 0, answered: 0, retriedBy: {} };
 }

@@ -7,6 +7,8 @@ export interface RetryOptions {
   /** Ends a wait at once. */
   readonly signal: AbortSignal;
   readonly onRetry: (error: RetryError, wait: number) => void;
+  /** Shown every error: true, perhaps after a long wait, when to read again without counting the try. */
+  readonly hold?: (error: unknown) => Promise<boolean>;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to 1. */
   readonly random?: () => number;
@@ -26,10 +28,14 @@ export const longestRetryAfter = 600_000;
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1; ; ) {
     try {
       return await read();
     } catch (error) {
+      if (await options.hold?.(error)) {
+        options.signal.throwIfAborted();
+        continue;
+      }
       if (!(error instanceof RetryError)) throw error;
       if (tries > options.retries || error.trouble === "too large") throw givenUp(error, tries);
       const wait = retryDelay(tries, error.retryAfter, random(), error.throttled ? firstRefusedWait : firstWait);
@@ -38,6 +44,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
         options.signal.throwIfAborted();
         throw reason;
       });
+      tries++;
     }
   }
 }

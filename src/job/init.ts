@@ -21,6 +21,7 @@ service:
   # max_rps: 50                         # requests a second at the most
   timeout: 60                           # seconds for one request
   retries: 6                            # tries after the first, 0 to 20
+  # outage: 300                         # seconds for which the service may be gone in the middle of a run
   # max_body: 64                        # MB of one answer at the most
   # ca_file: ./ca.pem                   # the authority behind the certificate of the service
   # allow_http: true                    # plain http to another host: shows the key to the network

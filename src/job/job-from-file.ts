@@ -31,6 +31,7 @@ function serviceFromFile(service: JobFile["service"]): ServiceOptions {
     maxRps: service.max_rps,
     timeout: service.timeout,
     retries: service.retries,
+    outage: service.outage,
     maxBody: service.max_body * bytesPerMegabyte,
     caFile: service.ca_file,
     allowHttp: service.allow_http,

@@ -18,6 +18,8 @@ export interface ServiceOptions {
   readonly timeout: number;
   /** Tries after the first, 0 to 20. */
   readonly retries: number;
+  /** Seconds for which the service may be gone in the middle of a run. */
+  readonly outage: number;
   /** Bytes of one answer at the most. */
   readonly maxBody: number;
   readonly caFile: string | undefined;

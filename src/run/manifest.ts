@@ -51,6 +51,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       max_rps: service.maxRps ?? null,
       timeout: service.timeout,
       retries: service.retries,
+      outage: service.outage,
       max_body: service.maxBody / 1_000_000,
       ca_file: service.caFile ?? null,
       allow_http: service.allowHttp,

@@ -21,7 +21,7 @@ export async function withClient<T>(
   work: (client: Client, baseUrl: string) => Promise<T>,
   { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
 ): Promise<T> {
-  const { concurrency, maxRps, timeout, retries, maxBody, caFile } = job.service;
+  const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env);
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
@@ -32,11 +32,13 @@ export async function withClient<T>(
     maxRps,
     timeout,
     retries,
+    outage,
     maxBody,
     caFile,
     signal,
     tally: tally.requests,
     onRetry,
+    say: (text) => log("warn", text),
     onAnswer,
     ...(patient ? { patient } : {}),
   });

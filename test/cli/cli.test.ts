@@ -127,7 +127,7 @@ test("a server that is not there: exit 1, and what to look at", async () => {
   const { code, stderr, stdout } = await runKbdump(["run", job, "--json"], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\? \(1 try\)\n$/,
+    /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\?; check service.base_url\n$/,
   );
   expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: 1, error: stderr.slice("kbdump: ".length, -1) });
 });

@@ -41,7 +41,6 @@ describe("the limit of requests in flight", () => {
       retried: faulty.length,
       throttled: server.requests.filter(({ status }) => status === 429).length,
       inFlight: 0,
-      unanswered: 0,
     });
   });
 

@@ -78,6 +78,7 @@ describe("one wrong value, one problem", () => {
     [withService({ max_rps: 0 }), "service.max_rps: got 0, expected a number above 0, at most 10000"],
     [withService({ timeout: -1 }), "service.timeout: got -1, expected a number of seconds above 0, at most 3600"],
     [withService({ retries: 21 }), "service.retries: got 21, expected a whole number from 0 to 20"],
+    [withService({ outage: -1 }), "service.outage: got -1, expected a whole number of seconds from 0 to 86400"],
     [withService({ max_body: 0 }), "service.max_body: got 0, expected a whole number of MB from 1 to 1024"],
     [withService({ ca_file: "" }), 'service.ca_file: got "", expected the path of a PEM file'],
     [withService({ allow_http: "no" }), 'service.allow_http: got "no", expected true or false'],

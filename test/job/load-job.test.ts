@@ -47,6 +47,7 @@ const contractJob: Job = {
     maxRps: 50,
     timeout: 60,
     retries: 6,
+    outage: 300,
     maxBody: 64_000_000,
     caFile: "./ca.pem",
     allowHttp: false,

@@ -35,6 +35,7 @@ test("names every key of the file, and no other is allowed", () => {
         "max_rps",
         "timeout",
         "retries",
+        "outage",
         "max_body",
         "ca_file",
         "allow_http",

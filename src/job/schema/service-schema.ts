@@ -54,6 +54,10 @@ const entries = {
     v.description("Seconds that one request may take."),
   ),
   retries: v.pipe(v.nullish(wholeNumber(0, 20), 6), v.description("Tries of a request after the first: 0 to 20.")),
+  outage: v.pipe(
+    v.nullish(wholeNumber(0, 86_400, "a whole number of seconds"), 300),
+    v.description("Seconds for which the service may be gone in the middle of a run: 0 to 86400."),
+  ),
   max_body: v.pipe(
     v.nullish(wholeNumber(1, 1_024, "a whole number of MB"), 64),
     v.description("Size of one answer at the most, in MB of 1,000,000 bytes."),

@@ -1,0 +1,212 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { failedRequest } from "../../src/client/failed-request.js";
+import type { HttpOptions } from "../../src/client/http.js";
+import { type ClientOptions, openClient } from "../../src/client/open-client.js";
+import { emptyRequestTally } from "../../src/client/request-tally.js";
+import type { Answer, Request } from "../../src/client/send.js";
+import { SkipError, StopError } from "../../src/errors.js";
+import { openTestClient } from "./open-test-client.js";
+import { rejection } from "./open-test-http.js";
+import { VirtualClock } from "./virtual-clock.js";
+
+type Reply = Pick<Answer, "status"> & { readonly body?: string; readonly headers?: Answer["headers"] };
+const good: Reply = { status: 200, body: '{"data":[],"total":0}' };
+const gateway: Reply = { status: 502, body: "<title>502 Bad Gateway</title>" };
+const daemonGone: Reply = {
+  status: 400,
+  body: '{"code":"invalid_param","message":"Failed to request plugin daemon, url: plugin/x","status":400}',
+};
+
+/** A client in virtual time; `reply` says what comes of a request that arrives at this second: an answer or a code. */
+function setting(
+  reply: (seconds: number, path: string, page: number) => Reply | string,
+  more: Partial<ClientOptions> = {},
+  latency = 20,
+) {
+  const clock = new VirtualClock();
+  const told: string[] = [];
+  const sent: { readonly at: number; readonly path: string }[] = [];
+  const openHttp = ({ signal }: HttpOptions) => ({
+    close: async () => {},
+    send: async ({ path, query }: Request): Promise<Answer> => {
+      signal.throwIfAborted();
+      sent.push({ at: clock.now / 1_000, path });
+      await clock.sleep(latency);
+      const came = reply(clock.now / 1_000, path, Number(query[0]?.[1]));
+      const url = `http://kb.example/v1${path}`;
+      if (typeof came === "string") throw failedRequest(Object.assign(new Error(came), { code: came }), url);
+      return { url, headers: {}, ...came, body: Buffer.from(came.body ?? "") };
+    },
+  });
+  const client = openClient({
+    baseUrl: "http://kb.example/v1",
+    key: "k",
+    say: (text) => told.push(text),
+    onRetry: (text) => told.push(`retry: ${text}`),
+    world: {
+      openHttp,
+      now: () => clock.now,
+      sleep: clock.sleep,
+      random: () => 0.5,
+      turn: async (_, work) => work(),
+    },
+    ...more,
+  });
+  const chunks = (page: number, documentId = "doc", datasetId = "set") =>
+    client.chunks({ datasetId, documentId, status: [], keyword: undefined }, page);
+  return { clock, told, sent, client, chunks };
+}
+
+/** Reads so many pages, as many at once as the client lets. */
+const pages = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+describe("a service that goes away for 34 s", () => {
+  it.each([
+    ["ECONNREFUSED", 1],
+    ["ECONNREFUSED", 8],
+    ["ENOTFOUND", 8],
+    ["ECONNRESET", 8],
+    [gateway, 8],
+  ])("%j, %i in flight: one asks for all, nothing is lost, two lines tell of it", async (trouble, concurrency) => {
+    const isAway = (at: number) => at >= 1 && at < 35;
+    const { clock, told, sent, chunks } = setting((at) => (isAway(at) ? trouble : good), { concurrency, retries: 3 });
+    await clock.until(Promise.all(pages(600).map((page) => chunks(page))));
+    expect(clock.now / 1_000).toBeLessThan(55);
+    expect(sent.filter(({ at }) => at > 2.5 && isAway(at)).length).toBeLessThan(12);
+    expect(told).toEqual([
+      expect.stringMatching(/^the service is away: GET \S+ .+; waiting for it, 300 s at the most$/),
+      expect.stringMatching(/^the service is back after 3\d s$/),
+    ]);
+  });
+
+  it("outlasts only as long as it shall, and says so", async () => {
+    const { clock, told, chunks } = setting((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20 });
+    const errors = await clock.until(
+      Promise.all(
+        pages(600).map((page) =>
+          chunks(page).then(
+            () => undefined,
+            (error: unknown) => error,
+          ),
+        ),
+      ),
+    );
+    const failed = errors.filter((error) => error !== undefined);
+    expect(new Set(failed).size).toBe(1);
+    expect(failed[0]).toBeInstanceOf(StopError);
+    expect(String(failed[0])).toMatch(
+      /the service was away for 20 s, which service.outage sets: GET .*; what was read is kept$/,
+    );
+    expect(clock.now / 1_000).toBeGreaterThan(20);
+    expect(clock.now / 1_000).toBeLessThan(24);
+    expect(told).toHaveLength(1);
+  });
+
+  it("outage: 0 does not wait", async () => {
+    const { clock, chunks } = setting((at) => (at < 0.1 ? good : "ECONNREFUSED"), { outage: 0 });
+    await clock.until(chunks(1));
+    await clock.until(Promise.all(pages(60).map((page) => rejection(chunks(page)).catch(() => {}))));
+    expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
+    expect(clock.now / 1_000).toBeLessThan(1);
+  });
+
+  it("ends at once at the signal, whoever waits", async () => {
+    const stop = new AbortController();
+    const { clock, chunks } = setting((at) => (at < 0.03 ? good : "ECONNREFUSED"), { signal: stop.signal });
+    await clock.until(chunks(1));
+    const errors = Promise.all(pages(40).map((page) => rejection(chunks(page + 300))));
+    await clock.until(clock.sleep(8_000));
+    stop.abort(new Error("enough"));
+    for (const error of await clock.until(errors)) expect(error.message).toBe("enough");
+  });
+});
+
+it("a real service that restarts: all pages come, each once, and no retry is told", async () => {
+  let answered = 0;
+  const start = (port: number) =>
+    new Promise<Server>((resolve) => {
+      const server = createServer((_, response) => {
+        answered++;
+        setTimeout(() => response.end(good.body), 5);
+      });
+      server.listen(port, "127.0.0.1", () => resolve(server));
+    });
+  const first = await start(0);
+  const { port } = first.address() as AddressInfo;
+  const told: string[] = [];
+  const client = openTestClient(`http://127.0.0.1:${port}/v1`, {
+    retries: 2,
+    say: (text) => told.push(text),
+    onRetry: (text) => told.push(text),
+  });
+  const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+  const all = Promise.all(pages(500).map((page) => client.chunks(ref, page)));
+  await expect.poll(() => answered, { interval: 1 }).toBeGreaterThan(50);
+  first.close();
+  first.closeAllConnections();
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  const second = await start(port);
+  onTestFinished(() => void second.close());
+  expect(await all).toHaveLength(500);
+  expect(told).toEqual([expect.stringContaining("is away"), expect.stringMatching(/is back after [3-5] s$/)]);
+});
+
+describe("what is no outage of the service", () => {
+  it.each(["ECONNRESET", gateway])(
+    "one page that always gets %j fails alone, and the others go on",
+    async (trouble) => {
+      const { clock, told, chunks } = setting((_, __, page) => (page === 7 ? trouble : good), { retries: 2 });
+      const outcomes = await clock.until(Promise.allSettled(pages(40).map((page) => chunks(page))));
+      const failed = outcomes.flatMap((outcome, index) => (outcome.status === "rejected" ? [index + 1] : []));
+      expect(failed).toEqual([7]);
+      expect(clock.now / 1_000).toBeLessThan(30);
+      expect(told.filter((text) => text.includes("away")).length).toBeLessThan(2);
+    },
+  );
+
+  it("a 504 that took a minute is one page's: it is given up after its tries, and can be halved", async () => {
+    const slow: Reply = { status: 504, body: "" };
+    const { clock, told, chunks, sent } = setting((_, __, page) => (page === 7 ? slow : good), { retries: 1 }, 60_000);
+    const outcomes = await clock.until(Promise.allSettled(pages(8).map((page) => chunks(page))));
+    const [failed] = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+    expect(failed).toBeInstanceOf(SkipError);
+    expect(failed.cause).toMatchObject({ status: 504, trouble: undefined });
+    expect(sent).toHaveLength(9);
+    expect(told).toEqual([expect.stringMatching(/^retry: GET .*: 504$/)]);
+  });
+});
+
+describe("a plugin daemon that is away", () => {
+  it("holds only lists of the kind and dataset that need it, and is waited for", async () => {
+    const isAway = (at: number) => at >= 1 && at < 60;
+    const tally = emptyRequestTally();
+    const { clock, told, chunks, sent } = setting(
+      (at, path) => (isAway(at) && path.includes("/high/") ? daemonGone : good),
+      { retries: 0, tally },
+    );
+    const economy = Promise.all(pages(400).map((page) => chunks(page, "doc", "economy"))).then(() => clock.now / 1_000);
+    const high = Promise.all(pages(800).map((page) => chunks(page, "doc", "high"))).then(() => clock.now / 1_000);
+    expect(await clock.until(economy)).toBeLessThan(4);
+    expect(await clock.until(high)).toBeGreaterThan(60);
+    expect(clock.now / 1_000).toBeLessThan(72);
+    expect(sent.filter(({ at, path }) => at > 3 && isAway(at) && path.includes("/high/")).length).toBeLessThan(16);
+    expect(told).toEqual([
+      expect.stringMatching(/^the plugin daemon is away: GET .* 400 invalid_param Failed to request plugin daemon, /),
+      expect.stringMatching(/^the plugin daemon is back after [56]\d s$/),
+    ]);
+  });
+
+  it("fails documents when its time is over, each at once from then on, and does not end the run", async () => {
+    const { clock, chunks } = setting((_, path) => (path.includes("/high/") ? daemonGone : good), { outage: 60 });
+    const errors = await clock.until(Promise.all(pages(20).map((page) => rejection(chunks(page, "doc", "high")))));
+    for (const error of errors) expect(error).toBeInstanceOf(SkipError);
+    expect(errors[0]?.message).toContain("(away for 60 s)");
+    expect(clock.now / 1_000).toBeLessThan(66);
+    const before = clock.now;
+    expect(await clock.until(rejection(chunks(1, "another", "high")))).toBeInstanceOf(SkipError);
+    await clock.until(chunks(1, "doc", "economy"));
+    expect(clock.now - before).toBeLessThan(200);
+  });
+});
