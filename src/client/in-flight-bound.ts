@@ -19,6 +19,7 @@ interface Latency {
 export class InFlightBound {
   readonly #max: number;
   #bound: number;
+  #level: number;
   #beforeRefusal = 0;
   #good = 0;
   #sinceChange = 0;
@@ -28,11 +29,22 @@ export class InFlightBound {
 
   constructor(max: number) {
     this.#max = max;
+    this.#level = max;
     this.#bound = max;
   }
 
   get value(): number {
-    return this.#bound;
+    return Math.min(this.#bound, this.#level);
+  }
+
+  /** Whether nothing has lowered it. */
+  get isFree(): boolean {
+    return this.#bound >= this.#level;
+  }
+
+  /** Keeps it below the maximum for another reason. */
+  keepTo(level: number): void {
+    this.#level = level;
   }
 
   refused(): void {

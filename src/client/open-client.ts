@@ -121,6 +121,10 @@ export function openClient(options: ClientOptions): Client {
     pace: new Pace(options.maxRps),
     signal,
     refusal: throttleOf,
+    onFinding: ({ many, fewer }) =>
+      options.say?.(
+        `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,
+      ),
     ...time,
   });
   const stop = (reason: unknown) => stopped.abort(reason);

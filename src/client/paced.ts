@@ -1,11 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { InFlightBound } from "./in-flight-bound.js";
+import { type Finding, InFlightTrial } from "./in-flight-trial.js";
 import type { Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
 
 export interface PacedOptions {
   readonly bound: InFlightBound;
+  readonly trial?: InFlightTrial;
+  /** Told when fewer in flight turn out to get more done. */
+  readonly onFinding?: (found: Finding) => void;
   readonly pace: Pace;
   /** Ends every wait. */
   readonly signal: AbortSignal;
@@ -22,8 +26,14 @@ export interface PacedOptions {
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, signal, refusal, now = () => performance.now() } = options;
+  const { trial = new InFlightTrial(bound.value), onFinding = () => {} } = options;
   const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
   const limit = pLimit(bound.value);
+  const compare = (request: Request, milliseconds: number) => {
+    const found = trial.answered(kindOf(request), milliseconds, now(), bound.isFree);
+    if (found) onFinding(found);
+    bound.keepTo(trial.level);
+  };
 
   let lastSentAt = Number.NEGATIVE_INFINITY;
   const turn = async () => {
@@ -36,8 +46,15 @@ export function paced(send: Send, options: PacedOptions): Send {
     const refused = refusal(answer);
     if (!refused) {
       if (pace.accepted(sentAt, now())) bound.forgiven();
-      if (answer.status === 200) bound.answered(kindOf(request), now() - sentAt);
-    } else if (pace.refused(sentAt, now(), refused.retryAfter)) bound.refused();
+      if (answer.status === 200) {
+        if (!trial.isOn) bound.answered(kindOf(request), now() - sentAt);
+        compare(request, now() - sentAt);
+      }
+    } else if (pace.refused(sentAt, now(), refused.retryAfter)) {
+      bound.refused();
+      trial.disturbed(now());
+      bound.keepTo(trial.level);
+    }
     if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
   };
   return (request) =>
@@ -45,6 +62,7 @@ export function paced(send: Send, options: PacedOptions): Send {
       await turn();
       const sentAt = Math.max(now(), lastSentAt + 0.000_1); // no two at the same moment, so that their order is known
       lastSentAt = sentAt;
+      trial.sent(limit.activeCount);
       const answer = await send(request);
       learn(request, answer, sentAt);
       return answer;

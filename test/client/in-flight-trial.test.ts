@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import type { HttpOptions } from "../../src/client/http.js";
+import { openClient } from "../../src/client/open-client.js";
+import type { Request } from "../../src/client/send.js";
+import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
+import { randomFrom } from "../servers/random.js";
+import { VirtualClock } from "./virtual-clock.js";
+
+type Service = (clock: VirtualClock, random: () => number) => (request: Request, connection: number) => Promise<void>;
+
+const body = Buffer.from(JSON.stringify({ data: [], total: 0 }));
+
+/**
+ * Reads the lists in turn, in order and some pages ahead, over connections of which the first free one is used, as undici
+ * does. Gives the seconds it took, what was told, and the mean number in flight over the last third.
+ */
+async function read(service: Service, concurrency: number, lists: readonly number[], seed = 1) {
+  const clock = new VirtualClock();
+  const random = randomFrom(seed);
+  const serve = service(clock, random);
+  const busy = new Set<number>();
+  const told: string[] = [];
+  let [most, mostLate, sent] = [0, 0, 0];
+  const all = lists.reduce((sum, pages) => sum + pages, 0);
+  const openHttp = ({ baseUrl }: HttpOptions) => ({
+    close: async () => {},
+    send: async (request: Request) => {
+      let connection = 0;
+      while (busy.has(connection)) connection++;
+      busy.add(connection);
+      sent++;
+      most = Math.max(most, busy.size);
+      if (sent > 0.9 * all) mostLate = Math.max(mostLate, busy.size);
+      await serve(request, connection);
+      busy.delete(connection);
+      return { url: `${baseUrl}/x`, status: 200, headers: {}, body };
+    },
+  });
+  const client = openClient({
+    baseUrl: "http://kb.example/v1",
+    key: "k",
+    concurrency,
+    say: (text) => told.push(text),
+    world: { openHttp, now: () => clock.now, sleep: clock.sleep, random, turn: async (_, work) => work() },
+  });
+  const lookAhead = new LookAhead(2 * concurrency);
+  const crawl = async () => {
+    for (const [index, pages] of lists.entries()) {
+      const ref = { datasetId: "set", documentId: String(index), status: [], keyword: undefined };
+      const numbers = Array.from({ length: pages }, (_, page) => page + 1);
+      for await (const _ of mapAhead(numbers, lookAhead, (page) => client.chunks(ref, page)));
+    }
+  };
+  await clock.until(crawl());
+  return { seconds: clock.now / 1_000, told, most, mostLate };
+}
+
+/** So many connections are served; one more waits until another one has been idle for 2 s. */
+const tenConnections =
+  (workers: number, latency: number): Service =>
+  (clock) => {
+    const held = new Map<number, { busy: boolean; idleSince: number }>();
+    const waiting: (() => void)[] = [];
+    const letGo = async (connection: number) => {
+      const mine = { busy: false, idleSince: clock.now };
+      held.set(connection, mine);
+      await clock.sleep(2_000);
+      if (held.get(connection) !== mine) return;
+      held.delete(connection);
+      waiting.shift()?.();
+    };
+    return async (_, connection) => {
+      if (!held.has(connection)) {
+        if (held.size >= workers) await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+      held.set(connection, { busy: true, idleSince: 0 });
+      await clock.sleep(latency);
+      void letGo(connection);
+    };
+  };
+
+const plain =
+  (latency: number): Service =>
+  (clock) =>
+  () =>
+    clock.sleep(latency);
+
+test.each([
+  [11, 8],
+  [12, 9],
+  [16, 8],
+  [32, 8],
+])(
+  "a service with 10 connections, asked with %i: goes on with %i, says so once, and is faster by far",
+  async (many, fewer) => {
+    const lists = Array.from({ length: many > 20 ? 160 : 80 }, () => 60);
+    const [right, wrong] = [
+      await read(tenConnections(10, 100), 8, lists),
+      await read(tenConnections(10, 100), many, lists),
+    ];
+    expect(right.told).toEqual([]);
+    expect(wrong.told).toEqual([
+      `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,
+    ]);
+    expect(wrong.mostLate).toBe(fewer);
+    expect(wrong.seconds).toBeLessThan(2 * right.seconds); // six times as long without
+  },
+);
+
+const harmless: readonly (readonly [string, Service])[] = [
+  ["plain latency", plain(100)],
+  ["random latency", (clock, random) => () => clock.sleep(10 + 400 * random())],
+  ["a long tail", (clock, random) => () => clock.sleep(random() < 0.02 ? 3_000 : 50)],
+  [
+    "slow pages late in a document",
+    (clock) =>
+      ({ query }) =>
+        clock.sleep(20 * Number(query[0]?.[1])),
+  ],
+  [
+    "documents of large and of small pages",
+    (clock) =>
+      ({ path }) =>
+        clock.sleep(/[13579]\/seg/.test(path) ? 1_500 : 60),
+  ],
+  [
+    "one worker, which is busy all the time",
+    (clock) => {
+      let free = 0;
+      return () => {
+        free = Math.max(free, clock.now) + 25;
+        return clock.sleep(free - clock.now);
+      };
+    },
+  ],
+];
+
+test.each(harmless)("%s: nothing is given back for long", async (_, service) => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const { told, mostLate } = await read(
+      service,
+      8,
+      Array.from({ length: 60 }, (_, index) => 20 + (index % 5) * 15),
+      seed,
+    );
+    expect(told).toEqual([]);
+    expect(mostLate).toBe(8);
+  }
+});
+
+test("the trial costs a service that gets more done with more in flight next to nothing", async () => {
+  const { seconds } = await read(plain(50), 16, [16_000]);
+  expect(seconds).toBeLessThan(1.02 * 50);
+});
