@@ -10,7 +10,7 @@ export interface RequestRecord {
   readonly path: string;
   /** As sent, without the question mark; the empty string when there is none. */
   readonly query: string;
-  /** Only accept, accept-encoding, authorization, content-length, content-type and user-agent. */
+  /** Only accept, accept-encoding, authorization, cache-control, content-length, content-type and user-agent. */
   readonly headers: Readonly<Record<string, string>>;
   /** When it arrived, in milliseconds since 1970, with fractions. */
   readonly at: number;
@@ -50,6 +50,10 @@ export interface Behaviour {
   onRequest?: (request: RequestRecord, store: Store) => void;
   /** Document id → what its chunk list and child lists answer instead of rows. */
   documentError?: Map<string, { readonly status: number; readonly body: Json }>;
+  /** Id of a chunk or child chunk → what every page answers on which it would stand. */
+  unrendered?: ReadonlyMap<string, { readonly status: number; readonly code: string; readonly message: string }>;
+  /** A cache in between: answers each URL as it did the first time, unless the request says `Cache-Control: no-cache`. */
+  cache?: boolean;
   /** Keep the bodies of chunk pages and send them again: only for a store at rest. Links are then signed once. */
   cacheBodies?: boolean;
   /** Sign links to files anew at every read, as real servers do. Default true. */

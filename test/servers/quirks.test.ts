@@ -108,6 +108,31 @@ describe("transport", () => {
   });
 });
 
+describe("what stands in the way", () => {
+  it("a row that cannot be rendered spoils every page that it is on", async () => {
+    const bad = { status: 400, code: "invalid_param", message: "year 20000 is out of range" };
+    const { server, list, document } = await startSetting({ chunks: 10, childrenPerChunk: 3 });
+    const [chunk] = document.chunks;
+    const [, child] = document.children.get(chunk?.id ?? "") ?? [];
+    server.behaviour.unrendered = new Map([document.chunks[7]?.id, child?.id].map((id) => [id ?? "", bad]));
+    const statusOf = async (path: string) => (await ask(server, `${list}${path}`)).status;
+    expect(await statusOf("?page=1&limit=7")).toBe(200);
+    expect(await statusOf("?page=2&limit=7")).toBe(400);
+    expect((await ask(server, `${list}?page=8&limit=1`)).json).toEqual(bad);
+    expect(await statusOf(`/${chunk?.id}/child_chunks?page=1&limit=1`)).toBe(200);
+    expect(await statusOf(`/${chunk?.id}/child_chunks?page=2&limit=1`)).toBe(400);
+  });
+
+  it("a cache answers from before, unless no-cache is asked for", async () => {
+    const { server, list, document } = await startSetting({ chunks: 3 }, { cache: true });
+    await ask(server, list);
+    deleteChunks(document, 0, 1);
+    expect((await ask(server, list)).json.total).toBe(3);
+    const headers = { authorization: `Bearer ${server.key}`, "cache-control": "no-cache" };
+    expect((await ask(server, list, { headers })).json.total).toBe(2);
+  });
+});
+
 describe("the record of requests", () => {
   it("says what was asked, when, how often, and what was answered", async () => {
     const { server, list } = await startSetting({ chunks: 1 });

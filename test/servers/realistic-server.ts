@@ -50,7 +50,8 @@ function answerTo(state: State, request: RequestRecord, page?: string): Answer {
 
 function rightPayload(state: State, request: RequestRecord, encoding: string | undefined): Payload {
   const { behaviour, kept } = state;
-  const keep = behaviour.cacheBodies === true && isChunkList(request.path);
+  const isCached = behaviour.cache === true && request.headers["cache-control"] !== "no-cache";
+  const keep = isCached || (behaviour.cacheBodies === true && isChunkList(request.path));
   const name = `${encoding} ${request.headers.authorization} ${request.path}?${request.query}`;
   const old = keep ? kept.get(name) : undefined;
   if (old) return old;

@@ -1,7 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestRecord } from "./behaviour.js";
 
-const keptHeaders = ["accept", "accept-encoding", "authorization", "content-length", "content-type", "user-agent"];
+const keptHeaders = [
+  "accept",
+  "accept-encoding",
+  "authorization",
+  "cache-control",
+  "content-length",
+  "content-type",
+  "user-agent",
+];
 
 function headersOf(request: IncomingMessage): Record<string, string> {
   const kept: Record<string, string> = {};

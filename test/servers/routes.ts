@@ -37,11 +37,19 @@ function listed<Row extends ChunkRecord | ChildRecord>(rows: Row[], question: Qu
   return question.behaviour.ties === "shuffled" ? withShuffledTies(found, question.random) : found;
 }
 
+/** The error of a page with a row that the service cannot render. */
+function unrenderedIn(rows: readonly { readonly id: string }[], { unrendered }: Behaviour): Answer | undefined {
+  const error = rows.map(({ id }) => unrendered?.get(id)).find((found) => found !== undefined);
+  return error && errorAnswer(error.status, error.code, error.message);
+}
+
 function chunkList(question: Question, document: TestDocument, asked: Asked): Answer {
   const rows = listed(document.chunks, question);
   const envelope = { doc_form: document.docForm, total: rows.length };
   if (question.behaviour.paging === "ignored") return { status: 200, json: { data: rows, ...envelope } };
   const { rows: data, hasMore } = pageOf(rows, asked, question.behaviour);
+  const unrendered = unrenderedIn(data, question.behaviour);
+  if (unrendered) return unrendered;
   const more: { has_more?: boolean } = hasMore === undefined ? {} : { has_more: hasMore };
   return { status: 200, json: { data, ...envelope, ...more, limit: asked.limit, page: asked.page } };
 }
@@ -53,6 +61,8 @@ function childList(question: Question, document: TestDocument, chunkId: string, 
   const total = rows.length;
   if (question.behaviour.paging === "ignored") return { status: 200, json: { data: rows, total } };
   const { rows: data, pages } = pageOf(rows, asked, question.behaviour);
+  const unrendered = unrenderedIn(data, question.behaviour);
+  if (unrendered) return unrendered;
   return { status: 200, json: { data, total, total_pages: pages, page: asked.page, limit: asked.limit } };
 }
 
