@@ -28,7 +28,8 @@ const options = (yargs: Argv) =>
     })
     .option("consistency", {
       type: "string",
-      describe: "counts: as many rows as the service says; sweeps: until two sweeps agree",
+      describe:
+        "sweeps (default): lists of several answers are read twice; anchored: from their end; counts: may lose rows",
     })
     .option("fresh", { type: "boolean", describe: "do not go on where an earlier run broke off" })
     .option("retry-failed", {

@@ -13,31 +13,40 @@ export interface DocumentRef {
   readonly keyword: string | undefined;
 }
 
-/** The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. */
+/**
+ * The read operations. Every answer is checked; what cannot be read rejects with SkipError or StopError. `retries`: tries
+ * after the first, where fewer than usual will do.
+ */
 export interface KnowledgeApi {
   /** A page of the datasets that the key can see; `includeAll` asks for those that their owners alone see, too. */
   readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
   /** A page of the documents of a dataset, newest first. */
   readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
-  readonly chunks: (document: DocumentRef, page: number, limit?: number) => Promise<ListPage>;
-  readonly childChunks: (document: DocumentRef, chunkId: string, page: number, limit?: number) => Promise<ListPage>;
+  readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
+  readonly childChunks: (
+    document: DocumentRef,
+    chunkId: string,
+    page: number,
+    limit?: number,
+    retries?: number,
+  ) => Promise<ListPage>;
   readonly indexingStatus: (datasetId: string, batch: string) => Promise<readonly Listed[]>;
 }
 
-/** Runs one page's read, from sending to the checked answer, perhaps more than once. */
-export type Attempt = <T>(read: () => Promise<T>) => Promise<T>;
+/** Runs one page's read, from sending to the checked answer, perhaps more than once; `retries` as usual or fewer. */
+export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T>;
 
 /** Runs the work on one body of so many bytes that is in; lets the event loop breathe between two large ones. */
 export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
 
 /** The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. */
 export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
-  const read = <T>(request: Request, check: (body: unknown, url: string) => T): Promise<T> =>
+  const read = <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> =>
     attempt(async () => {
       const answer = await send(request);
       return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
-    });
+    }, retries);
   return {
     datasets: (page, limit = pageSize, includeAll = true) =>
       read(
@@ -47,7 +56,7 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     documents: (datasetId, page, limit = pageSize) =>
       read(get`/datasets/${datasetId}/documents`(...paging(page, limit)), checkPage),
     metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
-    chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize) =>
+    chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize, retries) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments`(
           ...paging(page, limit),
@@ -55,11 +64,13 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
           ...(keyword === undefined ? [] : [["keyword", keyword] as const]),
         ),
         checkPage,
+        retries,
       ),
-    childChunks: ({ datasetId, documentId }, chunkId, page, limit = pageSize) =>
+    childChunks: ({ datasetId, documentId }, chunkId, page, limit = pageSize, retries) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page, limit)),
         checkPage,
+        retries,
       ),
     indexingStatus: (datasetId, batch) =>
       read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),

@@ -96,10 +96,16 @@ export function openClient(options: ClientOptions): Client {
     if (isHeld && error instanceof RetryError) countRetry(error, tally);
     return isHeld;
   };
-  const attempt: Attempt = async (read) => {
+  const mostRetries = options.retries ?? 6;
+  const attempt: Attempt = async (read, retries = mostRetries) => {
     try {
-      const retries = options.retries ?? 6;
-      return await retrying(countThrottled(read, tally), { ...time, retries, signal, onRetry, hold });
+      return await retrying(countThrottled(read, tally), {
+        ...time,
+        retries: Math.min(retries, mostRetries),
+        signal,
+        onRetry,
+        hold,
+      });
     } catch (error) {
       const gone = options.patient ? undefined : neverAnswered(error, tally);
       const reason = gone ?? error;

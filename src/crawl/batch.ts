@@ -1,18 +1,23 @@
 import type { Listed } from "../client/check-list.js";
 import type { ChildEvidence, ChildPlan } from "./child-evidence.js";
+import type { ProblemsSoFar } from "./problems.js";
 import type { ListSize } from "./read-list.js";
 
 /** How far a document is read; a later crawl can go on from here. */
-export interface Checkpoint extends ListSize {
+export interface Checkpoint extends ListSize, ProblemsSoFar {
   /** Pages of chunks that are read. */
   readonly chunkPages: number;
+  /** Answers with which they came, at the least. */
+  readonly answers: number;
+  /** Chunks that the service could not render. */
+  readonly unreadableChunks: number;
+  /** How the pages of chunks were read: a crawl cannot go on while they are read from the end, without a proof yet. */
+  readonly order: "in order" | "from the end" | "anchored";
   /** Chunks whose children are read, or are known to be none, in the order of the chunks. */
   readonly childLists: number;
   /** Rows of the smallest piece of a page of children, where one could not be had whole. */
   readonly childPiece?: number | undefined;
   readonly children: ChildrenSoFar;
-  /** The first problems so far: who goes on must not take for whole what was not. */
-  readonly problems: readonly string[];
 }
 
 /** What is known of the children of a document. */

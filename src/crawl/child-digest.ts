@@ -1,27 +1,28 @@
-import { createHash } from "node:crypto";
 import type { Listed } from "../client/check-list.js";
 import type { ChildText } from "./embedded-children.js";
+import { SetDigest } from "./set-digest.js";
 
-/** A digest of the rows of one chunk's children, in their order; 32 hexadecimal digits, and "" as long as there are none. */
+/**
+ * A digest of the rows of one chunk's children, in whatever order they come: children with equal positions are listed in
+ * another order at every read.
+ */
 export class ChildDigest {
   readonly #chunkId: string;
   readonly #textOf: ChildText;
-  readonly #hash = createHash("sha256");
-  #rows = 0;
+  readonly #rows = new SetDigest();
 
   constructor(chunkId: string, textOf: ChildText) {
     this.#chunkId = chunkId;
     this.#textOf = textOf;
   }
 
-  add(children: readonly Listed[]): this {
-    for (const child of children) this.#hash.update(`${this.#textOf(child, this.#chunkId)}\n`);
-    this.#rows += children.length;
+  add(children: Iterable<Listed>): this {
+    for (const child of children) this.#rows.add(this.#textOf(child, this.#chunkId));
     return this;
   }
 
-  /** Of what was added so far. */
+  /** Of what was added so far; "" as long as there is nothing. */
   get value(): string {
-    return this.#rows === 0 ? "" : this.#hash.copy().digest("hex").slice(0, 32);
+    return this.#rows.value;
   }
 }

@@ -1,21 +1,22 @@
 import type { ListPage } from "../client/check-list.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
-import { halvingPages } from "./halve-pages.js";
+import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
+import type { TellProblem } from "./problems.js";
 import type { PageRead, ReadPage } from "./read-list.js";
 
 /** Pages of one list that are kept: few, since a chunk can have very many children. */
-const keptPages = 10;
+export const keptPages = 10;
 
 /** Opens the child lists of a document. The first pages of a list that is to be kept are not asked for again. */
 export class ChildLists {
   readonly #api: KnowledgeApi;
   readonly #document: DocumentRef;
-  readonly #problem: (text: string) => void;
+  readonly #problem: TellProblem;
   readonly #kept = new Map<string, ReadPage>();
 
   /** `problem` is told of a list that moves between two halves of a page; it may throw. */
-  constructor(api: KnowledgeApi, document: DocumentRef, problem: (text: string) => void) {
+  constructor(api: KnowledgeApi, document: DocumentRef, problem: TellProblem) {
     this.#api = api;
     this.#document = document;
     this.#problem = problem;
@@ -40,7 +41,9 @@ export class ChildLists {
 
   #fresh(chunkId: string): ReadPage {
     const list = { name: `children of chunk ${chunkId}`, problem: this.#problem };
-    return halvingPages((page, limit) => this.#api.childChunks(this.#document, chunkId, page, limit), list);
+    const read: ReadSizedPage = (page, limit, retries) =>
+      this.#api.childChunks(this.#document, chunkId, page, limit, retries);
+    return halvingPages(read, list);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { SetDigest } from "./set-digest.js";
 
 /** What of a row is compared between two reads: signatures, hit counts and times move without a change of content. */
 export interface Fingerprinted {
@@ -7,34 +7,27 @@ export interface Fingerprinted {
   readonly answer?: unknown;
 }
 
-const mask = (1n << 128n) - 1n;
-
 /**
  * A digest of the ids and contents of a list, the same in whatever order the rows come: rows with equal positions are
  * listed in another order at every read by some services.
  */
 export class ContentDigest {
-  #sum = 0n;
-  #rows = 0;
+  readonly #rows = new SetDigest();
 
   add({ id, content, answer }: Fingerprinted): void {
-    const text = JSON.stringify([id, content ?? null, answer ?? null]);
-    const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
-    this.#sum = (this.#sum + BigInt(`0x${hash}`)) & mask;
-    this.#rows++;
+    this.#rows.add(JSON.stringify([id, content ?? null, answer ?? null]));
   }
 
   /** Adds all rows of another digest. */
   merge(other: ContentDigest): void {
-    this.#sum = (this.#sum + other.#sum) & mask;
-    this.#rows += other.#rows;
+    this.#rows.merge(other.#rows);
   }
 
   get rows(): number {
-    return this.#rows;
+    return this.#rows.size;
   }
 
   equals(other: ContentDigest): boolean {
-    return this.#rows === other.#rows && this.#sum === other.#sum;
+    return this.#rows.equals(other.#rows);
   }
 }

@@ -2,14 +2,14 @@ import type { Listed } from "../client/check-list.js";
 import type { Batch, Checkpoint, ChildrenSoFar } from "./batch.js";
 import { ChildDigest } from "./child-digest.js";
 import { listCounts, planChildren, type SampledChunk, sampleOf } from "./child-evidence.js";
-import { type ChildLists, noChildren, unlessGone } from "./child-lists.js";
+import { type ChildLists, unlessGone } from "./child-lists.js";
 import type { ChildText } from "./embedded-children.js";
 import { EmbeddedSource, type KeptChildren } from "./embedded-source.js";
 import type { IdSet } from "./id-set.js";
-import { ListProof } from "./list-proof.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
-import type { Problems } from "./problems.js";
-import { type PageRead, type ReadPage, readList } from "./read-list.js";
+import type { Problems, TellProblem } from "./problems.js";
+import { readChildList } from "./read-child-list.js";
+import type { PageRead, ReadPage } from "./read-list.js";
 import { firstDifference } from "./sample-lists.js";
 
 export interface ChildrenReading {
@@ -17,19 +17,21 @@ export interface ChildrenReading {
   /** Of every chunk of the document, in order. */
   readonly chunkIds: Pick<IdSet, "size" | "at">;
   readonly lists: ChildLists;
-  /** The children that the chunks embed; asked for once, after all chunks were given out. */
+  /** The children that the chunks embed, as far as they are kept; asked for after all chunks were given out. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
   readonly textOf: ChildText;
   readonly lookAhead: LookAhead;
   readonly problems: Problems;
 }
 
-/** The children of one chunk: those that it embeds, or its list, of which the first page is there unless the chunk is gone. */
+/** The children of one chunk. Where there is a list, its first page is there unless the chunk is gone. */
 interface Item {
   readonly index: number;
   readonly chunkId: string;
-  readonly embedded?: readonly Listed[];
-  readonly list?: { readonly read: ReadPage; readonly first: PageRead | undefined };
+  /** What the chunk embeds; undefined where that is nothing, or not kept. */
+  readonly embedded: readonly Listed[] | undefined;
+  /** Undefined where it is not asked for. */
+  readonly list: { readonly read: ReadPage; readonly first: PageRead | undefined } | undefined;
 }
 
 /** The children of the chunks behind the checkpoint, in order: from their lists, or from where the evidence allows it. */
@@ -41,16 +43,18 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
     yield { ...batchOf(undefined, [], at), isPage: false };
   }
   const sample = new Map(sampleOf(at.children.evidence).map((chunk) => [chunk.index, chunk]));
-  const source = at.children.plan?.source === "embedded" ? new EmbeddedSource(reading.embedded()) : undefined;
+  const takesEmbedded = at.children.plan?.source === "embedded";
+  const source = new EmbeddedSource(reading.embedded());
   try {
     const places = placesFrom(at.childLists, chunkIds.size);
-    for await (const item of mapAhead(places, lookAhead, (index) => itemOf(reading, source, index))) {
-      at = { ...at, childLists: item.index + 1, problems: problems.first };
-      if (item.embedded) yield { ...batchOf(item.chunkId, item.embedded, at), isPage: false };
+    const open = (index: number) => itemOf(reading, source, index, takesEmbedded);
+    for await (const item of mapAhead(places, lookAhead, open)) {
+      at = { ...at, childLists: item.index + 1, ...problems.first };
+      if (!item.list) yield { ...batchOf(item.chunkId, item.embedded ?? [], at), isPage: false };
       else at = yield* crawlList(reading, item, at, sample.get(item.index));
     }
   } finally {
-    await source?.close();
+    await source.close();
   }
 }
 
@@ -65,31 +69,38 @@ async function planned(reading: ChildrenReading, at: Checkpoint): Promise<Checkp
   const chunkIdOf = (index: number) => chunkIds.at(index) ?? "";
   const sample = sampleOf(evidence);
   const open = (chunkId: string) => lists.keep(chunkId);
-  const differing = await firstDifference(sample, { ...reading, chunkIdOf, open });
+  const embeddedAt = (index: number) => findEmbedded(reading.embedded(), index);
+  const differing = await firstDifference(sample, { ...reading, chunkIdOf, open, embeddedAt });
   const plan = planChildren(evidence, differing);
   if (plan.source !== "lists") for (const { index } of sample) lists.drop(chunkIdOf(index));
   const isNone = plan.source === "none";
   const empty = isNone ? listCounts(evidence, plan).asked : 0;
   const children: ChildrenSoFar = { evidence, plan, empty, differing: differing ?? null };
-  return { ...at, children, childLists: isNone ? chunkIds.size : at.childLists, problems: problems.first };
+  return { ...at, children, childLists: isNone ? chunkIds.size : at.childLists, ...problems.first };
 }
 
 async function itemOf(
   { chunkIds, lists }: ChildrenReading,
-  source: EmbeddedSource | undefined,
+  source: EmbeddedSource,
   index: number,
+  takesEmbedded: boolean,
 ): Promise<Item> {
   const chunkId = chunkIds.at(index) ?? "";
-  const embedded = await source?.take(index);
-  if (embedded) return { index, chunkId, embedded };
+  const embedded = await source.take(index);
+  if (embedded && takesEmbedded) return { index, chunkId, embedded, list: undefined };
   const read = lists.open(chunkId);
-  return { index, chunkId, list: { read, first: await unlessGone(read, 1) } };
+  return { index, chunkId, embedded, list: { read, first: await unlessGone(read, 1) } };
 }
 
-/** Every page of one child list. Gives the checkpoint behind it. */
+async function findEmbedded(kept: AsyncIterable<KeptChildren>, index: number): Promise<readonly Listed[]> {
+  for await (const one of kept) if (one.index === index) return one.children;
+  return [];
+}
+
+/** The children of one chunk from its list. Gives the checkpoint behind it. */
 async function* crawlList(
   { lists, lookAhead, problems, textOf }: ChildrenReading,
-  { chunkId, list }: Item,
+  { chunkId, list, embedded }: Item,
   start: Checkpoint,
   sample: SampledChunk | undefined,
 ): AsyncGenerator<Batch, Checkpoint> {
@@ -99,19 +110,19 @@ async function* crawlList(
     problems.tell(`chunk ${chunkId} was deleted while the document was read`);
     return at;
   }
-  const { read, first } = list;
-  const proof = new ListProof(`children of chunk ${chunkId}`, problems.tell);
-  const sampled = sample && { chunk: sample, digest: new ChildDigest(chunkId, textOf) };
-  const readPage = async (page: number) => (await unlessGone(read, page)) ?? noChildren;
-  for await (const page of readList(readPage, lookAhead, first)) {
-    const records = proof.add(page);
-    sampled?.digest.add(records);
-    at = { ...at, childPiece: smallest(at.childPiece, page.piece) };
-    if (proof.isWhole) at = { ...at, children: withList(at.children, proof.ids.size, sampled) };
-    yield batchOf(chunkId, records, proof.isWhole ? { ...at, problems: problems.first } : undefined, page.piece);
-    if (proof.isStuck) break;
+  const digest = new ChildDigest(chunkId, textOf);
+  const sampled = sample && { chunk: sample, digest };
+  const open = { chunkId, readPage: list.read, first: list.first };
+  // That a child list grew says nothing of the chunks.
+  const problem: TellProblem = (text, kind) => problems.tell(text, kind === "grew" ? "moved" : kind);
+  const reading = { lookAhead, problem };
+
+  for await (const { records, isPage, piece, all } of readChildList(open, embedded, reading)) {
+    if (sample) digest.add(records);
+    at = { ...at, ...problems.first, childPiece: smallest(at.childPiece, piece) };
+    if (all !== undefined) at = { ...at, children: withList(at.children, all, sampled) };
+    yield { ...batchOf(chunkId, records, all === undefined ? undefined : at, piece), isPage };
   }
-  proof.finish();
   return at;
 }
 

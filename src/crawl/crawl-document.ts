@@ -8,10 +8,11 @@ import type { KeptChildren } from "./embedded-source.js";
 import { withPage } from "./evidence-of-pages.js";
 import { halvingPages } from "./halve-pages.js";
 import type { IdSet } from "./id-set.js";
-import { ListProof } from "./list-proof.js";
+import { type KnownList, ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
-import { Problems } from "./problems.js";
-import { readList, readRest } from "./read-list.js";
+import { Problems, type TellProblem } from "./problems.js";
+import { type AnchoredPage, readAnchored } from "./read-anchored.js";
+import { readList, readRest, rowsOn } from "./read-list.js";
 
 export interface CrawlOptions {
   /** auto: the child lists that the evidence asks for, and what the chunks embed. */
@@ -21,7 +22,9 @@ export interface CrawlOptions {
   readonly textOf: ChildText;
   readonly lookAhead: LookAhead;
   /** Told of everything that shows that the document is not whole; it may throw to end the crawl. */
-  readonly problem: (text: string) => void;
+  readonly problem: TellProblem;
+  /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
+  readonly fromTheEnd: boolean;
   /** Where an earlier crawl stopped, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly checkpoint: Checkpoint; readonly ids: IdSet } | undefined;
 }
@@ -36,22 +39,24 @@ export async function* crawlDocument(
   document: DocumentRef,
   options: CrawlOptions,
 ): AsyncGenerator<Batch> {
-  const { lookAhead, from, childChunks, textOf } = options;
-  const problems = new Problems(options.problem, from?.checkpoint.problems);
-  const chunks = new ListProof("chunks", problems.tell, from && { ids: from.ids, total: from.checkpoint.total });
-  const readPage = halvingPages((page, limit) => api.chunks(document, page, limit), {
-    name: "chunks",
-    problem: problems.tell,
-    size: from?.checkpoint.pageSize,
-  });
+  const { from, childChunks, textOf } = options;
+  const problems = new Problems(options.problem, from?.checkpoint);
+  const chunks = new ListProof("chunks", problems.tell, from && knownChunks(from));
   let at = from?.checkpoint;
-  for await (const page of at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead)) {
-    const { docForm, piece } = page;
+  for await (const page of chunkPages(api, document, problems, options)) {
+    const { docForm, piece, order } = page;
     const records = chunks.add(page);
-    const before = at ?? { ...begun, total: page.total, pageSize: page.rows.length };
+    const before = at ?? { ...begun, total: page.total, pageSize: rowsOn(page) };
     const evidence = withPage(before.children.evidence, { records, docForm, total: before.total }, textOf);
-    const children = { ...before.children, evidence };
-    at = { ...before, chunkPages: before.chunkPages + 1, children, problems: problems.first };
+    at = {
+      ...before,
+      ...problems.first,
+      chunkPages: before.chunkPages + 1,
+      answers: before.answers + (piece === undefined ? 1 : 2),
+      unreadableChunks: chunks.unreadable,
+      order,
+      children: { ...before.children, evidence },
+    };
     yield { kind: "chunks", records, chunkId: undefined, docForm, isPage: true, piece, checkpoint: at };
     if (chunks.isStuck) break;
   }
@@ -61,8 +66,35 @@ export async function* crawlDocument(
   yield* crawlChildren({ ...options, childChunks, chunkIds: chunks.ids, lists, problems }, at);
 }
 
+/** The pages of chunks behind the checkpoint, or all of them. */
+async function* chunkPages(
+  api: KnowledgeApi,
+  document: DocumentRef,
+  { tell: problem }: Problems,
+  { lookAhead, from, fromTheEnd }: CrawlOptions,
+): AsyncGenerator<AnchoredPage> {
+  const size = from?.checkpoint.pageSize;
+  const read = (page: number, limit: number, retries?: number) => api.chunks(document, page, limit, retries);
+  const readPage = halvingPages(read, { name: "chunks", problem, size });
+  if (fromTheEnd && !from) {
+    const readRow = async (rank: number) => {
+      const { rows } = await api.chunks(document, rank, 1);
+      return rows.length === 1 ? rows[0] : undefined;
+    };
+    return yield* readAnchored({ readPage, readRow, lookAhead, problem });
+  }
+  const at = from?.checkpoint;
+  const pages = at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead);
+  for await (const page of pages) yield { ...page, order: at?.order ?? "in order" };
+}
+
+function knownChunks({ checkpoint, ids }: NonNullable<CrawlOptions["from"]>): KnownList {
+  return { ids, total: checkpoint.total, unreadable: checkpoint.unreadableChunks };
+}
+
 const begun = {
   chunkPages: 0,
+  answers: 0,
   childLists: 0,
   children: { evidence: noEvidence, plan: null, empty: 0, differing: null },
 };

@@ -1,26 +1,37 @@
-import type { Listed, ListPage } from "../client/check-list.js";
+import type { Listed } from "../client/check-list.js";
 import { IdSet } from "./id-set.js";
+import type { TellProblem } from "./problems.js";
+import type { PageRead } from "./read-list.js";
+
+/** What is known of a list before its first page comes. */
+export interface KnownList {
+  readonly ids?: IdSet | undefined;
+  readonly total?: number | undefined;
+  readonly unreadable?: number | undefined;
+}
 
 /**
- * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`. It takes
- * the pages in order and makes no requests.
+ * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`, together with the
+ * rows that the service could not render. It takes the pages in order and makes no requests.
  */
 export class ListProof {
   readonly #ids: IdSet;
   readonly #name: string;
-  readonly #problem: (text: string) => void;
+  readonly #problem: TellProblem;
+  #unreadable: number;
   #total: number | undefined;
   #pagesInVain = 0;
 
   /**
-   * `problem` is told of what is wrong; it may throw, or go on to have what there is. `read` is what an earlier process
-   * read of the list; the proof adds to its ids.
+   * `problem` is told of what is wrong; it may throw, or go on to have what there is. `known` is what an earlier process read
+   * of the list, to whose ids the proof adds, or what an earlier sweep says of its size.
    */
-  constructor(name: string, problem: (text: string) => void, read?: { ids: IdSet; total: number }) {
+  constructor(name: string, problem: TellProblem, known: KnownList = {}) {
     this.#name = name;
     this.#problem = problem;
-    this.#ids = read?.ids ?? new IdSet();
-    this.#total = read?.total;
+    this.#ids = known.ids ?? new IdSet();
+    this.#total = known.total;
+    this.#unreadable = known.unreadable ?? 0;
   }
 
   /** In the order of the service, each once. */
@@ -30,7 +41,12 @@ export class ListProof {
 
   /** Whether as many ids have come as the service counts. */
   get isWhole(): boolean {
-    return this.#ids.size === this.#total;
+    return this.#ids.size + this.#unreadable === this.#total;
+  }
+
+  /** Rows that the service could not render. */
+  get unreadable(): number {
+    return this.#unreadable;
   }
 
   /** Whether three pages in a row brought nothing new: a service that repeats itself comes to no end, whatever it counts. */
@@ -39,23 +55,27 @@ export class ListProof {
   }
 
   /** Takes the next page and gives the rows of it that no earlier page had. */
-  add(page: ListPage): readonly Listed[] {
+  add(page: PageRead): readonly Listed[] {
     if (this.#total !== undefined && page.total !== this.#total) {
-      this.#problem(`total of ${this.#name} went from ${this.#total} to ${page.total} between two pages`);
+      const kind = page.total > this.#total ? "grew" : "moved";
+      this.#problem(`total of ${this.#name} went from ${this.#total} to ${page.total} between two pages`, kind);
     }
     this.#total = page.total;
+    for (const text of page.unreadable ?? []) this.#problem(text, "unreadable");
+    this.#unreadable += page.unreadable?.length ?? 0;
     const before = this.#ids.size;
     const rows = page.rows.filter(({ id }) => this.#ids.add(id));
     const repeated = page.rows.length - (this.#ids.size - before);
     if (repeated > 0) this.#problem(`${repeated} of ${page.rows.length} ids on a page of ${this.#name} came before`);
-    this.#pagesInVain = rows.length > 0 ? 0 : this.#pagesInVain + 1;
+    this.#pagesInVain = rows.length > 0 || page.unreadable?.length ? 0 : this.#pagesInVain + 1;
     return rows;
   }
 
   /** To be called after the last page. */
   finish(): void {
     if (!this.isWhole) {
-      this.#problem(`${this.#name}: the service counts ${this.#total ?? "no"} and lists ${this.#ids.size}`);
+      const listed = this.#ids.size + this.#unreadable;
+      this.#problem(`${this.#name}: the service counts ${this.#total ?? "no"} and lists ${listed}`);
     }
   }
 }

@@ -3,24 +3,43 @@ import { shortened } from "../errors.js";
 /** Problems that a checkpoint remembers. */
 const remembered = 5;
 
-/** Passes problems on and remembers the first of them, those of an earlier crawl before all others. */
+/**
+ * What a problem shows. moved: the list was changed, or its pages contradict each other. grew: its total rose, and nothing
+ * else is known to be wrong. unreadable: the service cannot render some of its rows, and reading again is no remedy.
+ */
+export type ProblemKind = "moved" | "grew" | "unreadable";
+
+/** Is told of everything that shows that a list is not whole; it may throw to end the reading. */
+export type TellProblem = (text: string, kind?: ProblemKind) => void;
+
+/** The first problems of a reading, as a checkpoint remembers them. */
+export interface ProblemsSoFar {
+  readonly problems: readonly string[];
+  /** Of rows that the service cannot render. */
+  readonly unreadable: readonly string[];
+}
+
+/** Passes problems on and remembers the first of each kind, those of an earlier crawl before all others. */
 export class Problems {
-  readonly #first: string[] = [];
-  readonly #problem: (text: string) => void;
+  readonly #problems: string[] = [];
+  readonly #unreadable: string[] = [];
+  readonly #problem: TellProblem;
 
   /** `problem` is told of each; it may throw. */
-  constructor(problem: (text: string) => void, earlier: readonly string[] = []) {
+  constructor(problem: TellProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
-    for (const text of earlier) this.tell(text);
+    for (const text of earlier?.unreadable ?? []) this.tell(text, "unreadable");
+    for (const text of earlier?.problems ?? []) this.tell(text);
   }
 
-  readonly tell = (problem: string): void => {
+  readonly tell: TellProblem = (problem, kind) => {
     const text = shortened(problem); // it can name an id of any length
-    if (this.#first.length < remembered) this.#first.push(text);
-    this.#problem(text);
+    const list = kind === "unreadable" ? this.#unreadable : this.#problems;
+    if (list.length < remembered) list.push(text);
+    this.#problem(text, kind);
   };
 
-  get first(): readonly string[] {
-    return [...this.#first];
+  get first(): ProblemsSoFar {
+    return { problems: [...this.#problems], unreadable: [...this.#unreadable] };
   }
 }

@@ -5,7 +5,13 @@ import { type LookAhead, mapAhead } from "./look-ahead.js";
 export interface PageRead extends ListPage {
   /** Rows of the smallest piece that was asked for, where the page could not be had whole. */
   readonly piece?: number | undefined;
+  /** A sentence for each row of it that the service could not render, and that is not among `rows`. */
+  readonly unreadable?: readonly string[] | undefined;
 }
+
+/** Rows that stand on a page, those that the service could not render included. */
+export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unreadable">): number =>
+  rows.length + unreadable.length;
 
 /** Reads the page of a list with this number, from 1. */
 export type ReadPage = (page: number) => Promise<PageRead>;
@@ -25,7 +31,7 @@ export interface ListSize {
 export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
   yield page;
-  const size = { total: page.total, pageSize: page.rows.length };
+  const size = { total: page.total, pageSize: rowsOn(page) };
   if (pagesOf(size) > 1) yield* readRest(readPage, lookAhead, size, 1);
 }
 
@@ -37,13 +43,13 @@ export async function* readRest(
   read: number,
 ): AsyncGenerator<PageRead> {
   for await (const page of mapAhead(pagesBehind(read, size), lookAhead, readPage)) {
-    if (page.rows.length === 0) return;
+    if (rowsOn(page) === 0) return;
     yield page;
   }
 }
 
 /** Pages of a list, as its first one tells. */
-function pagesOf({ total, pageSize }: ListSize): number {
+export function pagesOf({ total, pageSize }: ListSize): number {
   return pageSize > 0 ? Math.ceil(total / pageSize) : 1;
 }
 

@@ -1,20 +1,14 @@
 import type { Listed } from "../client/check-list.js";
-import type { Job } from "../job/job.js";
 import { ContentDigest } from "./content-digest.js";
 import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
 import { ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
+import type { TellProblem } from "./problems.js";
 import { readList } from "./read-list.js";
 import { sweepList } from "./sweep-list.js";
 
 /** Times that a list is read before it is taken as it is. */
 const attempts = 3;
-
-export interface WholeListOptions {
-  /** sweeps: a list of more than one answer is read a second time, and its ids must agree. */
-  readonly consistency: Job["consistency"];
-  readonly lookAhead: LookAhead;
-}
 
 /** A list of few enough rows to hold: each id once, in the order of the service. */
 export interface WholeList {
@@ -26,26 +20,22 @@ export interface WholeList {
 class MovedError extends Error {}
 
 /**
- * Reads a list to its end and proves that it is whole. One that moves meanwhile is read again, three times in all; then it
- * has what was seen, and problems. Rejects with SkipError when a page cannot be had.
+ * Reads a list to its end and proves that it is whole: one of more than one answer is read a second time, and the ids must
+ * agree. One that moves meanwhile is read again, three times in all; then it has what was seen, and problems. Rejects with
+ * SkipError when a page cannot be had.
  */
-export async function readWholeList(
-  name: string,
-  read: ReadSizedPage,
-  { consistency, lookAhead }: WholeListOptions,
-): Promise<WholeList> {
+export async function readWholeList(name: string, read: ReadSizedPage, lookAhead: LookAhead): Promise<WholeList> {
   for (let attempt = 1; ; attempt++) {
     const problems: string[] = [];
-    const problem = (text: string) => {
-      if (attempt < attempts) throw new MovedError(text);
+    const problem: TellProblem = (text, kind) => {
+      if (attempt < attempts && kind !== "unreadable") throw new MovedError(text);
       problems.push(text);
     };
     try {
       const readPage = halvingPages(read, { name, problem });
-      const { rows, answers } = await readOnce(name, readPage, lookAhead, problem);
-      if (consistency === "sweeps" && answers > 1) {
-        await sweepList({ name, readPage, stored: digestOf(rows), fingerprints }, lookAhead, problem);
-      }
+      const { rows, total, answers } = await readOnce(name, readPage, lookAhead, problem);
+      if (answers > 1)
+        await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, problem);
       return { rows, problems };
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
@@ -57,18 +47,19 @@ async function readOnce(
   name: string,
   readPage: Parameters<typeof readList>[0],
   lookAhead: LookAhead,
-  problem: (text: string) => void,
-): Promise<{ readonly rows: readonly Listed[]; readonly answers: number }> {
+  problem: TellProblem,
+): Promise<{ readonly rows: readonly Listed[]; readonly total: number; readonly answers: number }> {
   const proof = new ListProof(name, problem);
   const rows: Listed[] = [];
-  let answers = 0;
+  let [total, answers] = [0, 0];
   for await (const page of readList(readPage, lookAhead)) {
     rows.push(...proof.add(page));
+    total = page.total;
     answers += page.piece === undefined ? 1 : 2;
     if (proof.isStuck) break;
   }
   proof.finish();
-  return { rows, answers };
+  return { rows, total, answers };
 }
 
 /** Counts and times of a listed row move all the time: only that it is there is compared. */

@@ -71,7 +71,7 @@ export interface Job {
   /** all: every dataset that the service lists, with all of its documents. */
   readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
-  readonly consistency: "counts" | "sweeps";
+  readonly consistency: "sweeps" | "counts" | "anchored";
   /** Hours within which a run that broke off is continued. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;

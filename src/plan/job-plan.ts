@@ -1,3 +1,4 @@
+import type { Job } from "../job/job.js";
 import type { Quirk } from "./quirk.js";
 import type { ChildMode } from "./request-counts.js";
 
@@ -9,7 +10,7 @@ export interface JobPlan {
   readonly service: { readonly base_url: string };
   /** What the job says of child chunks; forecasts of the other modes stand beside it. */
   readonly child_chunks: ChildMode;
-  readonly consistency: "counts" | "sweeps";
+  readonly consistency: Job["consistency"];
   readonly counts: PlanCounts;
   /** Requests of a run that nothing disturbs: no retries, nothing moved, nothing continued. */
   readonly requests: ByMode<number>;

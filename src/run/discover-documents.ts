@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { plainText } from "../client/plain-text.js";
 import { LookAhead } from "../crawl/look-ahead.js";
-import { readWholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
+import { readWholeList } from "../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
@@ -11,7 +11,7 @@ import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
 
 /** What a job has to say for its documents to be found. */
-export type DiscoveryJob = Pick<Job, "datasets" | "consistency">;
+export type DiscoveryJob = Pick<Job, "datasets">;
 
 /** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
 type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift"> & {
@@ -29,10 +29,9 @@ export async function discoverDocuments(
   job: DiscoveryJob,
   lookAhead: LookAhead = new LookAhead(32),
 ): Promise<Discovery> {
-  const options = { consistency: job.consistency, lookAhead };
-  const all = job.datasets === "all" ? await listDatasets(api, options) : undefined;
+  const all = job.datasets === "all" ? await listDatasets(api, lookAhead) : undefined;
   const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
-  const answers = await Promise.all(wanted.map((each) => listDocuments(api, each, options)));
+  const answers = await Promise.all(wanted.map((each) => listDocuments(api, each, lookAhead)));
   requireDocuments(answers);
   const datasets = answers.map(({ dataset }) => dataset);
   const listings = [...answers.flatMap(({ listing }) => listing ?? []), ...(all?.skipped ?? [])];
@@ -62,7 +61,7 @@ function requireDocuments(answers: readonly Answered[]): void {
 async function listDocuments(
   api: Pick<KnowledgeApi, "documents">,
   { dataset, name }: Wanted,
-  options: WholeListOptions,
+  lookAhead: LookAhead,
 ): Promise<Answered> {
   const { id, documents } = dataset;
   const none = { rows: [], failures: [], notes: [], drift: {} };
@@ -71,7 +70,7 @@ async function listDocuments(
   const listing = { dataset_id: id, name, documents: 0 };
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
-    const { rows, problems } = await readWholeList("documents", read, options);
+    const { rows, problems } = await readWholeList("documents", read, lookAhead);
     const known = { dataset_id: id, dataset_name: name };
     const count = new DriftCount();
     const rowOptions = { keepSignatures: true, drift: count.add };

@@ -59,6 +59,11 @@ export class DocumentParts {
     part.add(texts);
   }
 
+  /** Whether there is a file of this name. */
+  has(file: string): boolean {
+    return this.#parts.has(file);
+  }
+
   /** Characters that wait to be written. */
   get waiting(): number {
     let sum = 0;

@@ -3,6 +3,7 @@ import type { DocumentRow } from "../normalise/document-row.js";
 import type { Drift } from "../normalise/drift.js";
 import type { PartFile } from "../sinks/join-parts.js";
 import type { ChildLists } from "./child-lists-read.js";
+import type { DocumentProof } from "./proof.js";
 
 /** What one document came to. Its rows lie in its parts. */
 export interface DocumentResult {
@@ -10,6 +11,7 @@ export interface DocumentResult {
   readonly drift: Drift;
   /** Null where the document could not be read, and where no child chunks were to be. */
   readonly childLists: ChildLists | null;
+  readonly proof: DocumentProof;
 }
 
 /** A document that was read, and where its rows lie. */
@@ -22,17 +24,25 @@ export interface DumpedDocument extends DocumentResult {
 export interface DocumentProgress {
   /** 1 for the first reading of the document. */
   readonly attempt: number;
+  /** Times that the document was read, sweeps and this reading included. */
+  readonly sweeps: number;
   readonly checkpoint: Checkpoint;
   readonly docForm: string | null;
   /** Rows of the largest page of child chunks. */
   readonly childPage: number;
+  /** Whether a list took more than one answer. */
+  readonly isSplit: boolean;
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
   readonly drift: Drift;
 }
 
 /** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
 export function checkResult(value: unknown): DocumentResult | undefined {
-  return isObject(value) && isObject(value.row) && isObject(value.drift) && typeof value.childLists === "object"
+  return isObject(value) &&
+    isObject(value.row) &&
+    isObject(value.drift) &&
+    typeof value.childLists === "object" &&
+    isObject(value.proof)
     ? (value as unknown as DocumentResult)
     : undefined;
 }

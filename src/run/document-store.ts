@@ -76,6 +76,11 @@ export class DocumentStore<State, Result> {
     if (this.#parts.waiting > backpressure) await this.#writing;
   }
 
+  /** Whether lines are kept beside the rows. */
+  get hasAside(): boolean {
+    return this.#parts.has(this.#asideName);
+  }
+
   /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
   keepAside(lines: readonly string[]): void {
     if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);

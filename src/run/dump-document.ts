@@ -1,5 +1,6 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { IdSet } from "../crawl/id-set.js";
+import type { ProblemKind, TellProblem } from "../crawl/problems.js";
 import { SkipError } from "../errors.js";
 import type { Kind } from "../normalise/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
@@ -12,6 +13,7 @@ import {
   type DumpedDocument,
 } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
+import type { Proof } from "./proof.js";
 import { readLines } from "./read-lines.js";
 import type { RunTally } from "./run-tally.js";
 import { sweepDocument } from "./sweep-document.js";
@@ -21,12 +23,21 @@ const attempts = 3;
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
-class MovedError extends Error {}
+/** The document is not whole as it was read, and is read again. */
+class MovedError extends Error {
+  readonly kind: ProblemKind;
+
+  constructor(text: string, kind: ProblemKind) {
+    super(text);
+    this.kind = kind;
+  }
+}
 
 /**
- * Reads one document into its parts, or goes on where an earlier process stopped. A document that moves while it is read
- * is read again, three times in all; then it is `unstable`, and has what there was, each id once. One that cannot be
- * read is `failed` and has no rows. With `consistency: sweeps` every reading is followed by a second sweep.
+ * Reads one document into its parts, or goes on where an earlier process stopped, and proves it as the job wants it; one that
+ * is gone on with is always swept. A document that moves while it is read is read again, three times in all, from its end
+ * where it only grew; then it is `unstable`, and has what there was, each id once. So is one of which the service cannot
+ * render some rows. One that cannot be read is `failed` and has no rows.
  */
 export async function dumpDocument(
   api: KnowledgeApi,
@@ -43,31 +54,44 @@ export async function dumpDocument(
   }
   if (finished) await store.discard();
 
-  const paths = {
-    chunks: part(options, name, "chunks"),
-    childChunks: part(options, name, "child_chunks"),
-    aside: store.asidePath,
-  };
-  const twice = options.job.consistency === "sweeps";
-  let earlier = isBegun ? await resumed(store, paths.chunks) : undefined;
-  let sweeps = ((earlier?.progress.attempt ?? 1) - 1) * (twice ? 2 : 1);
+  const { consistency } = options.job;
+  let earlier = isBegun ? await resumed(store, part(options, name, "chunks")) : undefined;
+  let sweeps = earlier?.progress.sweeps ?? 0;
+  let fromTheEnd = consistency === "anchored";
   for (let number = earlier?.progress.attempt ?? 1; ; number++, earlier = undefined) {
-    const problems: string[] = [];
-    const problem = (text: string) => {
-      if (number < attempts) throw new MovedError(text);
-      problems.push(text);
+    const problems = new Set<string>();
+    const problem: TellProblem = (text, kind = "moved") => {
+      if (number < attempts && kind !== "unreadable") throw new MovedError(text, kind);
+      problems.add(text);
     };
-    const attempt = new DocumentAttempt(ref, store, number, options, earlier);
+    if (!earlier) sweeps++;
+    const attempt = new DocumentAttempt(
+      ref,
+      store,
+      { number, sweeps, fromTheEnd: fromTheEnd && isWhole(ref) },
+      options,
+      earlier,
+    );
     try {
-      sweeps++;
       await attempt.read(api, problem);
-      if (twice) {
-        sweeps++;
+      let proof = countedProof(attempt);
+      if (consistency !== "counts" || earlier) {
         await store.flush();
-        await sweepDocument(api, ref, paths, attempt, { lookAhead: options.lookAhead, problem });
+        const paths = {
+          chunks: part(options, name, "chunks"),
+          childChunks: part(options, name, "child_chunks"),
+          aside: store.hasAside ? store.asidePath : undefined,
+        };
+        proof = attempt.isAnchored ? "anchored" : "one answer";
+        let swept = 0;
+        for await (const _list of sweepDocument(api, ref, paths, attempt, { lookAhead: options.lookAhead, problem })) {
+          if (swept++ === 0) sweeps++;
+          if (!attempt.isAnchored) proof = "sweeps";
+        }
       }
-      const status = problems.length > 0 ? "unstable" : "complete";
-      const result = attempt.result(status, sweeps, problems.slice(0, 5).join("; ") || null);
+      const status = problems.size > 0 ? "unstable" : "complete";
+      const error = [...problems].slice(0, 5).join("; ") || null;
+      const result = attempt.result(status, sweeps, error, proof);
       await store.finish(result);
       return { ...result, files: store.files };
     } catch (error) {
@@ -77,9 +101,21 @@ export async function dumpDocument(
       }
       attempt.takeBack();
       await store.discard();
-      if (error instanceof SkipError) return { ...attempt.result("failed", sweeps, error.message), files: [] };
+      if (error instanceof SkipError) return { ...attempt.result("failed", sweeps, error.message, "none"), files: [] };
+      fromTheEnd = error.kind === "grew";
     }
   }
+}
+
+/** Rows may come and go in a filtered list wherever they stand. */
+function isWhole({ status, keyword }: DocumentRef): boolean {
+  return status.length === 0 && keyword === undefined;
+}
+
+/** The proof of a document of which nothing was read twice. */
+function countedProof({ isAnchored, isOneAnswer }: DocumentAttempt): Proof {
+  if (isOneAnswer) return "one answer";
+  return isAnchored ? "anchored" : "counts";
 }
 
 const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");

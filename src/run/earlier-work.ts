@@ -47,7 +47,8 @@ export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions)
     else await setAside(hold, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
-  else if (options.retryFailed) options.log("warn", "there is no run with failed documents to go on from: all is read");
+  else if (options.retryFailed)
+    options.log("warn", "no earlier run left failed documents to go on from: this one begins anew");
   return found;
 }
 

@@ -10,11 +10,14 @@ export interface EmbeddedLine extends KeptChildren {
   readonly chunkId: string;
 }
 
-/** Gives the embedded children of chunks as JSON lines, one for each chunk that has any. `first` is the place of the first. */
-export function embeddedLines(chunks: readonly Listed[], first: number): readonly string[] {
+/**
+ * Gives the embedded children of chunks as JSON lines, one for each chunk that has `least` or more. `first` is the place of the
+ * first chunk.
+ */
+export function embeddedLines(chunks: readonly Listed[], first: number, least = 1): readonly string[] {
   return chunks.flatMap((chunk, at) => {
     const children = embeddedChildren(chunk) ?? [];
-    return children.length > 0 ? [jsonText([first + at, chunk.id, children])] : [];
+    return children.length >= least ? [jsonText([first + at, chunk.id, children])] : [];
   });
 }
 

@@ -1,7 +1,8 @@
 import type { Listed } from "../client/check-list.js";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { plainText } from "../client/plain-text.js";
-import { readWholeList, type WholeList, type WholeListOptions } from "../crawl/read-whole-list.js";
+import type { LookAhead } from "../crawl/look-ahead.js";
+import { readWholeList, type WholeList } from "../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
 import type { Listing } from "./discovery.js";
@@ -26,11 +27,8 @@ export interface AllDatasets {
  * Every dataset of the service, apart from those whose chunks it does not give. StopError when they cannot be listed, or
  * none is left.
  */
-export async function listDatasets(
-  api: Pick<KnowledgeApi, "datasets">,
-  options: WholeListOptions,
-): Promise<AllDatasets> {
-  const { rows, problems, limited } = await readDatasets(api, options).catch((error: unknown) => {
+export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<AllDatasets> {
+  const { rows, problems, limited } = await readDatasets(api, lookAhead).catch((error: unknown) => {
     throw refusalOf(error) ?? error;
   });
   if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
@@ -62,10 +60,10 @@ function refusalOf(error: unknown): StopError | undefined {
 /** A service that refuses the parameter `include_all` is asked without it. */
 async function readDatasets(
   api: Pick<KnowledgeApi, "datasets">,
-  options: WholeListOptions,
+  lookAhead: LookAhead,
 ): Promise<WholeList & { readonly limited: boolean }> {
   const read = (includeAll: boolean) =>
-    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), options);
+    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), lookAhead);
   try {
     return { ...(await read(true)), limited: false };
   } catch (error) {

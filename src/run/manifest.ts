@@ -4,6 +4,7 @@ import type { DocumentRow } from "../normalise/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import type { ChildLists } from "./child-lists-read.js";
 import type { DiscoveredIds } from "./discovered.js";
+import type { DocumentProof } from "./proof.js";
 import type { RequestSum } from "./request-sum.js";
 
 /** What a run was and what it left; the last file of a run folder. */
@@ -32,6 +33,8 @@ export interface Manifest {
   readonly documents: readonly DocumentRow[];
   /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
   readonly child_lists: readonly ChildLists[];
+  /** What shows that a document is whole; one for each, in the order of the job. */
+  readonly proofs: readonly DocumentProof[];
   readonly files: readonly StagedFile[];
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   readonly drift: Readonly<Record<string, number>>;

@@ -153,6 +153,7 @@ function manifestOf(
     retries: requests.retriedBy,
     documents: reading.documents.map(({ row }) => row),
     child_lists: reading.documents.flatMap(({ childLists }) => childLists ?? []),
+    proofs: reading.documents.map(({ proof }) => proof),
     files,
     drift: driftOf(reading),
     warnings: warningsOf(reading, job),

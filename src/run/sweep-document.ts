@@ -3,8 +3,9 @@ import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { ChildSource } from "../crawl/child-evidence.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/content-digest.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
-import { halvingPages } from "../crawl/halve-pages.js";
+import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
+import type { TellProblem } from "../crawl/problems.js";
 import { sweepList } from "../crawl/sweep-list.js";
 import { readEmbedded } from "./embedded-part.js";
 import { readLines } from "./read-lines.js";
@@ -13,13 +14,19 @@ import { readLines } from "./read-lines.js";
 export interface PartPaths {
   readonly chunks: string;
   readonly childChunks: string;
-  /** Tells which chunks embed children, where any does. */
-  readonly aside: string;
+  /** What chunks embed, as far as it is kept; undefined where nothing is. */
+  readonly aside: string | undefined;
 }
 
 /** What is known of a reading. */
 export interface ReadRows {
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
+  /** Chunks that the service counted. */
+  readonly total: number;
+  /** Answers with which the chunks came, at the least. */
+  readonly chunkAnswers: number;
+  /** Whether the chunks are proved by having been read from their end. */
+  readonly isAnchored: boolean;
   /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
   readonly childPage: number;
   /** Where the children came from; those that chunks embed came with these, and are read again with them. */
@@ -27,38 +34,65 @@ export interface ReadRows {
 }
 
 /**
- * Reads the chunk pages of a document once more, and the child lists that took more than one answer, and tells `problem` of
- * every list that is not as it is stored. What is compared is what lies on the disk, whoever put it there.
+ * Reads every list of a document once more that took more than one answer, and tells `problem` of each that is not as it is
+ * stored. Gives the name of each list before it is read. What is compared is what lies on the disk, whoever put it there.
+ * Children that are stored as their chunk embedded them are those of one answer, and are not read again but with the chunks.
  */
-export async function sweepDocument(
+export async function* sweepDocument(
   api: KnowledgeApi,
   ref: DocumentRef,
   paths: PartPaths,
-  { counts, childPage, source }: ReadRows,
-  { lookAhead, problem }: { lookAhead: LookAhead; problem: (text: string) => void },
-): Promise<void> {
-  const lists = () => storedChildren(counts.child_chunks > 0 ? paths.childChunks : undefined, source, paths.aside);
-  const stored = new ContentDigest();
-  if (counts.chunks > 0)
-    for await (const line of readLines(paths.chunks)) stored.add(storedFingerprint(JSON.parse(line)));
-  if (source === "embedded") for await (const { isEmbedded, digest } of lists()) if (isEmbedded) stored.merge(digest);
-  const chunks = {
-    name: "chunks",
-    readPage: halvingPages((page, limit) => api.chunks(ref, page, limit), { name: "chunks", problem }),
-    stored,
-    fingerprints: source === "lists" ? fingerprintOf : fingerprintsWithChildren,
-  };
-  await sweepList(chunks, lookAhead, problem);
-  for await (const { chunkId, digest, isEmbedded } of lists()) {
-    if (isEmbedded || digest.rows <= childPage) continue;
+  { counts, total, chunkAnswers, isAnchored, childPage, source }: ReadRows,
+  { lookAhead, problem }: { lookAhead: LookAhead; problem: TellProblem },
+): AsyncGenerator<string> {
+  const childChunks = counts.child_chunks > 0 ? paths.childChunks : undefined;
+  if (chunkAnswers > 1 && !isAnchored) {
+    yield "chunks";
+    const stored = new ContentDigest();
+    if (counts.chunks > 0)
+      for await (const line of readLines(paths.chunks)) stored.add(storedFingerprint(JSON.parse(line)));
+    if (source === "embedded") await addEmbedded(stored, childChunks, paths.aside);
+    const read: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
+    const readPage = halvingPages(read, { name: "chunks", problem });
+    const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
+    await sweepList({ name: "chunks", readPage, stored, total, fingerprints }, lookAhead, problem);
+  }
+  for (const [chunkId, stored] of await splitLists(childChunks, paths.aside, childPage)) {
     const name = `children of chunk ${chunkId}`;
-    const list = {
-      name,
-      readPage: halvingPages((page, limit) => api.childChunks(ref, chunkId, page, limit), { name, problem }),
-      stored: digest,
-      fingerprints: fingerprintOf,
-    };
-    await sweepList(list, lookAhead, problem);
+    yield name;
+    const read: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
+    const readPage = halvingPages(read, { name, problem });
+    const list = { name, readPage, stored, total: stored.rows, fingerprints: fingerprintOf };
+    await sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind));
+  }
+}
+
+/** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
+async function splitLists(
+  path: string | undefined,
+  aside: string | undefined,
+  childPage: number,
+): Promise<ReadonlyMap<string, ContentDigest>> {
+  const lists = new Map<string, ContentDigest>();
+  for await (const { chunkId, digest } of digestsByParent(path))
+    if (digest.rows > childPage) lists.set(chunkId, digest);
+  if (lists.size === 0 || aside === undefined) return lists;
+  for await (const { chunkId, children } of readEmbedded(aside)) {
+    const embedded = new ContentDigest();
+    for (const child of children.flatMap(fingerprintOf)) embedded.add(child);
+    if (lists.get(chunkId)?.equals(embedded)) lists.delete(chunkId);
+  }
+  return lists;
+}
+
+/** Adds the stored children of the chunks that embed any; both stand in the order of the chunks. */
+async function addEmbedded(stored: ContentDigest, path: string | undefined, aside: string | undefined): Promise<void> {
+  const embedding = aside === undefined ? undefined : readEmbedded(aside);
+  let next = await embedding?.next();
+  for await (const { chunkId, digest } of digestsByParent(path)) {
+    if (next?.done !== false || next.value.chunkId !== chunkId) continue;
+    next = await embedding?.next();
+    stored.merge(digest);
   }
 }
 
@@ -75,28 +109,6 @@ function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
 
 function storedFingerprint(row: Readonly<Record<string, unknown>>): Fingerprinted {
   return { id: String(row.id), content: row.content, answer: row.answer };
-}
-
-interface StoredList {
-  readonly chunkId: string;
-  readonly digest: ContentDigest;
-  /** Whether they came with their chunk. */
-  readonly isEmbedded: boolean;
-}
-
-/** The lists of children as they are stored, chunk by chunk; chunks that embed children stand in the same order. */
-async function* storedChildren(
-  path: string | undefined,
-  source: ReadRows["source"],
-  aside: string,
-): AsyncGenerator<StoredList> {
-  const embedding = source === "embedded" ? readEmbedded(aside) : undefined;
-  let next = await embedding?.next();
-  for await (const { chunkId, digest } of digestsByParent(path)) {
-    const isEmbedded = next?.done === false && next.value.chunkId === chunkId;
-    if (isEmbedded) next = await embedding?.next();
-    yield { chunkId, digest, isEmbedded };
-  }
 }
 
 /** A digest for each parent: the children of one stand together. */

@@ -81,7 +81,6 @@ describe("parents that embed their children", () => {
 
   it.each<[string, (chunk: ChunkRecord, at: number) => unknown]>([
     ["cut short to twenty", (chunk) => rows(chunk).slice(0, 20)],
-    ["turned round", (chunk) => rows(chunk).toReversed()],
     ["without a field", (chunk) => rows(chunk).map((row) => ({ ...Object(row), word_count: undefined }))],
     ["with a field more", (chunk) => rows(chunk).map((row) => ({ ...Object(row), score: 0 }))],
     ["with an id twice", (chunk, at) => (at === 40 ? [...rows(chunk), ...rows(chunk)] : rows(chunk))],
@@ -99,6 +98,17 @@ describe("parents that embed their children", () => {
     expect(new Set(askedOf(crawling)).size).toBe(pages);
   });
 
+  it("in another order than their lists: are taken as they are", async () => {
+    const crawling = await startCrawling({ chunks: 150, docForm: "hierarchical_model", childrenPerChunk });
+    for (const chunk of crawling.document.chunks) chunk.child_chunks = rows(chunk).toReversed();
+    const { batches, problems } = await crawl(crawling, { childChunks: "auto" });
+    expect(problems).toEqual([]);
+    expect(planOf(batches)?.source).toBe("embedded");
+    const [, , second] = crawling.document.chunks;
+    const taken = recordsOf(batches).children.filter(({ segment_id }) => segment_id === second?.id);
+    expect(taken).toEqual(second ? rows(second) : []);
+  });
+
   it("none of which do: every list is asked", async () => {
     const options = { chunks: 30, docForm: "hierarchical_model", childrenPerChunk: 2 };
     for (const more of [{ embedChildren: false }, { variant: "old" as const }]) {
@@ -109,16 +119,19 @@ describe("parents that embed their children", () => {
   });
 });
 
-test("of a long list that differs at its very end, the first ten pages are not asked for again", async () => {
-  const options = { chunks: 1, docForm: "hierarchical_model", childrenPerChunk: 1_300 };
-  const crawling = await startCrawling(options);
+test.each([
+  ["on its tenth page: the list is read, and its first ten pages are not asked for again", 999, 13, "lists"],
+  ["behind its tenth page: the sample does not reach it", 1_000, 10, "embedded"],
+])("a long list that differs %s", async (_, at, requests, source) => {
+  const crawling = await startCrawling({ chunks: 1, docForm: "hierarchical_model", childrenPerChunk: 1_300 });
   const [chunk] = crawling.document.chunks;
   const rows = Array.isArray(chunk?.child_chunks) ? chunk.child_chunks : [];
-  if (chunk) chunk.child_chunks = [...rows.slice(0, -1), { ...Object(rows.at(-1)), content: "another" }];
-  const { same } = await crawlTwice(crawling);
-  expect(same).toBe(true);
+  if (chunk) chunk.child_chunks = rows.with(at, { ...Object(rows[at]), content: "another" });
+  const { batches } = await crawl(crawling, { childChunks: "auto" });
+  expect(planOf(batches)?.source).toBe(source);
   const pages = askedOf(crawling).flatMap((url) => /child_chunks\?page=(\d+)/.exec(url)?.[1] ?? []);
-  expect(pages.map(Number).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12, 12, 13, 13]);
+  const expected = Array.from({ length: requests }, (_value, index) => index + 1);
+  expect(pages.map(Number).sort((a, b) => a - b)).toEqual(expected);
 });
 
 test("a document of an unknown form: every list is asked", async () => {

@@ -13,7 +13,7 @@ async function sweep(now: readonly number[], readPage?: (page: number) => Promis
   const problems: string[] = [];
   const pages = async (page: number) => pageOf(now.slice(page * 2 - 2, page * 2), now.length);
   const fingerprints = ({ id, content }: { id: string; content?: unknown }) => [{ id, content }];
-  const list = { name: "chunks", readPage: readPage ?? pages, stored, fingerprints };
+  const list = { name: "chunks", readPage: readPage ?? pages, stored, total: 5, fingerprints };
   await sweepList(list, new LookAhead(2), (text) => void problems.push(text));
   return problems;
 }
@@ -23,13 +23,16 @@ describe("sweepList", () => {
     expect(await sweep(now)).toEqual([]);
   });
 
+  const others = "chunks: a second sweep found other ids or contents";
+  const counted = (rows: number) => `total of chunks went from 5 to ${rows} between two pages`;
+
   it.each([
-    ["a row replaced", [0, 1, 2, 3, 9]],
-    ["a row deleted", [0, 1, 2, 3]],
-    ["a row added", [0, 1, 2, 3, 4, 5]],
-    ["nothing left", []],
-  ])("tells of %s", async (_, now) => {
-    expect(await sweep(now)).toEqual(["chunks: a second sweep found other ids or contents"]);
+    ["a row replaced", [0, 1, 2, 3, 9], [others]],
+    ["a row deleted", [0, 1, 2, 3], [counted(4), others]],
+    ["a row added", [0, 1, 2, 3, 4, 5], [counted(6), others]],
+    ["nothing left", [], [counted(0), others]],
+  ])("tells of %s", async (_, now, problems) => {
+    expect(await sweep(now)).toEqual(problems);
   });
 
   it("tells of content that changed", async () => {
@@ -41,8 +44,8 @@ describe("sweepList", () => {
   });
 
   it("tells of a sweep that does not add up in itself", async () => {
-    const counted = async (page: number) => pageOf(page === 1 ? idsFrom(0, 5) : [], 6);
-    expect(await sweep([], counted)).toEqual(["chunks: the service counts 6 and lists 5"]);
+    const six = async (page: number) => pageOf(page === 1 ? idsFrom(0, 5) : [], 6);
+    expect(await sweep([], six)).toEqual([counted(6), "chunks: the service counts 6 and lists 5"]);
     expect(await sweep([0, 1, 1, 2, 3])).toContain("1 of 2 ids on a page of chunks came before");
   });
 

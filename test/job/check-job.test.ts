@@ -150,7 +150,7 @@ describe("one wrong value, one problem", () => {
       "datasets[0].keyword: got 2024, expected text that is not empty, in quotes where it looks like a number",
     ],
     [{ ...smallJob, child_chunks: true }, "child_chunks: got true, expected all, auto or none"],
-    [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected counts or sweeps'],
+    [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected sweeps, counts or anchored'],
     [withOutput("there"), 'output: got "there", expected a mapping such as {dir: output, formats: [jsonl]}'],
     [withOutput({ dir: "" }), 'output.dir: got "", expected the path of a folder, without a question mark in it'],
     [

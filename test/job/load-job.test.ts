@@ -28,7 +28,7 @@ datasets:
     status: [completed]            # optional filter of chunks, sent as status=…&status=…
     keyword: text                  # optional filter of chunks
 child_chunks: all                  # all (default): the child list of every chunk · auto: fewest requests · none
-consistency: counts                # counts (default) · sweeps: read until two sweeps agree
+consistency: sweeps                # sweeps (default): read until two sweeps agree · counts · anchored
 output:
   dir: output
   formats: [jsonl, duckdb]         # of jsonl, csv, parquet, duckdb
@@ -62,7 +62,7 @@ const contractJob: Job = {
     },
   ],
   childChunks: "all",
-  consistency: "counts",
+  consistency: "sweeps",
   resumeWithin: 24,
   output: {
     dir: "output",
@@ -222,11 +222,12 @@ describe("flags", () => {
       format: ["jsonl,parquet"],
       concurrency: "16",
       childChunks: "none",
-      consistency: "counts",
+      consistency: "anchored",
       csvSafe: true,
       keepSignatures: true,
     };
-    const { service, output, childChunks } = await load(job, { flags });
+    const { service, output, childChunks, consistency } = await load(job, { flags });
+    expect(consistency).toBe("anchored");
     expect(service.concurrency).toBe(16);
     expect(output).toEqual({
       ...contractJob.output,
@@ -248,7 +249,7 @@ describe("flags", () => {
     expect(await problems(smallJob, { flags })).toEqual([
       "--concurrency: got 100, expected a whole number from 1 to 64",
       '--child-chunks: got "some", expected all, auto or none',
-      '--consistency: got "often", expected counts or sweeps',
+      '--consistency: got "often", expected sweeps, counts or anchored',
       '--out: got "", expected the path of a folder, without a question mark in it',
       '--format: got "xml", expected jsonl, csv, parquet or duckdb',
     ]);
@@ -449,7 +450,7 @@ const anyJob = fc.record(
       { minLength: 1, maxLength: 3, selector: ({ id }) => id },
     ),
     child_chunks: fc.constantFrom("all", "none"),
-    consistency: fc.constant("counts"),
+    consistency: fc.constantFrom("sweeps", "counts", "anchored"),
     output: fc.record(
       {
         dir: fc.stringMatching(/^[\w./ -]{1,20}$/),

@@ -56,7 +56,7 @@ test("a document that is not there: the others are published, the reason stands 
     total: 130,
     chunk_count: 130,
     child_chunk_count: 260,
-    sweeps: 1,
+    sweeps: 2,
     error: null,
   });
   expect(manifest.documents).toEqual([failed, read]);

@@ -88,10 +88,15 @@ function driftOf({ chunks, children }: ReturnType<typeof expectedOf>) {
 /** The least number of requests that a service allows which puts `cap` rows on a page. */
 function leastRequests(dataset: TestDataset, cap: number): number {
   const pages = (rows: number) => Math.max(1, Math.ceil(rows / cap));
+  const sweeps = (rows: number) => (rows > cap ? 2 : 1);
   let sum = 1 + 2 * dataset.batches.size; // metadata fields once, every batch before and after
   for (const { chunks, children } of dataset.documents.values()) {
-    sum += pages(chunks.length);
-    for (const chunk of chunks) sum += pages(children.get(chunk.id)?.length ?? 0);
+    sum += pages(chunks.length) * sweeps(chunks.length);
+    for (const chunk of chunks) {
+      const [listed, embedded] = [children.get(chunk.id) ?? [], chunk.child_chunks];
+      const isShown = Array.isArray(embedded) && embedded.length === listed.length;
+      sum += pages(listed.length) * (isShown ? 1 : sweeps(listed.length));
+    }
   }
   return sum;
 }

@@ -212,7 +212,7 @@ test("--retry-failed without anything to go on from says so and reads everything
   const { jobWith, run, messages } = await startPlace();
   const { manifest } = await run(await jobWith("test"), { retryFailed: true });
   expect(manifest.status).toBe("complete");
-  expect(messages).toEqual(["there is no run with failed documents to go on from: all is read"]);
+  expect(messages).toEqual(["no earlier run left failed documents to go on from: this one begins anew"]);
 });
 
 test("numbers that a double cannot hold come through a resume as they were", async () => {

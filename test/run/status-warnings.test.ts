@@ -12,6 +12,7 @@ const row = (total: number) => ({
   sweeps: 1,
   error: null,
 });
+const proof = { dataset_id: "d", document_id: "x", proof: "counts" as const };
 const reading = (status: string | null) => ({
   rows: [{ document_id: "x", indexing_status: status }],
   failures: [],
@@ -31,13 +32,13 @@ test.each([
   const facts = {
     before: reading(before),
     after: reading(after),
-    documents: [{ row: row(total), drift: {}, childLists: null }],
+    documents: [{ row: row(total), drift: {}, childLists: null, proof }],
   };
   expect(statusWarnings(facts, () => false)).toEqual(warnings);
 });
 
 test("nothing is said of documents in no batch, nor of an empty one of which only some chunks were asked for", () => {
-  const documents = [{ row: row(0), drift: {}, childLists: null }];
+  const documents = [{ row: row(0), drift: {}, childLists: null, proof }];
   expect(statusWarnings({ before: none, after: none, documents }, () => false)).toEqual([]);
   expect(statusWarnings({ before: reading("completed"), after: none, documents }, () => true)).toEqual([]);
 });
@@ -50,13 +51,13 @@ test.each([
   [null, 3, []],
 ])("listed as %j with %i chunks", (status, total, warnings) => {
   const listed = [{ document_id: "x", indexing_status: status }];
-  const documents = [{ row: row(total), drift: {}, childLists: null }];
+  const documents = [{ row: row(total), drift: {}, childLists: null, proof }];
   expect(statusWarnings({ before: none, after: none, documents, listed }, () => false)).toEqual(warnings);
 });
 
 test("the batch of a document knows better than the list", () => {
   const listed = [{ document_id: "x", indexing_status: "indexing" }];
-  const documents = [{ row: row(3), drift: {}, childLists: null }];
+  const documents = [{ row: row(3), drift: {}, childLists: null, proof }];
   const facts = { before: reading("completed"), after: reading("completed"), documents, listed };
   expect(statusWarnings(facts, () => false)).toEqual([]);
 });

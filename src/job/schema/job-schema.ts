@@ -45,8 +45,10 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     ),
   ),
   consistency: v.pipe(
-    v.nullish(v.picklist(["counts", "sweeps"], "counts or sweeps"), "counts"),
-    v.description("counts: rows read must equal the total. sweeps: read until two sweeps agree."),
+    v.nullish(v.picklist(["sweeps", "counts", "anchored"], "sweeps, counts or anchored"), "sweeps"),
+    v.description(
+      "sweeps: lists of more than one answer are read twice, and must agree. anchored: chunks are read from their end and must keep their ranks, which half of the pages prove; swept where that cannot be. counts: as many rows as the total, which cannot see as many rows deleted as added.",
+    ),
   ),
   resume_within: v.pipe(
     v.nullish(positiveNumber(8760, "a number of hours"), 24),

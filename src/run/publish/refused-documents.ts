@@ -3,6 +3,7 @@ import { selectFromJsonl } from "../../sinks/duckdb-read.js";
 import type { PartFile } from "../../sinks/join-parts.js";
 import { isDiskError } from "../disk-error.js";
 import type { DumpedDocument } from "../document-result.js";
+import { proofOf } from "../proof.js";
 import type { Reading } from "../reading.js";
 
 /** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */
@@ -69,6 +70,7 @@ function failed({ row }: DumpedDocument, reason: string, memory: string): Dumped
     row: { ...row, status: "failed", chunk_count: 0, child_chunk_count: 0, error },
     drift: {},
     childLists: null,
+    proof: proofOf(row, "none"),
     files: [],
   };
 }

@@ -1,0 +1,118 @@
+import type { Listed } from "../client/check-list.js";
+import { type LookAhead, mapAhead } from "./look-ahead.js";
+import type { TellProblem } from "./problems.js";
+import { type PageRead, pagesOf, type ReadPage, readList, rowsOn } from "./read-list.js";
+
+/**
+ * A page, and what the proof of the list was when it came. in order: none but what every list has. from the end: none yet, and
+ * the pages come in another order than they are given out. anchored: the list is proved.
+ */
+export interface AnchoredPage extends PageRead {
+  readonly order: "in order" | "from the end" | "anchored";
+}
+
+export interface AnchoredReading {
+  readonly readPage: ReadPage;
+  /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. */
+  readonly readRow: (rank: number) => Promise<Listed | undefined>;
+  readonly lookAhead: LookAhead;
+  readonly problem: TellProblem;
+}
+
+/** Times that the last page is looked for while the list grows. */
+const lastPageTries = 10;
+
+/**
+ * Reads a list of chunks that only grows: page 1, then the last page, then the others. Two requests for one row each show at
+ * the end that page 1's last row and the last page's first row still have their ranks. The pages come in order, the last one
+ * with the verdict; a list that this is not made for is read in order, and its pages say so.
+ *
+ * Why this is a proof: the service adds a chunk behind the greatest position and lists chunks by position and id, so that
+ * nothing comes in before a row that is there. A row then keeps its rank only if nothing before it was deleted. So the rows
+ * before the last page were all there, and no others, from the answer that brought the last page to the end; those of page 1
+ * were since the beginning. The ids are those of the moment of that answer, which told as many rows as there are. It needs
+ * positions and ids that rise strictly, all indexing to be finished, since that adds rows anywhere, and no filter.
+ */
+export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
+  const { readPage, readRow, lookAhead, problem } = reading;
+  const first = await readPage(1);
+  const size = rowsOn(first);
+  const isLong = pagesOf({ total: first.total, pageSize: size }) > 1;
+  const last = isLong && canBeAnchor(first) ? await findLastPage(reading, first.total, size) : undefined;
+  if (!last) {
+    for await (const page of readList(readPage, lookAhead, first)) yield { ...page, order: "in order" };
+    return;
+  }
+  const { total } = last.page;
+  const between = mapAhead(numbersBetween(1, last.number), lookAhead, readPage);
+  const rising = new Rising();
+  const told = (page: PageRead, order: AnchoredPage["order"]): AnchoredPage => {
+    const flaw = rising.flawIn(page.rows);
+    if (flaw) problem(`chunks: ${flaw}, so that they cannot be read from the end`);
+    return { ...page, total, order };
+  };
+  yield told(first, "from the end");
+  for await (const page of between) {
+    if (rowsOn(page) !== size) problem(`chunks: a page of ${size} rows has ${rowsOn(page)}`);
+    yield told(page, "from the end");
+  }
+  const anchors = [
+    { rank: size, row: first.rows.at(-1) },
+    { rank: (last.number - 1) * size + 1, row: last.page.rows[0] },
+  ];
+  const now = await Promise.all(anchors.map(({ rank }) => readRow(rank)));
+  const moved = anchors.find(({ row }, at) => !isSameRow(row, now[at]));
+  if (moved) problem(`chunks: row ${moved.rank} was another at the end, so that rows before it came or went`);
+  yield told(last.page, moved ? "in order" : "anchored");
+}
+
+/** The page with which the list ended in the moment of its answer; undefined, and told, where it cannot be had. */
+async function findLastPage(
+  { readPage, problem }: AnchoredReading,
+  total: number,
+  pageSize: number,
+): Promise<{ readonly number: number; readonly page: PageRead } | undefined> {
+  let number = pagesOf({ total, pageSize });
+  for (let tries = 1; tries <= lastPageTries && number > 1; tries++) {
+    const page = await readPage(number);
+    if (page.rows.length > 0 && (number - 1) * pageSize + page.rows.length === page.total) {
+      if (canBeAnchor(page)) return { number, page };
+      problem("chunks: the last page did not come whole with one answer, or is not indexed yet");
+      return undefined;
+    }
+    number = pagesOf({ total: page.total, pageSize });
+  }
+  problem("chunks: the last page could not be found: the list moved whenever it was read");
+  return undefined;
+}
+
+function* numbersBetween(first: number, last: number): Generator<number> {
+  for (let number = first + 1; number < last; number++) yield number;
+}
+
+/** A page whose rows were all there in one moment, and of which none is on its way to its place. */
+function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
+  return piece === undefined && unreadable.length === 0 && new Rising().flawIn(rows) === undefined;
+}
+
+/** Watches whether rows rise strictly by position and id, and are all indexed. */
+class Rising {
+  #before: { readonly position: number; readonly id: string } | undefined;
+
+  /** What is wrong with the next rows; undefined if nothing is. */
+  flawIn(rows: readonly Listed[]): string | undefined {
+    for (const { id, position, status } of rows) {
+      if (typeof position !== "number") return `chunk ${id} has no position`;
+      if (status !== "completed" && status !== "error") return `chunk ${id} is not indexed yet`;
+      const before = this.#before;
+      this.#before = { position, id };
+      const rises = !before || position > before.position || (position === before.position && id > before.id);
+      if (!rises) return `chunk ${id} does not stand behind the one before it`;
+    }
+    return undefined;
+  }
+}
+
+function isSameRow(then: Listed | undefined, now: Listed | undefined): boolean {
+  return then !== undefined && then.id === now?.id && then.position === now.position;
+}

@@ -1,0 +1,106 @@
+import type { Listed } from "../client/check-list.js";
+import { noChildren, unlessGone } from "./child-lists.js";
+import { ListProof } from "./list-proof.js";
+import type { LookAhead } from "./look-ahead.js";
+import type { TellProblem } from "./problems.js";
+import { type PageRead, type ReadPage, readList } from "./read-list.js";
+
+/** A child list, of which the first page is there. */
+export interface OpenList {
+  readonly chunkId: string;
+  readonly readPage: ReadPage;
+  readonly first: PageRead;
+}
+
+/** Children of one chunk as they are given out. */
+export interface ChildRows {
+  readonly records: readonly Listed[];
+  /** Whether they came with a request of their own. */
+  readonly isPage: boolean;
+  readonly piece: number | undefined;
+  /** Children of the chunk, when these are the last of them; undefined before, and where the list is not whole. */
+  readonly all: number | undefined;
+}
+
+export interface ListReading {
+  readonly lookAhead: LookAhead;
+  readonly problem: TellProblem;
+}
+
+/**
+ * The children of one chunk from the pages of its list. Where the chunk embeds as many children as a list of several pages
+ * counts, they may come from there: the service orders children by position alone, so that pages repeat some and lack others
+ * where positions are equal, at every read.
+ */
+export function readChildList(
+  list: OpenList,
+  embedded: readonly Listed[] | undefined,
+  reading: ListReading,
+): AsyncGenerator<ChildRows> {
+  const { rows, total } = list.first;
+  const mayBeTied = rows.length < total && embedded?.length === total;
+  return mayBeTied ? readTiedList(list, embedded, reading) : readPages(list, reading);
+}
+
+/** Page by page, as they come. */
+async function* readPages(list: OpenList, { lookAhead, problem }: ListReading): AsyncGenerator<ChildRows> {
+  const proof = new ListProof(nameOf(list), problem);
+  for await (const page of pagesOf(list, lookAhead)) {
+    const records = proof.add(page);
+    yield { records, isPage: true, piece: page.piece, all: proof.isWhole ? proof.ids.size : undefined };
+    if (proof.isStuck) break;
+  }
+  proof.finish();
+}
+
+/**
+ * All pages, and only then their rows: those of the list if it is whole, else those that the chunk embeds, if they hold
+ * everything that the list showed. There are as many of them as the list counts, each with an id of its own.
+ */
+async function* readTiedList(
+  list: OpenList,
+  embedded: readonly Listed[],
+  { lookAhead, problem }: ListReading,
+): AsyncGenerator<ChildRows> {
+  const told: Parameters<TellProblem>[] = [];
+  const proof = new ListProof(nameOf(list), (...what) => void told.push(what));
+  const pages: ChildRows[] = [];
+  let isStill = true;
+  const watch = (page: PageRead) => {
+    isStill &&= page.total === list.first.total;
+  };
+  for await (const page of pagesOf(list, lookAhead, watch)) {
+    const records = proof.add(page);
+    pages.push({ records, isPage: true, piece: page.piece, all: proof.isWhole ? proof.ids.size : undefined });
+    if (proof.isStuck) break;
+  }
+  proof.finish();
+  if (told.length > 0 && isStill && holdsAll(embedded, pages)) {
+    yield { records: [], isPage: true, piece: undefined, all: undefined };
+    yield { records: embedded, isPage: false, piece: undefined, all: embedded.length };
+    return;
+  }
+  for (const what of told) problem(...what);
+  yield* pages;
+}
+
+/** The pages of a list; `watch` sees every answer behind the first, an empty one and that of a list that is gone, too. */
+function pagesOf(
+  { readPage, first }: OpenList,
+  lookAhead: LookAhead,
+  watch: (page: PageRead) => void = () => {},
+): AsyncGenerator<PageRead> {
+  const read = async (number: number) => {
+    const page = (await unlessGone(readPage, number)) ?? noChildren;
+    watch(page);
+    return page;
+  };
+  return readList(read, lookAhead, first);
+}
+
+function holdsAll(embedded: readonly Listed[], pages: readonly ChildRows[]): boolean {
+  const ids = new Set(embedded.map(({ id }) => id));
+  return pages.every(({ records }) => records.every(({ id }) => ids.has(id)));
+}
+
+const nameOf = ({ chunkId }: OpenList): string => `children of chunk ${chunkId}`;

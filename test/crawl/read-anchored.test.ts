@@ -1,0 +1,137 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Listed } from "../../src/client/check-list.js";
+import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { type AnchoredPage, readAnchored } from "../../src/crawl/read-anchored.js";
+
+const size = 5;
+
+type Edit = "append" | { readonly delete: number };
+
+/** A list of chunks as the service keeps it, which is edited just before some requests. */
+class Moving {
+  #rows: readonly Listed[];
+  readonly #edits: readonly (readonly Edit[])[];
+  #added: number;
+  /** The ids at the moment of each answer, the first state included. */
+  readonly states: string[][] = [];
+  readonly asked: string[] = [];
+
+  constructor(rows: readonly Listed[], edits: readonly (readonly Edit[])[] = []) {
+    this.#rows = rows;
+    this.#edits = edits;
+    this.#added = rows.length;
+  }
+
+  #edit(): void {
+    for (const edit of this.#edits[this.asked.length] ?? []) {
+      if (edit === "append") this.#rows = [...this.#rows, chunkAt(++this.#added)];
+      else this.#rows = this.#rows.filter((_, at) => at !== edit.delete % this.#rows.length);
+    }
+    this.states.push(this.#rows.map(({ id }) => id));
+  }
+
+  readonly readPage = async (page: number) => {
+    this.#edit();
+    this.asked.push(`page ${page}`);
+    return { rows: this.#rows.slice(page * size - size, page * size), total: this.#rows.length, docForm: null };
+  };
+
+  readonly readRow = async (rank: number) => {
+    this.#edit();
+    this.asked.push(`row ${rank}`);
+    return this.#rows[rank - 1];
+  };
+}
+
+/** Ids do not rise with positions, as those of the service do not. */
+const chunkAt = (position: number): Listed => ({ id: `${position % 7} ${position}`, position, status: "completed" });
+const chunks = (count: number) => Array.from({ length: count }, (_, at) => chunkAt(at + 1));
+
+async function read(list: Pick<Moving, "readPage" | "readRow">) {
+  const pages: AnchoredPage[] = [];
+  const problems: string[] = [];
+  const problem = (text: string) => void problems.push(text);
+  for await (const page of readAnchored({ ...list, lookAhead: new LookAhead(0), problem })) pages.push(page);
+  return { ids: pages.flatMap(({ rows }) => rows.map(({ id }) => id)), last: pages.at(-1), problems };
+}
+
+test("whatever is added and deleted meanwhile, what is called anchored is a state of the list", async () => {
+  const edit = fc.oneof(fc.constant<Edit>("append"), fc.record({ delete: fc.nat({ max: 60 }) }));
+  const script = fc.array(fc.oneof(fc.constant([]), fc.array(edit, { maxLength: 2 })), { maxLength: 16 });
+  let [anchored, moved] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), script, async (count, edits) => {
+      const list = new Moving(chunks(count), edits);
+      const { ids, last, problems } = await read(list);
+      if (problems.length > 0 || last?.order !== "anchored") return void moved++;
+      anchored++;
+      expect(list.states).toContainEqual(ids);
+      expect(last.total).toBe(ids.length);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(anchored).toBeGreaterThan(200);
+  expect(moved).toBeGreaterThan(200);
+});
+
+test("a list that only grows is anchored, and no page is read twice but a last one that is full by then", async () => {
+  const appends = fc.array(fc.array(fc.constant<Edit>("append"), { maxLength: 2 }), { maxLength: 16 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), appends, async (count, edits) => {
+      const list = new Moving(chunks(count), edits);
+      const { ids, last, problems } = await read(list);
+      expect({ problems, order: last?.order }).toEqual({ problems: [], order: "anchored" });
+      expect(list.states).toContainEqual(ids);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("page 1, the last page, the others, two rows", async () => {
+  const list = new Moving(chunks(18));
+  expect((await read(list)).ids).toEqual(chunks(18).map(({ id }) => id));
+  expect(list.asked).toEqual(["page 1", "page 4", "page 2", "page 3", "row 5", "row 16"]);
+});
+
+describe("lists that this is not made for", () => {
+  const rows = chunks(12);
+  const other = (at: number, differences: Partial<Listed>) =>
+    rows.map((row, index) => (index === at ? { ...row, ...differences } : row));
+
+  test.each<[string, readonly Listed[]]>([
+    ["a chunk of page 1 that is being indexed", other(2, { status: "indexing" })],
+    ["a chunk of the last page that is being indexed", other(11, { status: "waiting" })],
+    ["no position on page 1", other(0, { position: undefined })],
+    ["positions that fall on page 1", other(3, { position: 1 })],
+    ["one position, and ids that fall", [{ ...chunkAt(1), id: "b" }, { ...chunkAt(1), id: "a" }, ...rows.slice(2)]],
+    ["one page", chunks(5)],
+    ["nothing", []],
+  ])("%s: it is read in order", async (_, list) => {
+    const { ids, last } = await read(new Moving(list));
+    expect(ids).toEqual(list.map(({ id }) => id));
+    expect(last?.order).toBe("in order");
+  });
+
+  test.each<[string, readonly Listed[], RegExp]>([
+    [
+      "is being indexed",
+      other(7, { status: "indexing" }),
+      /is not indexed yet, so that they cannot be read from the end/,
+    ],
+    ["stands before the one before it", other(7, { position: 2 }), /does not stand behind the one before it/],
+    ["has the position of one on the page before", other(5, { position: 5, id: "0" }), /does not stand behind/],
+  ])("a chunk in the middle %s: that is told", async (_, list, problem) => {
+    expect((await read(new Moving(list))).problems).toEqual([expect.stringMatching(problem)]);
+  });
+});
+
+test("a service that gives another row, or none, for a rank is told of", async () => {
+  for (const row of [undefined, chunkAt(99), { ...chunkAt(5), position: 6 }]) {
+    const list = new Moving(chunks(12));
+    const readRow = async (rank: number) => (rank === size ? row : list.readRow(rank));
+    const { last, problems } = await read({ readPage: list.readPage, readRow });
+    expect(problems).toEqual(["chunks: row 5 was another at the end, so that rows before it came or went"]);
+    expect(last?.order).toBe("in order");
+  }
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { deleteChunks } from "../servers/edits.js";
+import { append, idsOf, makeIndexed, startPlace } from "./proving.js";
+
+const isPage = (path: string) => path.endsWith("/segments");
+
+test("a document that grows at every request comes to an end: its chunks are those of one moment", async () => {
+  const document = makeIndexed({ chunks: 420 });
+  let added = 0;
+  const { run } = await startPlace([document], { onRequest: () => append(document, 1_000 + added++) });
+  for (const childChunks of ["none", "auto", "all"]) {
+    const { manifest, chunks } = await run({ child_chunks: childChunks });
+    expect(manifest.documents[0], childChunks).toMatchObject({ status: "complete", error: null });
+    expect(manifest.proofs).toMatchObject([{ document_id: document.id, proof: "anchored" }]);
+    expect(idsOf(chunks)).toEqual(idsOf(document.chunks.slice(0, chunks.length)));
+    expect(chunks.length).toBe(manifest.documents[0]?.total);
+    expect(chunks.length).toBeGreaterThan(420);
+  }
+});
+
+test("anchored: a document at rest takes one request a page and two for single rows", async () => {
+  const document = makeIndexed({ chunks: 501 });
+  const { run, server } = await startPlace([document]);
+  const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  expect(manifest.proofs[0]?.proof).toBe("anchored");
+  const asked = server.requests.filter(({ path }) => isPage(path)).map(({ query }) => query);
+  const pages = [1, 6, 2, 3, 4, 5].map((page) => `page=${page}&limit=100`);
+  expect(asked).toEqual([...pages, "page=100&limit=1", "page=501&limit=1"]);
+});
+
+test.each([
+  ["on page 1", 0],
+  ["in the middle", 250],
+])(
+  "anchored: a chunk deleted %s after the last page was read is noticed, and the document read again",
+  async (_, at) => {
+    const document = makeIndexed({ chunks: 420 });
+    const { run, server } = await startPlace([document]);
+    server.behaviour.onRequest = ({ query, nth }) => {
+      if (!query.startsWith("page=3&") || nth > 0) return;
+      deleteChunks(document, at, 1);
+      append(document, 99); // the total stays
+    };
+    const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored" });
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", error: null });
+    expect(manifest.proofs[0]?.proof).toBe("sweeps");
+    expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  },
+);
+
+test.each<[string, (document: ReturnType<typeof makeIndexed>) => void, Record<string, unknown>]>([
+  ["is being indexed", ({ chunks }) => Object.assign(chunks[3] ?? {}, { status: "indexing" }), {}],
+  ["has no strictly rising positions", ({ chunks }) => chunks.reverse(), {}],
+  ["is filtered", () => {}, { status: ["completed"] }],
+])("anchored: a document that %s is swept", async (_, change, filter) => {
+  const document = makeIndexed({ chunks: 250 });
+  change(document);
+  const { run, dataset } = await startPlace([document]);
+  const datasets = [{ id: dataset.id, documents: [document.id], ...filter }];
+  const { manifest, chunks } = await run({ child_chunks: "none", consistency: "anchored", datasets });
+  expect(manifest.documents[0]).toMatchObject({ status: "complete", error: null });
+  expect(manifest.proofs[0]?.proof).toBe("sweeps");
+  expect(chunks.length).toBe(manifest.documents[0]?.total);
+});
+
+test("a document that grows and loses chunks at every request is unstable", async () => {
+  const document = makeIndexed({ chunks: 420 });
+  let added = 0;
+  const { run } = await startPlace([document], {
+    onRequest: () => {
+      append(document, 1_000 + added++);
+      append(document, 1_000 + added++);
+      deleteChunks(document, 0, 1);
+    },
+  });
+  const { manifest } = await run({ child_chunks: "none" });
+  expect(manifest.documents[0]?.status).toBe("unstable");
+  expect(manifest.proofs[0]?.proof).toBe("none");
+});
