@@ -15,6 +15,8 @@ export interface WholeList {
   readonly rows: readonly Listed[];
   /** What shows that rows may be missing; empty when the list was proved whole. */
   readonly problems: readonly string[];
+  /** How many pages it has. */
+  readonly pages: number;
 }
 
 class MovedError extends Error {}
@@ -33,10 +35,10 @@ export async function readWholeList(name: string, read: ReadSizedPage, lookAhead
     };
     try {
       const readPage = halvingPages(read, { name, problem });
-      const { rows, total, answers } = await readOnce(name, readPage, lookAhead, problem);
+      const { rows, total, pages, answers } = await readOnce(name, readPage, lookAhead, problem);
       if (answers > 1)
         await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, problem);
-      return { rows, problems };
+      return { rows, problems, pages };
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
     }
@@ -48,18 +50,24 @@ async function readOnce(
   readPage: Parameters<typeof readList>[0],
   lookAhead: LookAhead,
   problem: TellProblem,
-): Promise<{ readonly rows: readonly Listed[]; readonly total: number; readonly answers: number }> {
+): Promise<{
+  readonly rows: readonly Listed[];
+  readonly total: number;
+  readonly pages: number;
+  readonly answers: number;
+}> {
   const proof = new ListProof(name, problem);
   const rows: Listed[] = [];
-  let [total, answers] = [0, 0];
+  let [total, pages, answers] = [0, 0, 0];
   for await (const page of readList(readPage, lookAhead)) {
     rows.push(...proof.add(page));
     total = page.total;
+    pages++;
     answers += page.piece === undefined ? 1 : 2;
     if (proof.isStuck) break;
   }
   proof.finish();
-  return { rows, total, answers };
+  return { rows, total, pages, answers };
 }
 
 /** Counts and times of a listed row move all the time: only that it is there is compared. */

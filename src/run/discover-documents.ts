@@ -14,7 +14,7 @@ import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
 export type DiscoveryJob = Pick<Job, "datasets">;
 
 /** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
-type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift"> & {
+type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> & {
   readonly dataset: ListedDataset;
   readonly listing: Listing | undefined;
 };
@@ -43,6 +43,7 @@ export async function discoverDocuments(
     failures: [...(all?.failures ?? []), ...answers.flatMap(({ failures }) => failures)],
     notes: [...(all?.notes ?? []), ...answers.flatMap(({ notes }) => notes)],
     drift: sumOfDrift(answers.map(({ drift }) => drift)),
+    pages: answers.reduce((sum, { pages }) => sum + pages, 0),
   };
   return { datasets, found };
 }
@@ -64,13 +65,13 @@ async function listDocuments(
   lookAhead: LookAhead,
 ): Promise<Answered> {
   const { id, documents } = dataset;
-  const none = { rows: [], failures: [], notes: [], drift: {} };
+  const none = { rows: [], failures: [], notes: [], drift: {}, pages: 0 };
   const told = `dataset ${plainText(id, "", 100)}`;
   if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
   const listing = { dataset_id: id, name, documents: 0 };
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
-    const { rows, problems } = await readWholeList("documents", read, lookAhead);
+    const { rows, problems, pages } = await readWholeList("documents", read, lookAhead);
     const known = { dataset_id: id, dataset_name: name };
     const count = new DriftCount();
     const rowOptions = { keepSignatures: true, drift: count.add };
@@ -81,6 +82,7 @@ async function listDocuments(
       failures: problems.length > 0 ? [`the list of documents of ${told} ${movedText(problems)}`] : [],
       notes: rows.length === 0 ? [`${told} has no documents`] : [],
       drift: count.drift,
+      pages: rows.length === 0 ? 0 : pages,
     };
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;

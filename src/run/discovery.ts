@@ -35,6 +35,8 @@ export interface Found {
   /** What else a reader should know: datasets that were skipped, or are empty. */
   readonly notes: readonly string[];
   readonly drift: Drift;
+  /** Requests that it takes to read all lists of documents once. */
+  readonly pages: number;
 }
 
 /** The documents of a job by id, and what the service said of them. */

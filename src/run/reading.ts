@@ -16,6 +16,8 @@ export interface Reading {
   readonly discovery: Discovery;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
+  /** What else a reader should know of how they were read. */
+  readonly notes: readonly string[];
   readonly fields: FieldsReading;
   readonly before: StatusReading;
   readonly after: StatusReading;
@@ -48,6 +50,7 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
       .map(sentenceOf),
     ...failuresOf(reading),
     ...(found?.notes ?? []),
+    ...reading.notes,
     ...reading.fields.absent,
     ...statusWarnings({ ...reading, listed: found?.rows ?? [] }, (datasetId) => filtered.has(datasetId)),
     ...(unsafe

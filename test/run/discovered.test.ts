@@ -21,6 +21,7 @@ function discovery(datasets: Datasets, allDatasets?: boolean): Discovery {
       failures: [],
       notes: [],
       drift: {},
+      pages: 0,
     },
   };
 }

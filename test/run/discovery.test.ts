@@ -161,9 +161,8 @@ test("a run that breaks off goes on with the documents that it found, in their o
   }
   server.reset();
   const resumed = await run(job, server);
-  expect(askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target))).toEqual(
-    [],
-  );
+  const lists = askedOf({ server, datasets, ...place }).filter((target) => /\/datasets\?|\/documents\?/.test(target));
+  expect(lists).toHaveLength(1); // after the documents, to see which of them changed
   const files = [...dumped, "documents.jsonl", "document_info.jsonl", "document_info.csv"];
   expect(await contents(resumed, files)).toEqual(await contents(undisturbed, files));
   expect(resumed.manifest.documents).toHaveLength(3);
