@@ -37,7 +37,7 @@ export async function askOpening(
   return {
     discovery,
     batches,
-    requests: tally.sent - tally.retried + batches, // the status is asked again at the end
+    requests: tally.sent - tally.retried + batches + (found?.pages ?? 0), // batches and lists are asked again at the end
     doubts: shaky ? ["a list that comes first was given up after several tries"] : [],
     failures,
     withoutFields: fields.absent.length,

@@ -7,6 +7,7 @@ import {
   sampleSize,
   supposedChildren,
 } from "../crawl/child-evidence.js";
+import { keptPages } from "../crawl/child-lists.js";
 import { pagesOf } from "./child-counts.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { ListRequests } from "./request-counts.js";
@@ -22,7 +23,7 @@ export function autoLists(survey: DocumentSurvey, all: ListRequests, pageSize: n
     return { ...all, atLeast: least, againAtLeast: 0, doubts: [...all.doubts, ...doubts] };
   }
   const sample = evidence.chunks < all.chunks ? [] : sampleOf(evidence);
-  const further = sample.reduce((sum, { rows }) => sum + pagesOf(rows, pageSize) - 1, 0);
+  const further = sample.reduce((sum, { rows }) => sum + Math.min(pagesOf(rows, pageSize), keptPages) - 1, 0);
   const requests = chunks + further;
   return { chunks, requests, atLeast: least, again: 0, againAtLeast: 0, unasked: 0, doubts };
 }

@@ -14,13 +14,15 @@ export function countRequests(
   consistency: Job["consistency"],
 ): DocumentRequests {
   const { error, total, doubts } = survey;
-  if (total === null) return { pages: 1, lists: 0, atLeast: 1, unasked: 0, doubts: [...doubts] };
+  if (total === null) return { pages: 1, sweeps: 1, lists: 0, atLeast: 1, unasked: 0, doubts: [...doubts] };
   const { chunkPages } = evidence;
-  const twice = consistency === "sweeps";
-  const pages = pagesOf(total, chunkPages.rows) * (twice ? 2 : 1);
+  const once = pagesOf(total, chunkPages.rows);
+  const { sweeps, anchors } = once === 1 ? readOnce : proofOf(survey, consistency);
+  const pages = sweeps * once + anchors;
   const repeats = evidence.probe.pagesRepeat && pages > 1; // then it is given up, and some of its chunks never come
   const sure = {
     pages,
+    sweeps,
     lists: 0,
     atLeast: repeats ? 1 : pages,
     unasked: 0,
@@ -33,6 +35,7 @@ export function countRequests(
   if (mode === "none" || total === 0) return sure;
   if (error !== null) return { ...sure, lists: 1, atLeast: 2, doubts: [...sure.doubts, error] };
   const all = allLists(survey, evidence);
+  const twice = isReadTwice(survey, consistency);
   const lists = mode === "auto" ? autoLists(survey, all, evidence.childPages.rows) : all;
   return {
     ...sure,
@@ -41,6 +44,26 @@ export function countRequests(
     unasked: lists.unasked,
     doubts: [...sure.doubts, ...lists.doubts],
   };
+}
+
+interface ProofRequests {
+  readonly sweeps: 1 | 2;
+  /** Requests for one row each. */
+  readonly anchors: number;
+}
+
+const readOnce: ProofRequests = { sweeps: 1, anchors: 0 };
+
+/** What proves that the chunks of several pages are all there. */
+function proofOf({ ref }: DocumentSurvey, consistency: Job["consistency"]): ProofRequests {
+  if (consistency === "counts") return readOnce;
+  const isFiltered = ref.status.length > 0 || ref.keyword !== undefined;
+  return consistency === "anchored" && !isFiltered ? { sweeps: 1, anchors: 2 } : { sweeps: 2, anchors: 0 };
+}
+
+/** Whether a second sweep reads child lists of several pages: it does not where the chunks show the same children. */
+export function isReadTwice({ embedding }: DocumentSurvey, consistency: Job["consistency"]): boolean {
+  return consistency !== "counts" && embedding !== "agrees";
 }
 
 /** Every chunk's list: those that are known as they are, the others as these are in the mean. */

@@ -12,6 +12,7 @@ const general = 2;
 export interface DocumentReading {
   readonly ref: DocumentRef;
   readonly docForm: string | null;
+  /** Those of a second sweep included. */
   readonly chunks: number;
   /** Child chunks of the lists that are asked. */
   readonly children: number;
@@ -21,8 +22,6 @@ export interface DocumentReading {
 export interface ReadingSize {
   readonly requests: number;
   readonly documents: readonly DocumentReading[];
-  /** Times that every page of chunks is read. */
-  readonly sweeps: number;
 }
 
 /**
@@ -41,7 +40,7 @@ export function receivedBytes(answers: AnswerLog, received: number, size: Readin
   });
   let rows = net(answers.of("other")).bytes;
   for (const [at, document] of size.documents.entries()) {
-    rows += size.sweeps * chunks.extrapolated(document.chunks, document.docForm, seen[at]?.chunks);
+    rows += chunks.extrapolated(document.chunks, document.docForm, seen[at]?.chunks);
     rows += children.extrapolated(document.children, document.docForm, seen[at]?.children);
   }
   return Math.round(scale * (size.requests * envelope + rows));

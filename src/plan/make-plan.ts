@@ -2,7 +2,7 @@ import type { RequestTally } from "../client/request-tally.js";
 import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
 import type { Opening } from "./ask-opening.js";
-import { childrenOf } from "./count-requests.js";
+import { childrenOf, isReadTwice } from "./count-requests.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { EarlierRun } from "./earlier-run.js";
 import { type DocumentReading, receivedBytes } from "./estimate-received.js";
@@ -122,13 +122,13 @@ function bytesOf(
   { requests, lists, documents }: Forecast,
   { evidence, job, requests: sent }: Asked,
 ): number {
-  const sweeps = job.consistency === "sweeps" ? 2 : 1;
   const readings = evidence.surveys.map((survey, at): DocumentReading => {
-    const chunks = survey.total ?? 0;
-    const children = childrenRead(survey, mode, sweeps, documents[at]?.lists ?? 0, evidence);
+    const { lists = 0, sweeps = 1 } = documents[at] ?? {};
+    const chunks = sweeps * (survey.total ?? 0);
+    const children = childrenRead(survey, { mode, lists, isTwice: isReadTwice(survey, job.consistency) }, evidence);
     return { ref: survey.ref, docForm: survey.docForm, chunks, children };
   });
-  const bytes = receivedBytes(evidence.answers, sent.bytes, { requests, documents: readings, sweeps });
+  const bytes = receivedBytes(evidence.answers, sent.bytes, { requests, documents: readings });
   const seen = evidence.answers.of("child_list");
   const left = mode === job.childChunks ? 0 : seen.bytes * (1 - Math.min(1, lists / Math.max(1, seen.answers)));
   return Math.max(bytes, Math.round(sent.bytes - left));
@@ -137,15 +137,13 @@ function bytesOf(
 /** Children in the lists that are asked, those of the second sweep included. */
 function childrenRead(
   survey: DocumentSurvey,
-  mode: ChildMode,
-  sweeps: number,
-  lists: number,
+  { mode, lists, isTwice }: { readonly mode: ChildMode; readonly lists: number; readonly isTwice: boolean },
   { childPages }: Evidence,
 ): number {
   const { count } = childrenOf(survey);
   if (mode !== "all") return count * Math.min(1, lists / Math.max(1, survey.total ?? 0));
   const again = survey.children.rowsOfLong(childPages.rows) / Math.max(1, survey.children.sum);
-  return Math.round(count * (1 + (sweeps - 1) * again));
+  return Math.round(count * (1 + (isTwice ? again : 0)));
 }
 
 function latencyOf({ answers }: Evidence): JobPlan["time"]["latency"] {

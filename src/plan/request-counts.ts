@@ -6,6 +6,8 @@ export type ChildMode = Job["childChunks"];
 export interface DocumentRequests {
   /** For pages of chunks, those of a second sweep included. */
   readonly pages: number;
+  /** Times that each page of chunks is read. */
+  readonly sweeps: 1 | 2;
   /** For child lists, likewise: as many as are certain, or an estimate from the sample. */
   readonly lists: number;
   /** Fewer than these, in all, are not possible. */
