@@ -41,6 +41,8 @@ export interface CheckedManifest {
   readonly discovered: unknown;
   /** Empty in manifests of versions that did not write it. */
   readonly child_lists: readonly CheckedChildLists[];
+  /** Likewise. */
+  readonly proofs: readonly CheckedProof[];
   readonly files: readonly StagedFile[];
   readonly warnings: readonly string[];
 }
@@ -55,6 +57,13 @@ export interface CheckedChildLists {
   readonly empty: number;
   /** Chunks that embedded some children; null in manifests of versions that did not say. */
   readonly embedding: number | null;
+}
+
+/** The proof that a document is whole; one that this version does not know is let pass. */
+export interface CheckedProof {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly proof: string;
 }
 
 const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
@@ -125,6 +134,7 @@ const manifest = object({
   documents: listOf(document),
   discovered: anything,
   child_lists: orElse(listOf(childLists), []),
+  proofs: orElse(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
   files: listOf(object({ path: fileName, rows: count, bytes: count, sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/) })),
   drift: recordOf(count),
   warnings: listOf(text),

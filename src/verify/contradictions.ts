@@ -5,7 +5,13 @@ import { countOf } from "./place-text.js";
 
 /** What in a manifest contradicts itself: sentences, none when it holds together. */
 export function contradictionsIn(manifest: CheckedManifest): readonly string[] {
-  return [...inFormats(manifest), ...inFiles(manifest), ...inDocuments(manifest), ...inChildLists(manifest)];
+  return [
+    ...inFormats(manifest),
+    ...inFiles(manifest),
+    ...inDocuments(manifest),
+    ...inChildLists(manifest),
+    ...inProofs(manifest),
+  ];
 }
 
 /** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
@@ -79,4 +85,24 @@ function inChildLists({ documents, child_lists: lists }: CheckedManifest): reado
         : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
     ];
   });
+}
+
+/** A proof of every document, unless the manifest tells of none; a document has one exactly if it is complete. */
+function inProofs({ documents, proofs }: CheckedManifest): readonly string[] {
+  if (proofs.length === 0) return [];
+  const told = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
+  const known = new Set(documents.map(documentKey));
+  return [
+    ...proofs
+      .filter((proof) => !known.has(documentKey(proof)))
+      .map(({ document_id: id }) => `proofs: document ${id} is not among the documents`),
+    ...documents.flatMap((document) => {
+      const proof = told.get(documentKey(document));
+      const { document_id: id, status } = document;
+      if (proof === undefined) return [`proofs: document ${id} is not told of`];
+      return (proof === "none") === (status !== "complete")
+        ? []
+        : [`proofs: document ${id} is ${status}, its proof is ${proof}`];
+    }),
+  ];
 }

@@ -145,6 +145,29 @@ describe("a manifest that cannot be relied on", () => {
     expect(await findingsOf(run)).toEqual([]);
   });
 
+  test("proofs that are not those of its documents; a manifest that tells of none is let pass", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      const [{ dataset_id, document_id }] = manifest.documents as [Record<string, unknown>];
+      const proof = { dataset_id, document_id, proof: "none" };
+      manifest.proofs = [proof, { ...proof, document_id: "another" }];
+    });
+    const findings = await findingsOf(run);
+    expect(findings[0]).toBe("manifest.json: proofs: document another is not among the documents");
+    expect(findings[1]).toMatch(/^manifest.json: proofs: document \S+ is complete, its proof is none$/);
+    for (const finding of findings.slice(2)) expect(finding).toMatch(/^manifest.json: proofs: .* is not told of$/);
+    await editManifest(run, (manifest) => {
+      manifest.proofs = [{ document_id: 1 }];
+    });
+    expect(await findingsOf(run)).toContainEqual(
+      expect.stringMatching(/^manifest.json: proofs\[0\].document_id: got 1/),
+    );
+    await editManifest(run, (manifest) => {
+      delete manifest.proofs;
+    });
+    expect(await findingsOf(run)).toEqual([]);
+  });
+
   test("a file is listed twice", async () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {
