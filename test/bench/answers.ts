@@ -3,25 +3,34 @@ import { childId, childrenPerList, chunkId, type Dataset, documentId, numbersOf 
 /** Bytes with holes: what stands in them differs from answer to answer, and has always the same length. */
 class Template {
   readonly #bytes: Buffer;
-  readonly #holes: readonly number[];
+  readonly #ids: readonly number[];
+  readonly #positions: readonly number[];
 
-  /** `text` has `mark`, which occurs nowhere else, wherever a hole is. */
-  constructor(text: string, mark: string) {
+  /** `text` has a mark, which occurs nowhere else, wherever a hole is. */
+  constructor(text: string) {
     this.#bytes = Buffer.from(text);
-    const holes: number[] = [];
-    for (let at = this.#bytes.indexOf(mark); at >= 0; at = this.#bytes.indexOf(mark, at + 1)) holes.push(at);
-    this.#holes = holes;
+    this.#ids = this.#placesOf(mark);
+    this.#positions = this.#placesOf(String(positionMark));
   }
 
-  fill(texts: (hole: number) => string): Buffer {
+  #placesOf(text: string): readonly number[] {
+    const places: number[] = [];
+    for (let at = this.#bytes.indexOf(text); at >= 0; at = this.#bytes.indexOf(text, at + 1)) places.push(at);
+    return places;
+  }
+
+  /** `idOf` gives the id for each hole; positions rise from the given one. */
+  fill(idOf: (hole: number) => string, firstPosition = 0): Buffer {
     const bytes = Buffer.from(this.#bytes);
-    this.#holes.forEach((at, hole) => {
-      bytes.write(texts(hole), at, "latin1");
-    });
+    for (const [hole, at] of this.#ids.entries()) bytes.write(idOf(hole), at, "latin1");
+    for (const [row, at] of this.#positions.entries()) bytes.write(String(firstPosition + row), at, "latin1");
     return bytes;
   }
 }
 
+/** A position of as many digits as all have, and that none has. */
+const positionMark = 7_654_321;
+const leastPosition = 1_000_000;
 const mark = "????????-????-????-????-????????????";
 const words = "index page vector server batch query retrieve token document chunk archive nightly owner answer".split(
   " ",
@@ -43,7 +52,7 @@ function chunkRecord(row: number): Record<string, unknown> {
   const content = prose(row, 760);
   return {
     id: mark,
-    position: row + 1,
+    position: positionMark,
     document_id: mark,
     content,
     sign_content: row % 2 === 0 ? content.slice(0, 120) : "",
@@ -95,18 +104,19 @@ export class Answers {
     this.#dataset = dataset;
     const data = Array.from({ length: childrenPerList }, (_, row) => childRecord(row));
     const body = { data, total: childrenPerList, total_pages: 1, page: 1, limit: 100 };
-    this.#children = new Template(JSON.stringify(body), mark);
+    this.#children = new Template(JSON.stringify(body));
   }
 
-  /** A page of the chunks of a document, from 1; undefined where there is none. */
-  page(ownId: string, page: number): Buffer | undefined {
+  /** A page of the chunks of a document, from 1, of so many rows; undefined where there is none. */
+  page(ownId: string, page: number, limit: number): Buffer | undefined {
     const { document } = numbersOf(ownId);
-    const first = (page - 1) * 100;
-    const rows = Math.min(100, this.#dataset.chunks - first);
+    const first = (page - 1) * limit;
+    const rows = Math.min(limit, this.#dataset.chunks - first);
     if (rows <= 0 || first < 0 || document >= this.#dataset.documents || ownId !== documentId(document))
       return undefined;
     const template = this.#template(rows);
-    return template.fill((hole) => (hole % 2 === 0 ? chunkId(document, first + hole / 2) : ownId));
+    const idOf = (hole: number) => (hole % 2 === 0 ? chunkId(document, first + hole / 2) : ownId);
+    return template.fill(idOf, leastPosition + first);
   }
 
   /** The child list of a chunk; undefined where there is no such chunk. */
@@ -122,7 +132,7 @@ export class Answers {
     const data = Array.from({ length: rows }, (_, row) => chunkRecord(row));
     const { chunks: total } = this.#dataset;
     const body = { data, doc_form: "text_model", total, has_more: rows === 100, limit: 100, page: 1 };
-    const template = new Template(JSON.stringify(body), mark);
+    const template = new Template(JSON.stringify(body));
     this.#pages.set(rows, template);
     return template;
   }

@@ -11,13 +11,18 @@ test("a case reads everything in turn with the floor, asks for nothing more, and
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
   const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true };
   const setting = { dataset, latency: 1, inFlight: 4 };
-  const lines = await runCases(setting, [{ ...setting, formats: ["jsonl"] }], 1, scratch);
-  expect(lines).toMatchObject([{ requests: 2 * (2 + 101) + 1 }]);
+  const proofs = ["counts", "anchored", "sweeps"] as const;
+  const cases = proofs.map((consistency) => ({ ...setting, formats: ["jsonl"] as const, consistency }));
+  const lines = await runCases(setting, cases, 1, scratch);
+  const read = 2 * (2 + 101) + 1;
+  expect(lines.map(({ requests }) => requests)).toEqual([read, read + 2 * 2, read + 2 * 2]);
   for (const { wall, floor, ratio, cpu, rss, rowsPerSecond } of lines) {
     expect(ratio).toBeCloseTo(wall / floor);
     expect(rowsPerSecond).toBeCloseTo((202 * 11) / wall);
     expect(Math.min(floor, cpu, rss)).toBeGreaterThan(0);
   }
   const table = tableOf(lines, { node: 0.05, version: 0.1, run: 0.4 });
-  expect(table).toMatch(/^\| 202 chunks in 2 documents, a child list each +\| jsonl +\| +1 ms \| +4 \|.*\| +207 \|$/m);
+  expect(table).toMatch(
+    /^\| 202 chunks in 2 documents, a child list each +\| jsonl +\| counts +\| +1 ms \| +4 \|.*\| +207 \|$/m,
+  );
 });

@@ -34,3 +34,10 @@ export function numbersOf(id: string): { readonly document: number; readonly chu
 export function requestsOf({ documents, chunks, childLists }: Dataset): number {
   return documents * (Math.ceil(chunks / 100) + (childLists ? chunks : 0));
 }
+
+/** Requests that prove documents of several pages, beside those that read them. */
+export function proofRequestsOf({ documents, chunks }: Dataset, consistency: "sweeps" | "anchored" | "counts"): number {
+  const pages = Math.ceil(chunks / 100);
+  if (pages === 1 || consistency === "counts") return 0;
+  return documents * (consistency === "sweeps" ? pages : 2);
+}

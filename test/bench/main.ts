@@ -49,7 +49,7 @@ function settingOf({ dataset, latency, inFlight }: Case): string {
 }
 
 function nameOf(each: Case): string {
-  return `${settingOf(each)}, ${each.formats.join(" ")}`;
+  return `${settingOf(each)}, ${each.formats.join(" ")}, ${each.consistency}`;
 }
 
 function bySetting(cases: readonly Case[]): ReadonlyMap<string, readonly Case[]> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Case, Setting } from "./cases.js";
-import { childrenPerList, type Dataset, documentId, requestsOf } from "./dataset.js";
+import { childrenPerList, type Dataset, documentId, proofRequestsOf, requestsOf } from "./dataset.js";
 import { type Measured, measure, withServer } from "./measure.js";
 
 /** One line of the result: medians of several runs. */
@@ -39,7 +39,11 @@ export async function runCases(
   });
 }
 
-async function dump({ dataset, formats, inFlight }: Case, baseUrl: string, scratch: string): Promise<Measured> {
+async function dump(
+  { dataset, formats, inFlight, consistency }: Case,
+  baseUrl: string,
+  scratch: string,
+): Promise<Measured> {
   const dir = await mkdtemp(join(scratch, "run-"));
   const job = join(dir, "bench.json");
   const documents = Array.from({ length: dataset.documents }, (_, document) => documentId(document));
@@ -49,6 +53,7 @@ async function dump({ dataset, formats, inFlight }: Case, baseUrl: string, scrat
       service: { base_url: baseUrl, concurrency: inFlight },
       datasets: [{ id: dataset.id, documents }],
       child_chunks: dataset.childLists ? "all" : "none",
+      consistency,
       output: { dir, formats },
     }),
   );
@@ -62,7 +67,7 @@ async function dump({ dataset, formats, inFlight }: Case, baseUrl: string, scrat
 function lineOf(which: Case, floors: readonly Measured[], runs: readonly Measured[]): Line {
   const wall = median(runs.map((run) => run.wall));
   const floor = median(floors.map((run) => run.wall));
-  const requests = requestsIn(runs[0]?.stdout ?? "", which.dataset);
+  const requests = requestsIn(runs[0]?.stdout ?? "", which);
   return {
     ...which,
     wall,
@@ -76,12 +81,12 @@ function lineOf(which: Case, floors: readonly Measured[], runs: readonly Measure
 }
 
 /** The requests that a run says it sent. Throws where it did not read what there was, or asked for more than it needed. */
-function requestsIn(stdout: string, dataset: Dataset): number {
+function requestsIn(stdout: string, { dataset, consistency }: Case): number {
   const { status, counts, requests } = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
   const rows = counts.chunks + counts.child_chunks;
   if (status !== "complete" || rows !== rowsOf(dataset))
     throw new Error(`${status}, ${rows} of ${rowsOf(dataset)} rows`);
-  const needed = requestsOf(dataset) + 1; // and the metadata fields of the dataset
+  const needed = requestsOf(dataset) + proofRequestsOf(dataset, consistency) + 1; // and the metadata fields of the dataset
   if (requests.sent !== needed) throw new Error(`${requests.sent} requests for ${needed}`);
   return requests.sent;
 }

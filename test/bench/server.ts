@@ -18,7 +18,8 @@ export async function serve({ dataset, latency }: ServeOptions): Promise<void> {
     const [, , , , , id = "", , chunk = "", last] = path.split("/");
     if (path.endsWith("/built-in")) return fields;
     if (last === "child_chunks") return answers.children(numbersOf(id).document, chunk);
-    return answers.page(id, Number(new URLSearchParams(query).get("page")));
+    const asked = new URLSearchParams(query);
+    return answers.page(id, Number(asked.get("page")), Number(asked.get("limit")));
   };
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     const body = bodyOf(request.url ?? "");

@@ -3,10 +3,23 @@ import type { StartUp } from "./start-up.js";
 
 /** The result as Markdown, for a terminal and for docs/benchmarks.md. */
 export function tableOf(lines: readonly Line[], startUp: StartUp): string {
-  const head = ["read", "formats", "latency", "in flight", "wall", "× floor", "rows/s", "CPU", "RSS", "requests"];
+  const head = [
+    "read",
+    "formats",
+    "proof",
+    "latency",
+    "in flight",
+    "wall",
+    "× floor",
+    "rows/s",
+    "CPU",
+    "RSS",
+    "requests",
+  ];
   const rows = lines.map((line) => [
     datasetText(line),
     line.formats.join(" "),
+    line.consistency,
     `${line.latency} ms`,
     String(line.inFlight),
     `${line.wall.toFixed(2)} s`,
@@ -28,7 +41,7 @@ function datasetText({ dataset: { documents, chunks, childLists } }: Line): stri
 function aligned([head = [], ...rows]: readonly (readonly string[])[]): string {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]) =>
-    `| ${row.map((cell, at) => (at < 2 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join(" | ")} |`;
-  const rule = `|${widths.map((width, at) => (at < 2 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
+    `| ${row.map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join(" | ")} |`;
+  const rule = `|${widths.map((width, at) => (at < 3 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
   return [line(head), rule, ...rows.map(line)].join("\n");
 }
