@@ -36,7 +36,12 @@ export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipE
     });
   }
   if (status === 401) return new StopError(`GET ${url}: ${said}; the service does not take this key`, failure);
-  return new SkipError(`GET ${url}: ${said}${hintFor(answer, code, key)}`, failure);
+  return new SkipError(`GET ${url}: ${said}${hintFor(answer, { code, message }, key)}`, failure);
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
 }
 
 /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
@@ -46,7 +51,9 @@ export function throttleOf(answer: Answer): { readonly retryAfter: number | unde
   return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
 }
 
-function hintFor({ status, url, headers }: Answer, code: string, key: string): string {
+function hintFor({ status, url, headers }: Answer, { code, message }: Refusal, key: string): string {
+  if (status === 400 && lacksModel(code, message))
+    return "; configure the embedding model of this dataset in the service";
   if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
   if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
   if (status === 404 && !code && /\/child_chunks\?/.test(url)) {
@@ -63,6 +70,11 @@ function hintFor({ status, url, headers }: Answer, code: string, key: string): s
   return "";
 }
 
+/** Whether a 400 says that the embedding model of the dataset is missing: then all lists of the dataset are refused. */
+export function lacksModel(code: string | undefined, message: string): boolean {
+  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
+}
+
 /** Where a redirect leads to the same list elsewhere, what stands before it is the base URL to use. */
 function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
   if (typeof location !== "string") return "; it redirects, which is not followed";
@@ -74,7 +86,7 @@ function redirectHint(location: string | string[] | undefined, url: string, key:
 }
 
 /** The code and message of the service's own error; else the title, or the start, of whatever came. */
-function refusalOf(answer: Answer, key: string): { code: string; message: string } {
+function refusalOf(answer: Answer, key: string): Refusal {
   const text = textOf(answer);
   const { code, message } = ownError(answer);
   const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];

@@ -1,3 +1,4 @@
+import { lacksModel } from "../client/check-answer.js";
 import type { Listed, ListPage } from "../client/check-list.js";
 import { pageSize } from "../client/knowledge-api.js";
 import { RetryError, SkipError } from "../errors.js";
@@ -146,5 +147,5 @@ function troubleOf(error: unknown): Trouble | undefined {
 
 /** A 400 may be about one row, but for those that speak of the model of the dataset: they are about all. */
 function isAboutRow({ status, code, message }: SkipError): boolean {
-  return status === 400 && code !== "provider_not_initialize" && !/\bProvider .* does not exist/.test(message);
+  return status === 400 && !lacksModel(code, message);
 }

@@ -1,37 +1,18 @@
-import type { Listed } from "../client/check-list.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { Batch, Checkpoint } from "../crawl/batch.js";
 import { type ChildSource, supposedChildren } from "../crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
 import type { IdSet } from "../crawl/id-set.js";
 import type { TellProblem } from "../crawl/problems.js";
-import { SkipError } from "../errors.js";
-import type { Job } from "../job/job.js";
 import type { DocumentRow } from "../normalise/document-row.js";
-import { DriftCount } from "../normalise/drift.js";
-import { jsonText } from "../normalise/json-text.js";
-import { type Row, type RowOptions, rowFromRecord } from "../normalise/row-from-record.js";
-import type { TextFormat } from "../sinks/sink.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
 import type { DocumentProgress, DocumentResult } from "./document-result.js";
+import { DocumentRows, tooDeep } from "./document-rows.js";
 import type { DocumentStore } from "./document-store.js";
+import type { DumpOptions } from "./dump-options.js";
 import { embeddedLines, readEmbedded } from "./embedded-part.js";
 import { type Proof, proofOf } from "./proof.js";
-import type { RunTally } from "./run-tally.js";
-
-export interface DumpOptions {
-  readonly job: Job;
-  readonly formats: readonly TextFormat[];
-  /** The folder of the parts. */
-  readonly parts: string;
-  /** Names of the documents of which an earlier process left something there. */
-  readonly begun: ReadonlySet<string>;
-  readonly lookAhead: CrawlOptions["lookAhead"];
-  readonly tally: RunTally;
-  /** Read documents again that an earlier process could not read whole. */
-  readonly retryFailed: boolean;
-}
 
 /** Which reading of a document this is. */
 export interface AttemptNumber {
@@ -62,7 +43,7 @@ export class DocumentAttempt {
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
   readonly #tally: AttemptTally;
-  readonly #drift: DriftCount;
+  readonly #rows: DocumentRows;
   #docForm: string | null;
   #childPage: number;
   #childPiece: number;
@@ -82,7 +63,7 @@ export class DocumentAttempt {
     this.#options = options;
     this.#earlier = earlier;
     this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.progress);
-    this.#drift = new DriftCount(earlier?.progress.drift);
+    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.progress.drift);
     this.#docForm = earlier?.progress.docForm ?? null;
     this.#childPage = earlier?.progress.childPage ?? 0;
     this.#childPiece = earlier?.progress.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
@@ -93,7 +74,7 @@ export class DocumentAttempt {
   async read(api: KnowledgeApi, problem: TellProblem): Promise<void> {
     for await (const batch of crawlDocument(api, this.#ref, this.#crawlOptions(problem))) {
       try {
-        const rows = batch.records.map(this.#toRow(batch, this.#drift.add));
+        const rows = this.#rows.rowsFrom(batch);
         if (batch.kind === "chunks" && this.#options.job.childChunks !== "none") {
           this.#store.keepAside(embeddedLines(batch.records, this.#tally.counts.chunks, this.#least(batch)));
         }
@@ -160,40 +141,16 @@ export class DocumentAttempt {
     };
     if (status === "failed") return { row, drift: {}, childLists: null, proof: proofOf(row, "none") };
     const childLists = childListsOf(this.#options.job.childChunks, row, this.#checkpoint?.children);
-    return { row, drift: this.#drift.drift, childLists, proof: proofOf(row, status === "complete" ? proof : "none") };
+    return { row, drift: this.#rows.drift, childLists, proof: proofOf(row, status === "complete" ? proof : "none") };
   }
 
   #crawlOptions(problem: TellProblem): CrawlOptions {
     const { job, lookAhead } = this.#options;
     const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
+    const { textOf } = this.#rows;
     const { fromTheEnd } = this.#attempt;
-    return {
-      childChunks,
-      embedded: () => this.#embedded(),
-      textOf: this.#textOf,
-      lookAhead,
-      problem,
-      fromTheEnd,
-      from,
-    };
-  }
-
-  /** A child as its row will be written; one that cannot be is like no other, and told of when its turn comes. */
-  readonly #textOf: CrawlOptions["textOf"] = (child, chunkId) => {
-    try {
-      return jsonText(this.#toRow({ kind: "child_chunks", chunkId }, () => {})(child));
-    } catch (error) {
-      if (!tooDeep(error)) throw error;
-      return `nested too deeply: ${child.id}`;
-    }
-  };
-
-  #toRow({ kind, chunkId }: Pick<Batch, "kind" | "chunkId">, drift: RowOptions["drift"]): (record: Listed) => Row {
-    const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
-    const parent = kind === "chunks" ? known : { ...known, segment_id: chunkId };
-    const options = { keepSignatures: this.#options.job.output.keepSignatures, drift };
-    return (record) => rowFromRecord(kind, record, parent, options);
+    return { childChunks, embedded: () => this.#embedded(), textOf, lookAhead, problem, fromTheEnd, from };
   }
 
   /** Children that a chunk has to embed for them to be kept: `auto` may want all, ties those of lists of several pages. */
@@ -218,7 +175,7 @@ export class DocumentAttempt {
       childPage: this.#childPage,
       isSplit: this.#isSplit,
       counts: { ...this.#tally.counts },
-      drift: this.#drift.drift,
+      drift: this.#rows.drift,
     };
   }
 
@@ -231,10 +188,4 @@ export class DocumentAttempt {
     else if (isPage) this.#childPage = Math.max(this.#childPage, records.length);
     this.#tally.count(batch);
   }
-}
-
-/** A value nested thousands of levels deep cannot be written; that is this document's trouble, not that of the others. */
-function tooDeep(error: unknown): SkipError | undefined {
-  if (!(error instanceof RangeError)) return undefined;
-  return new SkipError("a record is nested too deeply to be written", { cause: error });
 }

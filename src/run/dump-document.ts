@@ -3,7 +3,7 @@ import { IdSet } from "../crawl/id-set.js";
 import type { ProblemKind, TellProblem } from "../crawl/problems.js";
 import { SkipError } from "../errors.js";
 import type { Kind } from "../normalise/columns.js";
-import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
+import { DocumentAttempt, type Earlier } from "./document-attempt.js";
 import { partPath } from "./document-parts.js";
 import {
   checkProgress,
@@ -13,6 +13,7 @@ import {
   type DumpedDocument,
 } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
+import type { DumpOptions } from "./dump-options.js";
 import type { Proof } from "./proof.js";
 import { readLines } from "./read-lines.js";
 import type { RunTally } from "./run-tally.js";

@@ -1,13 +1,26 @@
 import type { Client } from "../client/open-client.js";
 import { LookAhead } from "../crawl/look-ahead.js";
+import type { Job } from "../job/job.js";
+import type { TextFormat } from "../sinks/sink.js";
 import { type Discovery, documentsOf, type PlacedDocument } from "./discovery.js";
 import { namesIn } from "./document-parts.js";
 import type { DumpedDocument } from "./document-result.js";
 import { dumpDocument } from "./dump-document.js";
 import { findMovedDocuments } from "./moved-documents.js";
-import type { ReadOptions } from "./read-everything.js";
 import { sentenceOf } from "./reading.js";
+import type { Log } from "./run-options.js";
 import type { RunTally } from "./run-tally.js";
+import type { Workspace } from "./workspace.js";
+
+export interface ReadOptions {
+  readonly job: Job;
+  readonly formats: readonly TextFormat[];
+  readonly workspace: Workspace;
+  readonly tally: RunTally;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly retryFailed: boolean;
+}
 
 /** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */
 const aheadPerSlot = 2;

@@ -1,28 +1,14 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
-import type { Job } from "../job/job.js";
-import type { TextFormat } from "../sinks/sink.js";
 import { captureStatus } from "./capture-status.js";
 import { discoverDocuments } from "./discover-documents.js";
 import { type Discovery, discoveryFile, discoveryFrom } from "./discovery.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
-import { lookAheadOf, readDocuments } from "./read-documents.js";
+import { lookAheadOf, type ReadOptions, readDocuments } from "./read-documents.js";
 import { readMetadataFields } from "./read-metadata-fields.js";
 import { readOnce } from "./read-once.js";
 import type { Reading } from "./reading.js";
-import type { Log } from "./run-options.js";
-import { type RunTally, readingDocuments } from "./run-tally.js";
-import type { Workspace } from "./workspace.js";
-
-export interface ReadOptions {
-  readonly job: Job;
-  readonly formats: readonly TextFormat[];
-  readonly workspace: Workspace;
-  readonly tally: RunTally;
-  readonly now: () => Date;
-  readonly log: Log;
-  readonly retryFailed: boolean;
-}
+import { readingDocuments } from "./run-tally.js";
 
 /**
  * Asks for everything that the job means, in this order: lists, status, documents and metadata fields, the lists of documents

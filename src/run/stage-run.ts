@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../normalise/columns.js";
+import type { Row } from "../normalise/row-from-record.js";
 import type { DuckDbOptions } from "../sinks/duckdb-open.js";
 import { flush } from "../sinks/flush.js";
 import type { PartFile } from "../sinks/join-parts.js";
@@ -33,6 +34,8 @@ export interface StageOptions {
 
 /** The name of the parts that belong to no document. */
 const runParts = "run";
+/** Rows of these that are made into text at once. */
+const rowsAtOnce = 1_000;
 
 /**
  * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see.
@@ -80,14 +83,19 @@ async function stageFiles(
 
 async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<readonly PartFile[]> {
   const parts = new DocumentParts(workspace.parts, runParts, formats);
-  parts.add(
+  const add = async (kind: Kind, rows: readonly Row[]) => {
+    for (let first = 0; first < rows.length; first += rowsAtOnce) {
+      parts.add(kind, rows.slice(first, first + rowsAtOnce));
+      await parts.flush(); // as text, they take as much memory again
+    }
+  };
+  await add(
     "documents",
     reading.documents.map(({ row }) => row),
   );
-  parts.add("indexing_status", [...reading.before.rows, ...reading.after.rows]);
-  parts.add("metadata_fields", reading.fields.rows);
-  parts.add("document_info", reading.discovery.found?.rows ?? []);
-  await parts.flush();
+  await add("indexing_status", [...reading.before.rows, ...reading.after.rows]);
+  await add("metadata_fields", reading.fields.rows);
+  await add("document_info", reading.discovery.found?.rows ?? []);
   await parts.close();
   return parts.files;
 }

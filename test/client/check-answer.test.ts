@@ -75,7 +75,14 @@ describe("what to do next", () => {
 
 describe("what the message says", () => {
   it.each([
-    [{ code: "provider_not_initialize", message: "No model.", status: 400 }, "400 provider_not_initialize No model."],
+    [
+      { code: "provider_not_initialize", message: "No model.", status: 400 },
+      "400 provider_not_initialize No model.; configure the embedding model of this dataset in the service",
+    ],
+    [
+      { code: "invalid_param", message: "Provider openai does not exist.", status: 400 },
+      "400 invalid_param Provider openai does not exist.; configure the embedding model of this dataset in the service",
+    ],
     [{ message: "No code." }, "400 No code."],
     [{ code: "no_message" }, "400 no_message"],
     [{ code: null, message: null }, '400 {"code":null,"message":null}'],
