@@ -31,7 +31,8 @@ const lastPageTries = 10;
  * nothing comes in before a row that is there. A row then keeps its rank only if nothing before it was deleted. So the rows
  * before the last page were all there, and no others, from the answer that brought the last page to the end; those of page 1
  * were since the beginning. The ids are those of the moment of that answer, which told as many rows as there are. It needs
- * positions and ids that rise strictly, all indexing to be finished, since that adds rows anywhere, and no filter.
+ * positions that rise strictly, since two chunks added at once get one position, and the second may come in before the first;
+ * all indexing to be finished, since that adds rows anywhere; and no filter.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
   const { readPage, readRow, lookAhead, problem } = reading;
@@ -95,9 +96,9 @@ function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
   return piece === undefined && unreadable.length === 0 && new Rising().flawIn(rows) === undefined;
 }
 
-/** Watches whether rows rise strictly by position and id, and are all indexed. */
+/** Watches whether positions rise strictly, and all rows are indexed. */
 class Rising {
-  #before: { readonly position: number; readonly id: string } | undefined;
+  #before: number | undefined;
 
   /** What is wrong with the next rows; undefined if nothing is. */
   flawIn(rows: readonly Listed[]): string | undefined {
@@ -105,9 +106,8 @@ class Rising {
       if (typeof position !== "number") return `chunk ${id} has no position`;
       if (status !== "completed" && status !== "error") return `chunk ${id} is not indexed yet`;
       const before = this.#before;
-      this.#before = { position, id };
-      const rises = !before || position > before.position || (position === before.position && id > before.id);
-      if (!rises) return `chunk ${id} does not stand behind the one before it`;
+      this.#before = position;
+      if (before !== undefined && position <= before) return `chunk ${id} does not stand behind the one before it`;
     }
     return undefined;
   }
