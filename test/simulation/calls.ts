@@ -1,5 +1,5 @@
 import { type Answer, type Request, targetOf } from "../../src/client/send.js";
-import { type ListName, listOf } from "./list-name.js";
+import { type ListName, listOf } from "./service/list-name.js";
 
 /** A page of a list that the crawl wanted: all tries for it, one after the other. */
 export interface Call {

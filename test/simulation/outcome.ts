@@ -1,8 +1,10 @@
+import { documentName, documentsOf } from "../../src/run/discovery.js";
 import type { Reading } from "../../src/run/reading.js";
 import type { RunTally } from "../../src/run/run-tally.js";
 import type { Calls } from "./calls.js";
 import type { Scenario } from "./scenario.js";
-import type { SimulatedService } from "./service.js";
+import { documentId } from "./service/ids.js";
+import type { SimulatedService } from "./service/service.js";
 import type { Stored } from "./stored.js";
 
 /** What a process that got through came to. */
@@ -31,4 +33,11 @@ export interface Outcome {
   /** Simulated milliseconds that it took. */
   readonly elapsed: number;
   readonly trace: readonly string[];
+}
+
+/** Every document of the run, and the name of its files: those of the job, or those that the service listed. */
+export function placesOf({ scenario, through }: Outcome): readonly { readonly id: string; readonly name: string }[] {
+  if (through) return documentsOf(through.reading.discovery).map(({ ref, name }) => ({ id: ref.documentId, name }));
+  if (scenario.job.documents === "all") return [];
+  return scenario.documents.map((_, index) => ({ id: documentId(index), name: documentName(index) }));
 }

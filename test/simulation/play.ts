@@ -1,4 +1,4 @@
-import { drawScenario } from "./draw-scenario.js";
+import { drawScenario } from "./draw/draw-scenario.js";
 import { Coverage } from "./judge/coverage.js";
 import { judge } from "./judge/judge.js";
 import { checkMild, leftBy, undisturbed } from "./judge/mild.js";

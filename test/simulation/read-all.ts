@@ -7,9 +7,9 @@ import { readEverything } from "../../src/run/read-everything.js";
 import { emptyRunTally, type RunTally } from "../../src/run/run-tally.js";
 import { csvText } from "../../src/sinks/csv.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
-import { documentId } from "./document-id.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
+import { documentId } from "./service/ids.js";
 import { type NetworkParts, simulatedHttp, simulatedTurn } from "./transport.js";
 
 /** The world of one process. */
@@ -20,12 +20,16 @@ export interface ProcessWorld extends NetworkParts {
   readonly sabotage: Sabotage | undefined;
 }
 
-/** Breaks the client, to see whether that is found out. */
-export type Sabotage = (client: Client) => Client;
+/** Breaks the client, or the headers that it sends, to see whether that is found out. */
+export interface Sabotage {
+  readonly client?: (client: Client) => Client;
+  readonly headers?: (headers: NetworkParts["headers"]) => NetworkParts["headers"];
+}
 
 /** What a run does between its plan and its files: everything is read, with the client that the program uses. */
 export async function readAll(world: ProcessWorld): Promise<Through> {
-  const { scenario, clock, folder, parts, sabotage = (client) => client } = world;
+  const { scenario, clock, folder, parts } = world;
+  const sabotage = world.sabotage?.client ?? ((client: Client) => client);
   const tally = emptyRunTally();
   const client = clientOf(world, tally);
   const job = jobOf(scenario, world.service.knowledge.dataset.id);
@@ -75,10 +79,11 @@ function clientOf(world: ProcessWorld, tally: RunTally): Client {
 }
 
 function jobOf({ job, documents }: Scenario, dataset: string): Job {
+  const named = documents.map((_, index) => documentId(index));
   const file = {
     name: "simulation",
     service: { base_url: "http://127.0.0.1/v1" },
-    datasets: [{ id: dataset, documents: documents.map((_, index) => documentId(index)) }],
+    datasets: [{ id: dataset, documents: job.documents === "all" ? "all" : named }],
     child_chunks: job.childChunks,
     consistency: job.consistency,
     output: { formats: ["jsonl"] },

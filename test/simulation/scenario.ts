@@ -23,6 +23,10 @@ export interface DocumentShape {
   readonly big: number;
   /** Every so many positions collide; 0: none. */
   readonly ties: number;
+  /** Whether the positions of children collide. */
+  readonly childTies: boolean;
+  /** Numbers of the chunks that the service cannot render, and the status that it answers for a page with one of them. */
+  readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };
   /** What its lists answer in place of rows, for good. */
   readonly refused: Refused | undefined;
   readonly form: "text_model" | "hierarchical_model";
@@ -37,7 +41,9 @@ export interface Refused {
 
 export interface JobShape {
   readonly childChunks: "all" | "auto" | "none";
-  readonly consistency: "counts" | "sweeps";
+  readonly consistency: "sweeps" | "anchored" | "counts";
+  /** named: the job names every document. all: the service is asked which there are. */
+  readonly documents: "named" | "all";
   readonly concurrency: number;
   readonly retries: number;
   readonly maxRps: number | undefined;
@@ -48,6 +54,8 @@ export interface JobShape {
 
 export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "paging" | "ties"> {
   readonly rateLimit: RateLimit | undefined;
+  /** Whether there is a cache between that gives old answers to those who do not ask for new ones. */
+  readonly cache: boolean;
   /** Milliseconds of one way. */
   readonly latency: readonly [low: number, high: number];
 }
@@ -70,19 +78,29 @@ export interface FaultShape {
   readonly revokedAt: number | undefined;
 }
 
+/**
+ * append: behind the greatest position, as the service adds chunks. append at once: at the greatest position, which two
+ * requests at the same time may get. insert: anywhere. replace: a delete anywhere and an append in one moment. trade: two
+ * chunks trade positions. content back: a content that may have been there before. undo: a state comes back.
+ */
 export type EditKind =
+  | "append"
+  | "append at once"
   | "delete"
-  | "add"
   | "replace"
-  | "swap"
+  | "insert"
+  | "trade"
   | "content"
   | "answer"
+  | "content back"
   | "re-index"
   | "delete child"
   | "add child"
   | "replace child"
   | "child content"
+  | "add document"
   | "drop document"
+  | "replace document"
   | "undo";
 
 export interface EditShape {
@@ -90,12 +108,30 @@ export interface EditShape {
   /** The share of requests before which something is edited. */
   readonly rate: number;
   readonly most: number;
+  /** Edits at a moment of their own, beside the others. */
+  readonly script?: readonly ScriptedEdit[];
+}
+
+/** What happens just before a question is answered: the `nth`, from 1, whose target has this in it. */
+export interface ScriptedEdit {
+  readonly before: string;
+  readonly nth?: number;
+  /** Numbers of the chunks of the first document that are deleted. */
+  readonly deleted?: readonly number[];
+  /** Positions of chunks that come in. */
+  readonly added?: readonly number[];
+  /** Numbers of the documents that are dropped, and how many are added. */
+  readonly dropped?: readonly number[];
+  readonly addedDocuments?: number;
 }
 
 /** A process that ends early, after so many of its steps: requests and operations on files. */
 export interface Interruption {
   readonly kind: "kill" | "power cut" | "disk full" | "signal";
   readonly after: number;
+  /** Milliseconds until somebody starts the next process, and edits until then. */
+  readonly gap: number;
+  readonly edits: number;
 }
 
 /** Whether anything of the data can change: then every row says when it was answered. */
@@ -103,10 +139,21 @@ export function isMoving({ edits }: Scenario): boolean {
   return edits.most > 0;
 }
 
+/** Whether a state may come back: a row that is gone appears again with the same id. */
+export function comesBack({ edits }: Scenario): boolean {
+  return edits.kinds.includes("undo");
+}
+
+/** Whether rows come in behind all others only, as the service adds them. */
+export function onlyAppends({ edits }: Scenario): boolean {
+  return !edits.kinds.some((kind) => kind === "insert" || kind === "trade" || kind === "undo");
+}
+
 /** Whether the document must come out whole, whatever happens on the way: only what passes, less often than it is tried. */
 export function isMild({ job, faults, service, documents, edits }: Scenario): boolean {
   const passes = faults.inARow <= job.retries && faults.lies === 0 && faults.heavy === 0;
-  const still = edits.most === 0 && documents.every(({ ties }) => ties === 0 || service.ties !== "shuffled");
-  const open = faults.revokedAt === undefined && documents.every(({ refused }) => refused === undefined);
-  return passes && still && open && service.rateLimit === undefined;
+  const isTied = ({ ties, childTies }: DocumentShape) => ties > 0 || childTies;
+  const still = edits.most === 0 && (service.ties !== "shuffled" || !documents.some(isTied));
+  const readable = documents.every(({ refused, unreadable }) => !refused && unreadable.chunks.length === 0);
+  return passes && still && readable && faults.revokedAt === undefined && service.rateLimit === undefined;
 }

@@ -2,15 +2,16 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Calls } from "./calls.js";
+import { clientHeaders } from "./client-headers.js";
 import { SimulatedClock } from "./clock.js";
 import { SimulatedDisk } from "./disk.js";
-import { streamOf } from "./draw-scenario.js";
+import { streamOf } from "./draw/stream.js";
 import { place } from "./files.js";
 import { Life } from "./life.js";
 import type { Outcome, Through } from "./outcome.js";
 import { type ProcessWorld, readAll, type Sabotage } from "./read-all.js";
 import type { Scenario } from "./scenario.js";
-import { SimulatedService } from "./service.js";
+import { SimulatedService } from "./service/service.js";
 import { storedIn } from "./stored.js";
 
 /** How one process ended. */
@@ -22,7 +23,7 @@ type End =
 /** Times that somebody starts it again after it gave up by itself. */
 const patience = 2;
 /** Milliseconds until then, at the most. */
-const longestGap = 60_000;
+const usualGap = 60_000;
 /** Milliseconds within which a process ends that is told to. */
 const longestEnd = 5_000;
 
@@ -49,7 +50,9 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
     [],
     [],
   ];
-  const world = worldOf(scenario, folder, trace, violations, sabotage);
+  const headers = await clientHeaders();
+  const sent = sabotage?.headers?.(headers) ?? headers;
+  const world = { ...worldOf(scenario, folder, trace, violations, sabotage), headers: sent };
   const { service, calls, parts, clock, random, tell } = world;
   const disk = new SimulatedDisk(clock, streamOf(scenario.seed, "disk"), tell);
   place.disk = disk;
@@ -69,8 +72,9 @@ async function run(scenario: Scenario, folder: string, sabotage: Sabotage | unde
     const verdict = { scenario, through, errors, left, violations, elapsed, trace };
     if (isLast) return { ...verdict, lives: number, service, calls, parts };
     left.push(powerCut || left.includes(undefined) ? undefined : storedIn(parts));
-    service.editPerhaps();
-    clock.now += random() * longestGap;
+    const { gap = random() * usualGap, edits = 1 } = scenario.interruptions[number - 1] ?? {};
+    service.moveOn(edits);
+    clock.now += gap;
   }
 }
 
@@ -80,7 +84,7 @@ function worldOf(
   trace: string[],
   violations: string[],
   sabotage: Sabotage | undefined,
-): Omit<ProcessWorld, "life"> {
+): Omit<ProcessWorld, "life" | "headers"> {
   const parts = join(folder, "parts");
   mkdirSync(parts);
   const clock = new SimulatedClock();

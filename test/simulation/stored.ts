@@ -5,7 +5,14 @@ import { join } from "node:path";
 export interface Stored {
   readonly finished: ReadonlySet<string>;
   /** Pages of chunks and child lists that the journal says are stored. */
-  readonly begun: ReadonlyMap<string, { readonly chunkPages: number; readonly childLists: number }>;
+  readonly begun: ReadonlyMap<string, Begun>;
+}
+
+export interface Begun {
+  readonly chunkPages: number;
+  readonly childLists: number;
+  /** How the pages of chunks were read. */
+  readonly order: string;
 }
 
 /** What lies in the folder of the parts, as the next process will find it. A power cut can leave a result torn. */

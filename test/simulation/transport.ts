@@ -8,7 +8,8 @@ import type { SimulatedClock } from "./clock.js";
 import { forever, type Life } from "./life.js";
 import { Manners } from "./manners.js";
 import type { Scenario } from "./scenario.js";
-import type { Reply, SimulatedService } from "./service.js";
+import { shortId } from "./service/ids.js";
+import type { Reply, SimulatedService } from "./service/service.js";
 
 /** What the network of one process is made of. */
 export interface NetworkParts {
@@ -18,6 +19,8 @@ export interface NetworkParts {
   readonly service: SimulatedService;
   readonly calls: Calls;
   readonly random: Random;
+  /** Sent with every request. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly tell: (line: string) => void;
   /** Told of whatever the client must never do. */
   readonly violated: (text: string) => void;
@@ -58,7 +61,7 @@ export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
 
 /** There and back; rejects with what `openHttp` would reject with. */
 async function exchange(
-  { clock, life, service, scenario, random }: NetworkParts,
+  { clock, life, service, scenario, random, headers }: NetworkParts,
   target: string,
   { signal, timeout, onBytes }: HttpOptions,
 ): Promise<{ answer: Answer; reply: Reply }> {
@@ -67,7 +70,7 @@ async function exchange(
   const [there, back] = [low + random() * (high - low), low + random() * (high - low)];
   await wait(there);
   const [path = "", query = ""] = target.split("?");
-  const reply = service.arrive(`/v1${path}`, query, clock.now);
+  const reply = service.arrive(`/v1${path}`, query, headers, clock.now);
   const { wire } = reply;
   const url = origin + target;
   const left = timeout * 1_000 - there;
@@ -86,12 +89,11 @@ async function exchange(
 
 /** `d2 c7 page 1 of 100`, without what is the same in every line. */
 function shortOf(target: string): string {
-  const match = /(\d)\/segments(?:\/(\S+)\/child_chunks)?\?page=(\d+)&limit=(\d+)$/.exec(target);
+  const match = /(\d{6})\/segments(?:\/(\S+)\/child_chunks)?\?page=(\d+)&limit=(\d+)$/.exec(target);
   if (!match) return target;
   const [, document, chunk, page, limit] = match;
-  return [`document ${document}`, chunk, `page ${page}`, limit === "100" ? "" : `of ${limit}`]
-    .filter(Boolean)
-    .join(" ");
+  const list = [`document ${Number(document)}`, chunk && shortId(chunk)];
+  return [...list, `page ${page}`, limit === "100" ? "" : `of ${limit}`].filter(Boolean).join(" ");
 }
 
 /** A wait of the event loop between two bodies. */

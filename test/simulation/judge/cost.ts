@@ -1,29 +1,66 @@
 import type { Call } from "../calls.js";
-import type { ListName } from "../list-name.js";
-import type { Outcome } from "../outcome.js";
-import { isMild } from "../scenario.js";
+import { type Outcome, placesOf } from "../outcome.js";
+import { isMild, isMoving } from "../scenario.js";
+import type { ListName } from "../service/list-name.js";
+import { pageSizeOf } from "./evidence.js";
 import { grouped } from "./grouped.js";
 import type { Complain } from "./judge.js";
 
-/** Times that a document is read. */
+/** Times that a list is read before it is taken as it is. */
 const attempts = 3;
+/** Times that the last page of a list is looked for in one attempt. */
+const lastPageTries = 10;
+/** Children from which on those that a chunk embeds are kept until the document is proved. */
+const kept = 20;
 
 /**
  * Every page is tried as often as `retries` allows, no page is asked for that `total` does not call for, and none is asked
- * for again by one process but for a second sweep or because the document moved.
+ * for again by one process but for a second sweep or because the document moved. A second sweep is made of lists that took
+ * more than one answer, and that no page of chunks embedded whole; and not of chunks that were read from their end.
  */
 export function checkCost(outcome: Outcome, wrong: Complain): void {
   const { scenario, calls } = outcome;
-  const sweeps = scenario.job.consistency === "sweeps" ? 2 : 1;
-  const most = isMild(scenario) ? sweeps : sweeps * attempts;
   for (const call of calls.all) {
     if (call.tries > scenario.job.retries + 1) wrong(`${call.target} was tried ${call.tries} times`);
-    const isOdd = call.list !== undefined && call.page > pagesOf(outcome, call.list, call);
+    const isOdd =
+      call.list !== undefined && !isPieceOfUnreadable(outcome, call) && call.page > pagesOf(outcome, call.list, call);
     if (isOdd && scenario.faults.lies === 0) wrong(`${call.target}: there is no such page`);
   }
   for (const [target, same] of grouped(calls.all, ({ life, target }) => `process ${life}: ${target}`)) {
+    const [call] = same;
+    const most = call ? mostOf(outcome, call) : 0;
     if (same.length > most) wrong(`${target} was asked for ${same.length} times`);
   }
+}
+
+/** How many rows there are is not known as long as none of them can be rendered. */
+function isPieceOfUnreadable(outcome: Outcome, { list, limit }: Call): boolean {
+  const shape = outcome.service.knowledge.shapes.get(list?.document ?? "");
+  return limit < pageSizeOf(outcome) && list?.chunk === undefined && (shape?.unreadable.chunks.length ?? 0) > 0;
+}
+
+/** Times that one process may ask for a page. */
+function mostOf(outcome: Outcome, { list, life }: Call): number {
+  const { consistency } = outcome.scenario.job;
+  const isSwept = consistency !== "counts" || life > 1 || list === undefined;
+  if (isMild(outcome.scenario)) return isSwept && needsSweep(outcome, list) ? 2 : 1;
+  const mayGrow = consistency === "anchored" || isMoving(outcome.scenario); // then it may be read from its end
+  const searched = mayGrow && list !== undefined && list.chunk === undefined ? lastPageTries - 1 : 0;
+  return attempts * ((isSwept ? 2 : 1) + searched);
+}
+
+/** Whether a list that does not move is to be read twice, unless by counts. */
+function needsSweep(outcome: Outcome, list: ListName | undefined): boolean {
+  const pageSize = pageSizeOf(outcome);
+  if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
+  const rows = outcome.service.history.at(list, 0)?.size ?? 0;
+  const shape = outcome.service.knowledge.shapes.get(list.document);
+  if (list.chunk === undefined) {
+    const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0;
+    return rows > pageSize && !isAnchored;
+  }
+  const isEmbedded = shape?.embeds === true && shape.form === "hierarchical_model";
+  return rows > pageSize && !(isEmbedded && rows >= kept);
 }
 
 /** The pages that the list had at its longest. */

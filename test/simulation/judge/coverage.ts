@@ -2,8 +2,8 @@
 export class Coverage {
   readonly #counts = new Map<string, number>();
 
-  met(what: string): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  met(what: string, times = 1): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + times);
   }
 
   get counts(): ReadonlyMap<string, number> {

@@ -1,10 +1,11 @@
 import { InterruptedError, StopError } from "../../../src/errors.js";
-import type { Outcome } from "../outcome.js";
+import { type Outcome, placesOf } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
 /** A run ends: with every document, or with an error that says why. */
-export function checkEnd({ through, errors, scenario, lives }: Outcome, wrong: Complain, coverage: Coverage): void {
+export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
+  const { through, errors, scenario, lives } = outcome;
   for (const error of errors) if (!isExpected(error)) wrong(`a process ended with ${describe(error)}`);
   if (!through) {
     if (!(errors.at(-1) instanceof StopError)) wrong(`the last process ended with ${describe(errors.at(-1))}`);
@@ -13,7 +14,7 @@ export function checkEnd({ through, errors, scenario, lives }: Outcome, wrong: C
   }
   if (lives > 1) coverage.met("went on after an interruption");
   const { reading, tally } = through;
-  const wanted = scenario.documents.length;
+  const wanted = scenario.job.documents === "all" ? placesOf(outcome).length : scenario.documents.length;
   if (reading.documents.length !== wanted) wrong(`${reading.documents.length} of ${wanted} documents have a result`);
   for (const [kind, count] of [
     ["chunks", "chunk_count"],

@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Kind } from "../../../src/normalise/columns.js";
 import type { DocumentRow } from "../../../src/normalise/document-row.js";
-import { documentName } from "../../../src/run/discovery.js";
 import { partPath } from "../../../src/run/document-parts.js";
-import { markName } from "../body.js";
-import { type Fingerprint, fingerprintOf } from "../history.js";
-import type { ListName } from "../list-name.js";
-import type { Outcome } from "../outcome.js";
+import type { Proof } from "../../../src/run/proof.js";
+import type { Call } from "../calls.js";
+import { type Outcome, placesOf } from "../outcome.js";
+import { type DocumentShape, isMoving } from "../scenario.js";
+import { markName } from "../service/body.js";
+import { type Fingerprint, fingerprintOf, type ListState } from "../service/history.js";
+import type { ListName } from "../service/list-name.js";
 import { grouped } from "./grouped.js";
 
 /** A row as it is stored. */
@@ -28,6 +30,11 @@ export interface Evidence {
   readonly outcome: Outcome;
   readonly index: number;
   readonly row: DocumentRow;
+  readonly shape: DocumentShape;
+  /** The proof that the run claims. */
+  readonly claim: Proof;
+  /** Whether some of its rows came to an earlier process than the one that finished it. */
+  readonly isContinued: boolean;
   readonly chunks: StoredList;
   /** For every chunk that is stored, also where there are none; none for jobs without children, few where `auto` skips them. */
   readonly children: readonly StoredList[];
@@ -37,6 +44,8 @@ export interface Evidence {
   /** The first and the last moment at which the document was read. */
   readonly first: number;
   readonly last: number;
+  /** The moment of the answer with the first rows that are stored: when the reading began that was taken. */
+  readonly begin: number;
 }
 
 export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): Evidence {
@@ -46,21 +55,66 @@ export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): E
   const childRows = linesOf(outcome, index, "child_chunks", row.child_chunk_count);
   const ids = new Set(chunkRows.map(({ id }) => String(id)));
   const byParent = grouped(childRows, (child) => String(child.segment_id));
+  const chunks = chunkRows.map(storedRow);
+  const first = Math.min(...calls.map(({ from }) => from));
+  const shape = outcome.service.knowledge.shapes.get(document);
+  const claim = outcome.through?.reading.documents[index]?.proof.proof;
+  if (!shape || !claim) throw new Error(`${document} is no document of the simulation`);
   const withChildren = outcome.scenario.job.childChunks === "none" ? [] : answeredFor(outcome, index, [...ids]);
   return {
     outcome,
     index,
     row,
-    chunks: { name: { document, chunk: undefined }, rows: chunkRows.map(storedRow) },
+    shape,
+    claim,
+    isContinued: isContinued(chunks, calls),
+    chunks: { name: { document, chunk: undefined }, rows: chunks },
     children: withChildren.map((chunk) => ({
       name: { document, chunk },
       rows: (byParent.get(chunk) ?? []).map(storedRow),
     })),
     orphans: childRows.filter(({ segment_id }) => !ids.has(String(segment_id))).length,
     lines: { chunks: chunkRows.length, child_chunks: childRows.length },
-    first: Math.min(...calls.map(({ from }) => from)),
+    first,
     last: Math.max(...calls.map(({ from, answered = from }) => answered)),
+    begin: Math.min(Number.POSITIVE_INFINITY, ...chunks.map(({ moment = first }) => moment)),
   };
+}
+
+function isContinued(chunks: readonly StoredRow[], calls: readonly Call[]): boolean {
+  const moments = new Set(chunks.map(({ moment }) => moment));
+  const lives = calls.filter(({ answered }) => answered !== undefined && moments.has(answered)).map(({ life }) => life);
+  return Math.min(...lives) < Math.max(...calls.map(({ life }) => life));
+}
+
+/** Rows of a list that a page holds. */
+export function pageSizeOf({ scenario }: Outcome): number {
+  const { paging, pageCap = 100 } = scenario.service;
+  return paging === "ignored" ? Number.POSITIVE_INFINITY : Math.min(100, pageCap);
+}
+
+/** Whether all rows came with one answer; where nothing moves and no row says when it came, whether they fit on a page. */
+export function isOneAnswer({ outcome }: Pick<Evidence, "outcome">, { rows }: StoredList): boolean {
+  if (!isMoving(outcome.scenario)) return rows.length <= pageSizeOf(outcome);
+  return rows.every(({ moment }) => moment === rows[0]?.moment);
+}
+
+/**
+ * Whether the children of a chunk are stored exactly as the page of chunks embedded them, so that they are those of the
+ * moment of that one answer, however many their own list took.
+ */
+export function isCovered({ outcome, shape, chunks }: Evidence, list: StoredList): boolean {
+  if (!shape.embeds || shape.form !== "hierarchical_model" || list.name.chunk === undefined) return false;
+  const moment = chunks.rows.find(({ id }) => id === list.name.chunk)?.moment ?? 0;
+  return differenceOf(list, outcome.service.history.at(list.name, moment)) === undefined;
+}
+
+/** What tells a stored list from a state that it should be; undefined if nothing does. */
+export function differenceOf({ rows }: StoredList, state: ListState | undefined): string | undefined {
+  if (!state) return "there was no such list";
+  const strange = rows.find(({ id, fingerprint }) => state.get(id) !== fingerprint);
+  if (strange) return `${strange.id} was another, or not there`;
+  return state.size === rows.length ? undefined : `${state.size - rows.length} rows are missing`;
 }
 
 /** The chunks of whose children the run vouches: all of them, but for those that `auto` skipped outside of its sample. */
@@ -73,8 +127,9 @@ function answeredFor(outcome: Outcome, index: number, ids: readonly string[]): r
 type Line = Readonly<Record<string, unknown>>;
 
 /** As the files of a run are made: what lies there of a document without rows is not looked at. */
-function linesOf({ parts }: Outcome, index: number, kind: Kind, count: number): readonly Line[] {
-  const path = partPath(parts, documentName(index), kind, "jsonl");
+function linesOf(outcome: Outcome, index: number, kind: Kind, count: number): readonly Line[] {
+  const { parts } = outcome;
+  const path = partPath(parts, placesOf(outcome)[index]?.name ?? "", kind, "jsonl");
   if (count === 0 || !existsSync(path)) return [];
   const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
   return lines.map((line): Line => JSON.parse(line));

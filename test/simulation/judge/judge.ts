@@ -1,14 +1,19 @@
 import type { Outcome } from "../outcome.js";
+import { checkAnchored } from "./anchored.js";
 import { checkAuto } from "./auto.js";
+import { checkClaim } from "./claim.js";
 import { checkCost } from "./cost.js";
 import type { Coverage } from "./coverage.js";
+import { checkDiscovered } from "./discovered.js";
 import { checkEnd } from "./end.js";
 import { type Evidence, evidenceOf } from "./evidence.js";
+import { checkLost } from "./lost.js";
 import { checkPace } from "./pace.js";
 import { checkReason } from "./reason.js";
 import { checkResumed } from "./resumed.js";
 import { checkRows } from "./rows.js";
 import { checkSwept } from "./swept.js";
+import { checkUnreadable } from "./unreadable.js";
 import { checkWhole } from "./whole.js";
 
 /** Says one thing that must not be. */
@@ -19,6 +24,10 @@ const checks: readonly ((evidence: Evidence, wrong: Complain, coverage: Coverage
   checkReason,
   checkWhole,
   checkSwept,
+  checkAnchored,
+  checkClaim,
+  checkLost,
+  checkUnreadable,
   checkAuto,
 ];
 
@@ -28,6 +37,7 @@ export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
   checkEnd(outcome, (text) => wrong.push(text), coverage);
   checkCost(outcome, (text) => wrong.push(text));
   checkResumed(outcome, (text) => wrong.push(text), coverage);
+  checkDiscovered(outcome, (text) => wrong.push(text), coverage);
   checkPace(outcome, (text) => wrong.push(text), coverage);
   for (const [index, { row }] of (outcome.through?.reading.documents ?? []).entries()) {
     const say = (text: string) => wrong.push(`document ${index + 1}, ${row.status}: ${text}`);

@@ -1,36 +1,46 @@
-import { documentName } from "../../../src/run/discovery.js";
-import { documentId } from "../document-id.js";
-import type { Outcome } from "../outcome.js";
+import { type Outcome, placesOf } from "../outcome.js";
 import { isMild } from "../scenario.js";
+import { chunkId } from "../service/ids.js";
 import type { Coverage } from "./coverage.js";
+import { pageSizeOf } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /**
  * A process goes on where the one before stopped: documents that were finished are not asked for again, and where all
- * trouble passes, neither are the pages and child lists that the journal says are stored, but for a second sweep.
+ * trouble passes, neither are the pages and child lists that the journal says are stored, but once more for a sweep if they
+ * took more than one answer. Chunks that were read from their end and proved are not swept either.
  */
 export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
-  for (const [index] of outcome.scenario.documents.entries()) {
+  for (const [index] of placesOf(outcome).entries()) {
     for (const [before] of outcome.left.entries()) checkProcess(outcome, before, index, wrong, coverage);
   }
 }
 
 /** What the process after this one asks of a document. */
 function checkProcess(outcome: Outcome, before: number, index: number, wrong: Complain, coverage: Coverage): void {
-  const { scenario, calls, left } = outcome;
+  const { scenario, calls, left, service } = outcome;
   const stored = left[before];
-  const name = documentName(index);
-  const asked = calls.ofDocument(documentId(index)).filter(({ life }) => life === before + 2);
+  const { name = "", id = "" } = placesOf(outcome)[index] ?? {};
+  const asked = calls.ofDocument(id).filter(({ life }) => life === before + 2);
   if (stored?.finished.has(name)) {
     coverage.met("finished before");
     if (asked.length > 0) wrong(`document ${index + 1}: finished, and ${asked.length} pages were asked for again`);
   }
   const begun = stored?.begun.get(name);
-  if (!begun || stored?.finished.has(name) || !isMild(scenario) || scenario.job.consistency === "sweeps") return;
+  if (!begun || stored?.finished.has(name) || !isMild(scenario)) return;
   coverage.met("begun before");
-  const again = asked.filter(({ list, page }) => list?.chunk === undefined && page <= begun.chunkPages);
-  if (again.length > 0) wrong(`document ${index + 1}: ${again.length} stored pages were asked for again`);
-  const shape = scenario.documents[index]?.chunks ?? 0;
-  const lists = new Set(asked.flatMap(({ list }) => (list?.chunk === undefined ? [] : [list.chunk])));
-  if (lists.size > shape - begun.childLists) wrong(`document ${index + 1}: stored child lists were asked for again`);
+  const pageSize = pageSizeOf(outcome);
+  const rows = (chunk?: string) => service.history.at({ document: id, chunk }, 0)?.size ?? 0;
+  const isOnce = begun.order === "anchored" || rows() <= pageSize;
+  for (let page = 1; page <= begun.chunkPages; page++) {
+    const times = asked.filter(({ list, page: at }) => list?.chunk === undefined && at === page).length;
+    if (times > (isOnce ? 0 : 1)) wrong(`document ${index + 1}: stored page ${page} was asked for again`);
+  }
+  const number = Number(id.slice(-6));
+  const lists = new Set(asked.map(({ list }) => list?.chunk));
+  for (let chunk = 1; chunk <= begun.childLists && (service.knowledge.shapes.get(id)?.ties ?? 0) === 0; chunk++) {
+    const list = chunkId(number, chunk);
+    if (rows(list) <= pageSize && lists.has(list))
+      wrong(`document ${index + 1}: a stored child list was asked for again`);
+  }
 }

@@ -1,6 +1,6 @@
-import type { Answer } from "../servers/answer.js";
-import type { Fault } from "../servers/faults.js";
-import type { JsonObject } from "../servers/json.js";
+import type { Answer } from "../../servers/answer.js";
+import type { Fault } from "../../servers/faults.js";
+import type { JsonObject } from "../../servers/json.js";
 
 /** The field in which every row says at which moment it was answered, while the data can change. */
 export const markName = "answered_at_moment";

@@ -1,9 +1,11 @@
-import { addChunks, deleteChunks, reindex, swapChunks } from "../servers/edits.js";
-import { integer, type Random } from "../servers/random.js";
-import type { TestDocument } from "../servers/store.js";
+import type { ChunkRecord } from "../../servers/json.js";
+import { integer, type Random } from "../../servers/random.js";
+import type { TestDocument } from "../../servers/store.js";
+import type { EditKind } from "../scenario.js";
+import { editChildren, isChildEdit } from "./edit-children.js";
 import type { History } from "./history.js";
-import { childOf } from "./knowledge.js";
-import type { EditKind } from "./scenario.js";
+import { editedId } from "./ids.js";
+import { childOf, chunkOf, positionOf, sortChunks } from "./knowledge.js";
 
 /** One edit of a document. */
 export interface Edit {
@@ -15,73 +17,112 @@ export interface Edit {
   readonly history: History;
 }
 
-/** Edits a document. Nothing that was there before ever comes again, unless the edit is an undo. */
+/**
+ * Edits a document. No row that is gone ever comes back, unless the edit is an undo: a service names new rows by random
+ * UUIDs. The chunks then stand in the order of the service.
+ */
 export function applyEdit(edit: Edit): void {
-  const { document, number, random } = edit;
-  const index = (length: number) => integer(random, 0, Math.max(0, length - 1));
-  const seed = 1_000_000 + number;
-  const add = () =>
-    addChunks(document, 1, { at: index(document.chunks.length + 1), children: integer(random, 0, 2), seed });
+  const { document, kind } = edit;
+  finishIndexing(document);
+  if (isChildEdit(kind)) editChildren(edit, kind);
+  else editChunks(edit);
+  sortChunks(document);
+}
+
+function editChunks(edit: Edit): void {
+  const { document, random } = edit;
+  const { chunks } = document;
+  const anywhere = () => integer(random, 0, Math.max(0, chunks.length - 1));
   switch (edit.kind) {
     case "delete":
-      deleteChunks(document, index(document.chunks.length), integer(random, 1, 3));
+      remove(document, anywhere(), integer(random, 1, 3));
       return;
-    case "add":
-      add();
+    case "append":
+      for (let nth = 0, count = integer(random, 1, 2); nth < count; nth++) add(edit, greatest(chunks) + 1, nth);
+      return;
+    case "append at once": // two requests that the service worked on at once give one position twice
+      add(edit, Math.max(1, greatest(chunks)));
+      return;
+    case "insert":
+      add(edit, chunks.length > 0 ? positionOf(chunks[anywhere()] as ChunkRecord) : 1);
       return;
     case "replace":
-      if (deleteChunks(document, index(document.chunks.length), 1).length > 0) add();
+      remove(document, anywhere(), 1);
+      add(edit, greatest(chunks) + 1);
       return;
-    case "swap":
-      if (document.chunks.length > 1)
-        swapChunks(document, index(document.chunks.length), index(document.chunks.length));
+    case "trade":
+      tradePlaces(chunks, anywhere(), anywhere());
       return;
     case "content":
     case "answer":
-      editChunk(edit, edit.kind);
+      change(edit, anywhere(), { [edit.kind]: `edit ${edit.number}` });
+      return;
+    case "content back":
+      change(edit, anywhere(), { content: random() < 0.5 ? "one" : "other" });
       return;
     case "re-index":
-      reindex(document, seed);
+      reindex(edit);
       return;
     case "undo":
       undo(edit);
       return;
-    case "drop document":
-      return; // the service forgets it
-    default:
-      editChildren(edit, edit.kind);
+    default: // of the list of documents
   }
 }
 
-function editChunk({ document, number, random }: Edit, field: "content" | "answer"): void {
-  const at = integer(random, 0, document.chunks.length - 1);
+/** The greatest position; the service gives the next one to a chunk that is added. */
+function greatest(chunks: readonly ChunkRecord[]): number {
+  return Math.max(0, ...chunks.map(positionOf));
+}
+
+function add({ document, number, random }: Edit, position: number, nth = 0): void {
+  const id = editedId("chunk", number, nth);
+  document.chunks.push(chunkOf(document.id, id, position, { content: `added ${number}` }));
+  const children = Array.from({ length: integer(random, 0, 2) }, (_, at) =>
+    childOf(id, at + 1, editedId("child", number, 100 * (nth + 1) + at)),
+  );
+  document.children.set(id, children);
+}
+
+function remove(document: TestDocument, from: number, count: number): void {
+  for (const { id } of document.chunks.splice(from, count)) document.children.delete(id);
+}
+
+function tradePlaces(chunks: ChunkRecord[], one: number, other: number): void {
+  const [first, second] = [chunks[one], chunks[other]];
+  if (!first || !second) return;
+  chunks[one] = { ...first, position: positionOf(second) };
+  chunks[other] = { ...second, position: positionOf(first) };
+}
+
+function change({ document }: Edit, at: number, fields: Readonly<Record<string, string>>): void {
   const chunk = document.chunks[at];
-  if (chunk) document.chunks[at] = { ...chunk, [field]: `edit ${number}` };
+  if (chunk) document.chunks[at] = { ...chunk, ...fields };
 }
 
-type ChildEdit = Extract<EditKind, `${string}child${string}`>;
-
-/** Edits the longest list of children as often as any other: what takes two pages is what can be read half. */
-function editChildren({ document, number, random }: Edit, kind: ChildEdit): void {
-  const ids = document.chunks.map(({ id }) => id);
-  const sizeOf = (id: string | undefined) => document.children.get(id ?? "")?.length ?? 0;
-  const longest = ids.reduce((best: string | undefined, id) => (sizeOf(id) > sizeOf(best) ? id : best), ids[0]);
-  const chunk = random() < 0.5 ? longest : ids[integer(random, 0, ids.length - 1)];
-  if (chunk === undefined) return;
-  const children = [...(document.children.get(chunk) ?? [])];
-  const at = integer(random, 0, Math.max(0, children.length - 1));
-  const old = children[at];
-  if (kind !== "add child" && !old) return;
-  if (kind === "child content" && old) children[at] = { ...old, content: `edit ${number}` };
-  if (kind === "delete child" || kind === "replace child") children.splice(at, 1);
-  if (kind === "add child" || kind === "replace child") {
-    const place = random() < 0.5 ? children.length : integer(random, 0, children.length);
-    children.splice(place, 0, childOf(chunk, place + 1, `${chunk}-e${number}`));
-  }
-  document.children.set(chunk, children);
+/** Every chunk is replaced by a new one with the same content; at times they are not indexed until the next edit. */
+function reindex({ document, number, random }: Edit): void {
+  const old = document.chunks.map(({ id, content }) => ({ content, children: document.children.get(id) ?? [] }));
+  const status = random() < 0.5 ? "indexing" : "completed";
+  document.children.clear();
+  document.chunks = old.map(({ content, children }, at) => {
+    const id = editedId("chunk", number, at);
+    const renewed = children.map((child, nth) => ({
+      ...child,
+      id: editedId("child", number, 1_000 * (at + 1) + nth),
+      segment_id: id,
+    }));
+    document.children.set(id, renewed);
+    return chunkOf(document.id, id, at + 1, { content: String(content), status });
+  });
 }
 
-/** The state before the last edit comes back, whole or as far as one row goes. */
+function finishIndexing(document: TestDocument): void {
+  if (!document.chunks.some(({ status }) => status === "indexing")) return;
+  document.chunks = document.chunks.map((chunk) => ({ ...chunk, status: "completed" }));
+}
+
+/** The state before the last edit comes back, whole. */
 function undo({ document, history }: Edit): void {
   const before = history.versionsOf(document.id).at(-2);
   if (!before) return;

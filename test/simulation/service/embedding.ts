@@ -1,7 +1,7 @@
-import type { Answer } from "../servers/answer.js";
-import type { TestDocument } from "../servers/store.js";
+import type { Answer } from "../../servers/answer.js";
+import type { TestDocument } from "../../servers/store.js";
+import type { DocumentShape } from "../scenario.js";
 import { isRecord, markName } from "./body.js";
-import type { DocumentShape } from "./scenario.js";
 
 /** A page of chunks with the children of each in it, or with none, as documents of this shape have it. */
 export function withEmbedded(

@@ -1,5 +1,5 @@
-import { hashOf, type Random } from "../servers/random.js";
-import type { AnyFault, FaultShape } from "./scenario.js";
+import { hashOf, type Random } from "../../servers/random.js";
+import type { AnyFault, FaultShape } from "../scenario.js";
 
 const sentence = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 const after = (seconds: number) => ({ "retry-after": String(seconds) });

@@ -1,5 +1,5 @@
-import type { ChildRecord, ChunkRecord } from "../servers/json.js";
-import type { TestDocument } from "../servers/store.js";
+import type { ChildRecord, ChunkRecord } from "../../servers/json.js";
+import type { TestDocument } from "../../servers/store.js";
 import type { ListName } from "./list-name.js";
 
 /** A row as far as it is compared: what it says, not how often it was hit. */
@@ -23,6 +23,7 @@ export function fingerprintOf(row: Readonly<Record<string, unknown>>): Fingerpri
 /** Every state that the documents really had. */
 export class History {
   readonly #versions = new Map<string, Version[]>();
+  readonly #documents: { readonly from: number; readonly ids: ReadonlySet<string> }[] = [];
 
   /** The document is as it is now from this moment on. */
   record(document: TestDocument, from: number, isDropped = false): void {
@@ -59,6 +60,19 @@ export class History {
       const until = versions[index + 1]?.from ?? Number.POSITIVE_INFINITY;
       if (version.from <= last && until > first) yield stateOf(version, list);
     }
+  }
+
+  /** The dataset holds these documents from this moment on. */
+  recordDocuments(ids: Iterable<string>, from: number): void {
+    this.#documents.push({ from, ids: new Set(ids) });
+  }
+
+  /** Every set of documents that the dataset held between two moments, both included. */
+  documentsBetween(first: number, last: number): readonly ReadonlySet<string>[] {
+    const isThen = (from: number, until: number) => from <= last && until > first;
+    return this.#documents
+      .filter(({ from }, index) => isThen(from, this.#documents[index + 1]?.from ?? Number.POSITIVE_INFINITY))
+      .map(({ ids }) => ids);
   }
 
   /** Whether there is no such document any more. */

@@ -1,18 +1,19 @@
-import { type Answer, errorAnswer, faultyAnswer } from "../servers/answer.js";
-import type { Behaviour } from "../servers/behaviour.js";
-import type { Fault } from "../servers/faults.js";
-import { integer, pick, type Random } from "../servers/random.js";
-import { RateWindow, refusalAnswer } from "../servers/rate-limit.js";
-import { rightAnswer } from "../servers/routes.js";
-import { bytesOf } from "./body.js";
-import { streamOf } from "./draw-scenario.js";
-import { applyEdit } from "./edit.js";
+import { type Answer, errorAnswer, faultyAnswer } from "../../servers/answer.js";
+import type { Behaviour } from "../../servers/behaviour.js";
+import type { Fault } from "../../servers/faults.js";
+import type { Random } from "../../servers/random.js";
+import { RateWindow, refusalAnswer } from "../../servers/rate-limit.js";
+import { rightAnswer } from "../../servers/routes.js";
+import { streamOf } from "../draw/stream.js";
+import { isMoving, type Scenario } from "../scenario.js";
+import { bytesOf, isRecord } from "./body.js";
+import { Cache } from "./cache.js";
+import { Editing } from "./editing.js";
 import { withEmbedded } from "./embedding.js";
 import { FaultScript } from "./faults.js";
 import { History } from "./history.js";
 import { type Knowledge, knowledgeOf } from "./knowledge.js";
 import { type ListName, listOf } from "./list-name.js";
-import { isMoving, type Scenario } from "./scenario.js";
 
 /** What comes back of a request. */
 export interface Reply {
@@ -52,30 +53,36 @@ export class SimulatedService {
   /** Requests that arrived, and those of them that were refused because there were too many. */
   arrivals = 0;
   refusals = 0;
-  #edits = 0;
   readonly #scenario: Scenario;
-  readonly #tell: (line: string) => void;
   readonly #behaviour: Behaviour;
   readonly #faults: FaultScript;
   readonly #random: Random;
-  readonly #editing: Random;
+  readonly #cache: Cache;
+  readonly #editing: Editing;
   readonly #window = new RateWindow();
 
   constructor(scenario: Scenario, tell: (line: string) => void) {
     this.#scenario = scenario;
-    this.#tell = tell;
     this.knowledge = knowledgeOf(scenario);
-    const { latency, rateLimit, ...rest } = scenario.service;
+    const { latency, rateLimit, cache, ...rest } = scenario.service;
+    this.#cache = new Cache(cache);
     this.#behaviour = { ...rest, documentError: new Map() };
     for (const [index, { refused }] of scenario.documents.entries()) if (refused) this.#refuse(index, refused);
     this.#faults = new FaultScript(scenario.faults, scenario.seed, streamOf(scenario.seed, "faults"));
     this.#random = streamOf(scenario.seed, "service");
-    this.#editing = streamOf(scenario.seed, "edits");
-    for (const document of this.knowledge.documents) this.history.record(document, 0);
+    const { knowledge, history } = this;
+    for (const document of knowledge.documents) history.record(document, 0);
+    history.recordDocuments(knowledge.dataset.documents.keys(), 0);
+    this.#editing = new Editing(scenario, { knowledge, history, tell, nextMoment: () => ++this.moment });
   }
 
-  /** Answers a request that arrives now; `path` from the version on. */
-  arrive(path: string, query: string, now: number): Reply {
+  /** Answers a request that arrives now, or lets a cache do that; `path` from the version on. */
+  arrive(path: string, query: string, headers: Readonly<Record<string, string>>, now: number): Reply {
+    const moment = () => this.moment;
+    return this.#cache.reply(`${path}?${query}`, headers, moment, () => this.#arriveItself(path, query, now));
+  }
+
+  #arriveItself(path: string, query: string, now: number): Reply {
     this.arrivals++;
     const { rateLimit } = this.#scenario.service;
     const wait = rateLimit ? this.#window.arrive(rateLimit, now) : 0;
@@ -83,7 +90,7 @@ export class SimulatedService {
       this.refusals++;
       return this.#sent(refusalAnswer(rateLimit, wait, now), "refused");
     }
-    this.editPerhaps();
+    this.#editing.perhaps(`${path}?${query}`);
     this.moment++;
     if (this.arrivals >= (this.#scenario.faults.revokedAt ?? Number.POSITIVE_INFINITY)) {
       return this.#sent(errorAnswer(401, "unauthorized", "Access token is invalid"), "401");
@@ -103,21 +110,9 @@ export class SimulatedService {
     return this.#sent(wrong, outcome, { fault: fault.kind, list });
   }
 
-  /** Edits something, with the probability of the scenario. */
-  editPerhaps(): void {
-    const { kinds, rate, most } = this.#scenario.edits;
-    const [first, ...rest] = kinds;
-    if (first === undefined || this.#edits >= most || this.#editing() >= rate) return;
-    this.#edits++;
-    this.moment++;
-    const { documents } = this.knowledge;
-    const document = documents[integer(this.#editing, 0, documents.length - 1)];
-    if (!document || !this.knowledge.dataset.documents.has(document.id)) return;
-    const kind = pick(this.#editing, [first, ...rest]);
-    applyEdit({ kind, document, number: this.#edits, random: this.#editing, history: this.history });
-    if (kind === "drop document") this.knowledge.dataset.documents.delete(document.id);
-    this.history.record(document, this.moment, kind === "drop document");
-    this.#tell(`document ${document.id.slice(-1)}: ${kind}, ${document.chunks.length} chunks, moment ${this.moment}`);
+  /** So many things are edited while nobody asks. */
+  moveOn(edits: number): void {
+    for (let nth = 0; nth < edits; nth++) this.#editing.once();
   }
 
   #refuse(index: number, { status, code }: { status: number; code: string }): void {
@@ -138,14 +133,29 @@ export class SimulatedService {
       query: asked,
     };
     const answer = rightAnswer(question, true);
-    return this.#embedding(listOf(path), answer);
+    return this.#unrendered(answer) ?? this.#embedding(listOf(path), answer);
+  }
+
+  /** What comes in place of a page with a row that the service cannot render. */
+  #unrendered({ json }: Answer): Answer | undefined {
+    const { unreadable } = this.knowledge;
+    if (unreadable.size === 0 || !Array.isArray(json?.data)) return undefined;
+    const bad = json.data.find((row) => isRecord(row) && unreadable.has(String(row.id)));
+    const status = isRecord(bad) ? unreadable.get(String(bad.id)) : undefined;
+    if (status === undefined) return undefined;
+    return errorAnswer(
+      status,
+      status === 400 ? "invalid_param" : "internal_server_error",
+      "year 20000 is out of range",
+    );
   }
 
   /** A page of chunks carries their children where the document embeds them. */
   #embedding(list: ListName | undefined, answer: Answer): Answer {
-    const index = this.knowledge.documents.findIndex(({ id }) => id === list?.document);
-    const [document, shape] = [this.knowledge.documents[index], this.#scenario.documents[index]];
-    if (!document || !shape || list?.chunk !== undefined) return answer;
+    if (!list || list.chunk !== undefined) return answer;
+    const document = this.knowledge.documents.find(({ id }) => id === list.document);
+    const shape = this.knowledge.shapes.get(list.document);
+    if (!document || !shape) return answer;
     return withEmbedded(answer, document, shape, (chunk) => this.#markOf({ document: document.id, chunk }));
   }
 

@@ -1,0 +1,109 @@
+import { expect, test, vi } from "vitest";
+import { Coverage } from "../judge/coverage.js";
+import { judge } from "../judge/judge.js";
+import type { Outcome } from "../outcome.js";
+import type { JobShape, Scenario } from "../scenario.js";
+import { chunkId, documentId, editedId } from "../service/ids.js";
+import { simulate } from "../simulate.js";
+import { small, still } from "./still.js";
+
+/** Edits at the moments in which they do the most harm, and what each consistency makes of them. */
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
+
+const job: JobShape = { ...still.job, childChunks: "none", concurrency: 1 };
+const pages: Scenario = {
+  ...still,
+  documents: [{ ...small, chunks: 30 }],
+  job,
+  service: { ...still.service, pageCap: 10 },
+};
+
+/** Chunk 1 is deleted and one is added at the end, after page 1 was read and before page 2 is: the total stays. */
+const swap: Scenario["edits"] = {
+  ...still.edits,
+  kinds: ["replace"],
+  most: 1,
+  script: [{ before: "/segments?page=2&", deleted: [1], added: [31] }],
+};
+
+const of = (consistency: JobShape["consistency"]): Scenario => ({
+  ...pages,
+  edits: swap,
+  job: { ...job, consistency },
+});
+
+async function verdictOn(scenario: Scenario) {
+  return simulate(scenario, (outcome: Outcome) => {
+    const coverage = new Coverage();
+    const wrong = judge(outcome, coverage);
+    const documents = outcome.through?.reading.documents ?? [];
+    const lost = coverage.counts.get(`${scenario.job.consistency}: lost, beyond the promise`) ?? 0;
+    return {
+      wrong,
+      lost,
+      said: documents.map(({ row, proof }) => [row.status, proof.proof, row.chunk_count]),
+      outcome,
+    };
+  });
+}
+
+test("counts lose a chunk if another is deleted before it and one is added behind it between two pages", async () => {
+  const { wrong, said, lost } = await verdictOn(of("counts"));
+  expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "counts", 30]], lost: 1 });
+});
+
+test("two sweeps see that, and the document is read again", async () => {
+  const { wrong, said, lost } = await verdictOn(of("sweeps"));
+  expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
+});
+
+test("a list that is read from its end shows it, too, by the rank of a row", async () => {
+  const script = [{ before: "/segments?page=2&", deleted: [1], added: [31] }];
+  const { wrong, said, lost } = await verdictOn({ ...of("anchored"), edits: { ...swap, script } });
+  expect({ wrong, said, lost }).toEqual({ wrong: [], said: [["complete", "sweeps", 30]], lost: 0 });
+});
+
+test("two chunks that are added at once do not make up for a deleted one in a list that is read from its end", async () => {
+  // the last page has one row; the page before it is read after chunk 11 was deleted, and a chunk came in before that row
+  const rows = [31, 41, 51, 61, 71].find((last) => editedId("chunk", 1) < chunkId(1, last)) ?? 0;
+  expect(rows).toBeGreaterThan(21);
+  const script = [{ before: `/segments?page=${(rows - 1) / 10}&`, deleted: [11], added: [rows] }];
+  const scenario = { ...of("anchored"), documents: [{ ...small, chunks: rows }], edits: { ...swap, script } };
+  const { wrong } = await verdictOn(scenario);
+  expect(wrong).toEqual([]);
+});
+
+test("a document that is gone on with after a delete and an insert is swept with counts, too, and loses nothing", async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 20; seed++) {
+    const edits = { ...still.edits, kinds: ["replace" as const], most: 1 };
+    const kill = { kind: "kill" as const, after: 44, gap: 20 * 3_600_000, edits: 1 };
+    const documents = [{ ...small, chunks: 300 }];
+    const { wrong, said, lost, outcome } = await verdictOn({ ...pages, seed, documents, edits, interruptions: [kill] });
+    expect({ wrong, lost, lives: outcome.lives }, `seed ${seed}`).toEqual({ wrong: [], lost: 0, lives: 2 });
+    // the sweep agrees if the edits were all behind what the first process had read; else the document is read again
+    const readings = outcome.through?.reading.documents[0]?.row.sweeps ?? 0;
+    const proof = readings === 3 ? "counts" : "sweeps";
+    expect({ said, readings }, `seed ${seed}`).toEqual({
+      said: [["complete", proof, 300]],
+      readings: proof === "counts" ? 3 : 2,
+    });
+    seen.add(proof);
+  }
+  expect(seen).toEqual(new Set(["counts", "sweeps"]));
+});
+
+test("a document that was there all the time is listed although the list moved between two pages", async () => {
+  // newest first: the newest is dropped and the oldest stays, so that what was first on page 2 comes to the end of page 1
+  const script = [{ before: "/documents?page=2&", dropped: [25], addedDocuments: 0 }];
+  const documents = Array.from({ length: 25 }, () => ({ ...small, chunks: 1 }));
+  for (const addedDocuments of [0, 1]) {
+    const edits = { ...swap, script: script.map((one) => ({ ...one, addedDocuments })) };
+    const { wrong, outcome } = await verdictOn({ ...pages, documents, edits, job: { ...job, documents: "all" } });
+    const listed = outcome.through?.reading.discovery.datasets[0]?.documents ?? [];
+    expect(wrong).toEqual([]);
+    expect(listed).toHaveLength(24 + addedDocuments);
+    for (let index = 0; index < 24; index++) expect(listed).toContain(documentId(index));
+  }
+});

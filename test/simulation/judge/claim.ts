@@ -1,0 +1,33 @@
+import type { Proof } from "../../../src/run/proof.js";
+import { isMoving } from "../scenario.js";
+import type { Coverage } from "./coverage.js";
+import { type Evidence, isCovered, isOneAnswer } from "./evidence.js";
+import type { Complain } from "./judge.js";
+
+/** The proof that a document is said to have is one that the job allows, and that there can be. */
+export function checkClaim(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
+  const { row, claim, outcome, chunks, children } = evidence;
+  if (row.status !== "complete") {
+    if (claim !== "none") wrong(`it is said to be proved by ${claim}`);
+    return;
+  }
+  coverage.met(`proof: ${claim}`);
+  if (!allowedOf(evidence).includes(claim)) wrong(`it is said to be proved by ${claim}`);
+  const split = [chunks, ...children].filter((list) => !isOneAnswer(evidence, list) && !isCovered(evidence, list));
+  const isWhole = isMoving(outcome.scenario) || outcome.scenario.faults.heavy === 0;
+  if (claim === "one answer" && split.length > 0 && isWhole) wrong("not every list came with one answer");
+}
+
+/**
+ * A document that grew while it was read may be read from its end, whatever the job wants. With counts, a document that is
+ * gone on with is swept; whether it was cannot be told where rows have no moments.
+ */
+function allowedOf({ row, outcome, isContinued, first, last }: Evidence): readonly Proof[] {
+  const { scenario, service, lives } = outcome;
+  const { consistency } = scenario.job;
+  const isEdited = service.history.isEdited(row.document_id, first, last) && row.sweeps > 1;
+  const anchored: readonly Proof[] = consistency === "anchored" || isEdited ? ["anchored"] : [];
+  if (consistency !== "counts") return ["one answer", "sweeps", ...anchored];
+  if (!isMoving(scenario) && lives > 1) return ["one answer", "counts", "sweeps", ...anchored];
+  return isContinued ? ["one answer", "sweeps", ...anchored] : ["one answer", "counts", ...anchored];
+}

@@ -1,0 +1,33 @@
+import { expect, test, vi } from "vitest";
+import { failureText } from "../failure-text.js";
+import { Coverage } from "../judge/coverage.js";
+import { type Played, play } from "../play.js";
+import { drawMoving } from "./draw-moving.js";
+import { movingText } from "./moving-text.js";
+
+/**
+ * A service that moves all the time, in small: many seeds in little time. `npm run test:moving` takes 100,000 of them in
+ * parts. KBDUMP_SEEDS, KBDUMP_FIRST_SEED, KBDUMP_SEED and KBDUMP_TRACE as in simulation.test.ts.
+ */
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
+
+const { KBDUMP_SEED, KBDUMP_SEEDS = 400, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
+const [first, count] = [Number(KBDUMP_FIRST_SEED), Number(KBDUMP_SEEDS)];
+
+test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {
+  const played = await play(drawMoving(Number(KBDUMP_SEED)));
+  if (KBDUMP_TRACE) process.stderr.write(`${played.trace.join("\n")}\n`);
+  if (played.wrong.length > 0) expect.fail(failureText(played));
+});
+
+test.skipIf(KBDUMP_SEED)(`seeds ${first} to ${first + count - 1} lose nothing`, { timeout: 7_200_000 }, async () => {
+  const coverage = new Coverage();
+  const failed: Played[] = [];
+  for (let seed = first; seed < first + count && failed.length < 5; seed++) {
+    const played = await play(drawMoving(seed), coverage);
+    if (played.wrong.length > 0) failed.push(played);
+  }
+  if (KBDUMP_TALLY) process.stdout.write(`seeds ${first} to ${first + count - 1}\n${movingText(coverage.counts)}\n`);
+  if (failed.length > 0) expect.fail(failed.map(failureText).join("\n\n"));
+});

@@ -1,0 +1,124 @@
+import { integer, pick, type Random } from "../../servers/random.js";
+import type { TestDocument } from "../../servers/store.js";
+import { streamOf } from "../draw/stream.js";
+import type { EditKind, Scenario, ScriptedEdit } from "../scenario.js";
+import { applyEdit } from "./edit.js";
+import type { History } from "./history.js";
+import { chunkId, editedId } from "./ids.js";
+import { chunkOf, documentOf, type Knowledge, sortChunks } from "./knowledge.js";
+
+/** What the edits of a scenario work on. */
+export interface Edited {
+  readonly knowledge: Knowledge;
+  readonly history: History;
+  /** Counts one more moment, and gives it. */
+  readonly nextMoment: () => number;
+  readonly tell: (line: string) => void;
+}
+
+/** Edits the knowledge base between the answers of the service, and while no process lives. */
+export class Editing {
+  readonly #scenario: Scenario;
+  readonly #edited: Edited;
+  readonly #random: Random;
+  readonly #asked = new Map<object, number>();
+  #edits = 0;
+
+  constructor(scenario: Scenario, edited: Edited) {
+    this.#scenario = scenario;
+    this.#edited = edited;
+    this.#random = streamOf(scenario.seed, "edits");
+  }
+
+  /** Edits something, with the probability of the scenario, and what its script has for this question. */
+  perhaps(target: string): void {
+    for (const scripted of this.#scenario.edits.script ?? []) if (this.#isDue(scripted, target)) this.#follow(scripted);
+    const { rate, most } = this.#scenario.edits;
+    if (this.#edits < most && this.#random() < rate) this.once();
+  }
+
+  /** Edits something, if the scenario has edits at all. */
+  once(): void {
+    const { kinds } = this.#scenario.edits;
+    const [first, ...rest] = kinds;
+    if (first === undefined) return;
+    this.#edits++;
+    const kind = pick(this.#random, [first, ...rest]);
+    const { documents, dataset } = this.#edited.knowledge;
+    const document = documents[integer(this.#random, 0, documents.length - 1)];
+    if (kind === "add document") this.#addDocument();
+    else if (!document || !dataset.documents.has(document.id)) return;
+    else if (kind === "drop document" || kind === "replace document") this.#dropDocument(document, kind);
+    else this.#editDocument(document, kind);
+  }
+
+  #isDue(scripted: ScriptedEdit, target: string): boolean {
+    if (!target.includes(scripted.before)) return false;
+    const nth = (this.#asked.get(scripted) ?? 0) + 1;
+    this.#asked.set(scripted, nth);
+    return nth === (scripted.nth ?? 1);
+  }
+
+  #follow({ deleted = [], added = [], dropped = [], addedDocuments = 0 }: ScriptedEdit): void {
+    const { history, nextMoment, knowledge } = this.#edited;
+    const [document] = knowledge.documents;
+    const lost = new Set(deleted.map((chunk) => chunkId(1, chunk)));
+    if (document && lost.size + added.length > 0) {
+      const moment = nextMoment();
+      const kept = document.chunks.filter(({ id }) => !lost.has(id));
+      const more = added.map((position, nth) => {
+        const id = editedId("chunk", ++this.#edits, nth);
+        return chunkOf(document.id, id, position, { content: "added" });
+      });
+      document.chunks = [...kept, ...more];
+      sortChunks(document);
+      history.record(document, moment);
+      this.#tell(document, "replace", moment);
+    }
+    for (const number of dropped) {
+      const gone = knowledge.documents[number - 1];
+      if (gone) this.#dropDocument(gone, "drop document");
+    }
+    for (let nth = 0; nth < addedDocuments; nth++) this.#addDocument();
+  }
+
+  #editDocument(document: TestDocument, kind: EditKind): void {
+    const { history, nextMoment } = this.#edited;
+    const moment = nextMoment();
+    applyEdit({ kind, document, number: this.#edits, random: this.#random, history });
+    history.record(document, moment);
+    this.#tell(document, kind, moment);
+  }
+
+  #dropDocument(document: TestDocument, kind: EditKind): void {
+    const { history, nextMoment, knowledge } = this.#edited;
+    const moment = nextMoment();
+    knowledge.dataset.documents.delete(document.id);
+    history.record(document, moment, true);
+    this.#tell(document, kind, moment);
+    if (kind === "replace document") this.#addDocument(moment);
+    else history.recordDocuments(knowledge.dataset.documents.keys(), moment);
+  }
+
+  /** A new document like the first one, but small. */
+  #addDocument(at?: number): void {
+    const { history, nextMoment, knowledge } = this.#edited;
+    const moment = at ?? nextMoment();
+    const [first] = this.#scenario.documents;
+    if (!first) return;
+    const unreadable = { chunks: [], status: 400 };
+    const shape = { ...first, chunks: integer(this.#random, 0, 3), big: 0, refused: undefined, unreadable };
+    const document = documentOf(shape, knowledge.documents.length + 1);
+    knowledge.documents.push(document);
+    knowledge.shapes.set(document.id, shape);
+    knowledge.dataset.documents.set(document.id, document);
+    history.record(document, moment);
+    history.recordDocuments(knowledge.dataset.documents.keys(), moment);
+    this.#tell(document, "add document", moment);
+  }
+
+  #tell(document: TestDocument, kind: EditKind, moment: number): void {
+    const number = Number(document.id.slice(-6));
+    this.#edited.tell(`document ${number}: ${kind}, ${document.chunks.length} chunks, moment ${moment}`);
+  }
+}
