@@ -32,6 +32,8 @@ export interface DocumentShape {
   readonly form: "text_model" | "hierarchical_model";
   /** Whether its chunks carry their children, too: in hierarchical_model only. */
   readonly embeds: boolean;
+  /** Whether it embeds the children that there were in the beginning, whatever became of them. */
+  readonly embedsOld?: boolean;
 }
 
 export interface Refused {

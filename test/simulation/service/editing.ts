@@ -111,10 +111,20 @@ export class Editing {
     const document = documentOf(shape, knowledge.documents.length + 1);
     knowledge.documents.push(document);
     knowledge.shapes.set(document.id, shape);
-    knowledge.dataset.documents.set(document.id, document);
+    this.#list(document);
     history.record(document, moment);
     history.recordDocuments(knowledge.dataset.documents.keys(), moment);
     this.#tell(document, "add document", moment);
+  }
+
+  /** The newest document stands first in the list, but where times are alike it may stand anywhere. */
+  #list(document: TestDocument): void {
+    const { documents } = this.#edited.knowledge.dataset;
+    const behind = this.#random() < 0.5 ? integer(this.#random, 0, documents.size) : 0;
+    const others = [...documents].slice(documents.size - behind);
+    for (const [id] of others) documents.delete(id);
+    documents.set(document.id, document);
+    for (const [id, other] of others) documents.set(id, other);
   }
 
   #tell(document: TestDocument, kind: EditKind, moment: number): void {

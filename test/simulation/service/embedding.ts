@@ -1,12 +1,12 @@
 import type { Answer } from "../../servers/answer.js";
-import type { TestDocument } from "../../servers/store.js";
+import type { ChildRecord } from "../../servers/json.js";
 import type { DocumentShape } from "../scenario.js";
 import { isRecord, markName } from "./body.js";
 
 /** A page of chunks with the children of each in it, or with none, as documents of this shape have it. */
 export function withEmbedded(
   answer: Answer,
-  document: TestDocument,
+  children: ReadonlyMap<string, readonly ChildRecord[]>,
   { form, embeds }: DocumentShape,
   markOf: (chunk: string) => number | undefined,
 ): Answer {
@@ -14,8 +14,8 @@ export function withEmbedded(
   if (form !== "hierarchical_model" || !Array.isArray(data)) return answer;
   const childrenOf = (chunk: string) => {
     const mark = markOf(chunk);
-    const children = document.children.get(chunk) ?? [];
-    return mark === undefined ? children : children.map((child) => ({ ...child, [markName]: mark }));
+    const rows = children.get(chunk) ?? [];
+    return mark === undefined ? [...rows] : rows.map((child) => ({ ...child, [markName]: mark }));
   };
   const rows = data.map((row) =>
     isRecord(row) ? { ...row, child_chunks: embeds ? childrenOf(String(row.id)) : [] } : row,

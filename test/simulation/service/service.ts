@@ -156,7 +156,9 @@ export class SimulatedService {
     const document = this.knowledge.documents.find(({ id }) => id === list.document);
     const shape = this.knowledge.shapes.get(list.document);
     if (!document || !shape) return answer;
-    return withEmbedded(answer, document, shape, (chunk) => this.#markOf({ document: document.id, chunk }));
+    const [first] = this.history.versionsOf(document.id);
+    const children = (shape.embedsOld && first?.children) || document.children;
+    return withEmbedded(answer, children, shape, (chunk) => this.#markOf({ document: document.id, chunk }));
   }
 
   /**

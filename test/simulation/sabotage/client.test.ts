@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import type { Listed, ListPage } from "../../src/client/check-list.js";
-import type { Client } from "../../src/client/open-client.js";
-import { drawScenario } from "./draw/draw-scenario.js";
-import { play } from "./play.js";
-import type { Sabotage } from "./read-all.js";
+import type { Listed, ListPage } from "../../../src/client/check-list.js";
+import type { Client } from "../../../src/client/open-client.js";
+import { drawMoving } from "../moving/draw-moving.js";
+import { play } from "../play.js";
+import type { Sabotage } from "../read-all.js";
 
-vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
-vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
 /** Seeds within which each saboteur has to be found out. */
 const seeds = 150;
@@ -56,7 +56,7 @@ test.each<[string, Breaking]>([
   ["loses a child that a chunk embeds", losingEmbedded],
 ])("a client that %s is found out", async (_, client) => {
   for (let seed = 1; seed <= seeds; seed++) {
-    const { wrong } = await play(drawScenario(seed), undefined, { client });
+    const { wrong } = await play(drawMoving(seed), undefined, { client });
     if (wrong.length > 0) return;
   }
   expect.fail(`not found out in ${seeds} seeds`);

@@ -1,0 +1,127 @@
+import type { Listed } from "../../../src/client/check-list.js";
+import type * as crawlDocument from "../../../src/crawl/crawl-document.js";
+import type * as readAnchored from "../../../src/crawl/read-anchored.js";
+import type * as readChildList from "../../../src/crawl/read-child-list.js";
+import type * as sweepList from "../../../src/crawl/sweep-list.js";
+import type * as sweepDocument from "../../../src/run/sweep-document.js";
+
+/** A rule of the program that can be broken. */
+export type Rule =
+  | "sweep"
+  | "sweep of documents"
+  | "no-cache"
+  | "ranks"
+  | "rising positions"
+  | "containment"
+  | "unreadable rows";
+
+/** The rule that is broken now; none as long as it is undefined. */
+export const broken: { rule: Rule | undefined } = { rule: undefined };
+
+/** Reads nothing a second time. */
+export function withoutSweeps(actual: typeof sweepDocument): typeof sweepDocument {
+  return {
+    ...actual,
+    sweepDocument: (...args) => (broken.rule === "sweep" ? nothing() : actual.sweepDocument(...args)),
+  };
+}
+
+async function* nothing(): AsyncGenerator<string> {}
+
+/** Reads the list of documents once. */
+export function withoutSweepOfDocuments(actual: typeof sweepList): typeof sweepList {
+  return {
+    ...actual,
+    sweepList: async (list, ...rest) => {
+      if (broken.rule !== "sweep of documents" || list.name !== "documents") await actual.sweepList(list, ...rest);
+    },
+  };
+}
+
+/** Takes for granted that rows have their ranks in the end, or that positions rise. */
+export function withoutProofOfOrder(actual: typeof readAnchored): typeof readAnchored {
+  return {
+    ...actual,
+    readAnchored: (reading) => {
+      if (broken.rule === "ranks") return actual.readAnchored(withKnownRanks(reading));
+      return broken.rule === "rising positions" ? risingAnyway(actual, reading) : actual.readAnchored(reading);
+    },
+  };
+}
+
+type Reading = Parameters<typeof readAnchored.readAnchored>[0];
+
+/** The rows of the first and of the last page that was read are those that were read there. */
+function withKnownRanks(reading: Reading): Reading {
+  const rows = new Map<number, Listed>();
+  let size = 0;
+  return {
+    ...reading,
+    readPage: async (page) => {
+      const read = await reading.readPage(page);
+      if (page === 1) size = read.rows.length;
+      for (const [at, row] of read.rows.entries()) rows.set((page - 1) * size + at + 1, row);
+      return read;
+    },
+    readRow: async (rank) => rows.get(rank),
+  };
+}
+
+/** Positions are replaced by places on the pages, and put back in what is given out. */
+async function* risingAnyway(
+  actual: typeof readAnchored,
+  reading: Reading,
+): ReturnType<(typeof readAnchored)["readAnchored"]> {
+  const original = new Map<Listed, Listed>();
+  const places = new Map<string, number>();
+  const placed = (row: Listed, place: number): Listed => {
+    const same = { ...row, position: place };
+    original.set(same, row);
+    return same;
+  };
+  const pages = actual.readAnchored({
+    ...reading,
+    readPage: async (page) => {
+      const read = await reading.readPage(page);
+      const rows = read.rows.map((row, at) => placed(row, page * 1_000 + at));
+      for (const { id, position } of rows) places.set(id, Number(position));
+      return { ...read, rows };
+    },
+    readRow: async (rank) => {
+      const row = await reading.readRow(rank);
+      return row && { ...row, position: places.get(row.id) };
+    },
+  });
+  for await (const page of pages) yield { ...page, rows: page.rows.map((row) => original.get(row) ?? row) };
+}
+
+/** Takes the children that a chunk embeds wherever they are as many as its list counts. */
+export function withoutContainment(actual: typeof readChildList): typeof readChildList {
+  return {
+    ...actual,
+    readChildList: (list, embedded, reading) => {
+      const isLong = list.first.rows.length < list.first.total && embedded?.length === list.first.total;
+      if (broken.rule !== "containment" || !embedded || !isLong) return actual.readChildList(list, embedded, reading);
+      return allOf(embedded);
+    },
+  };
+}
+
+async function* allOf(records: readonly Listed[]): ReturnType<(typeof readChildList)["readChildList"]> {
+  yield { records: [], isPage: true, piece: undefined, all: undefined };
+  yield { records, isPage: false, piece: undefined, all: records.length };
+}
+
+/** Leaves rows out that cannot be rendered, and says nothing of it. */
+export function withoutUnreadable(actual: typeof crawlDocument): typeof crawlDocument {
+  return {
+    ...actual,
+    crawlDocument: (api, document, options) => {
+      if (broken.rule !== "unreadable rows") return actual.crawlDocument(api, document, options);
+      const problem: typeof options.problem = (text, kind) => {
+        if (kind !== "unreadable") options.problem(text, kind);
+      };
+      return actual.crawlDocument(api, document, { ...options, problem });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { drawMoving } from "../moving/draw-moving.js";
+import { play } from "../play.js";
+import type { DocumentShape, EditKind, JobShape, Scenario } from "../scenario.js";
+import { broken, type Rule } from "./broken.js";
+
+/** The program without one of its rules at a time: the judge has to find each out, and nothing wrong with the rule in place. */
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
+vi.mock("../../../src/run/sweep-document.js", async (original) =>
+  (await import("./broken.js")).withoutSweeps(await original()),
+);
+vi.mock("../../../src/crawl/sweep-list.js", async (original) =>
+  (await import("./broken.js")).withoutSweepOfDocuments(await original()),
+);
+vi.mock("../../../src/crawl/read-anchored.js", async (original) =>
+  (await import("./broken.js")).withoutProofOfOrder(await original()),
+);
+vi.mock("../../../src/crawl/read-child-list.js", async (original) =>
+  (await import("./broken.js")).withoutContainment(await original()),
+);
+vi.mock("../../../src/crawl/crawl-document.js", async (original) =>
+  (await import("./broken.js")).withoutUnreadable(await original()),
+);
+
+afterEach(() => {
+  broken.rule = undefined;
+});
+
+interface Change {
+  readonly job?: Partial<JobShape>;
+  readonly document?: Partial<DocumentShape>;
+  readonly kinds?: readonly EditKind[];
+  readonly rate?: number;
+  readonly service?: Partial<Scenario["service"]>;
+  readonly interruptions?: Scenario["interruptions"];
+}
+
+/** A drawn scenario in which the rule matters. */
+function scenarioOf(seed: number, { job, document, kinds, rate = 0.2, service, interruptions }: Change): Scenario {
+  const drawn = drawMoving(seed);
+  const edits = kinds ? { ...drawn.edits, kinds, rate: Math.max(rate, drawn.edits.rate) } : drawn.edits;
+  const [first] = drawn.documents;
+  const documents = job?.documents === "all" || !first ? drawn.documents : [first];
+  return {
+    ...drawn,
+    job: { ...drawn.job, documents: "named", ...job },
+    documents: documents.map((shape) => ({ ...shape, unreadable: { chunks: [], status: 400 }, ...document })),
+    faults: { ...drawn.faults, kinds: [], rate: 0, heavy: 0 },
+    service: { ...drawn.service, ...service },
+    edits: { ...edits, most: Math.max(10, edits.most) },
+    interruptions: interruptions ?? drawn.interruptions,
+  };
+}
+
+const long = { chunks: 13, ties: 0 };
+const hierarchical = {
+  form: "hierarchical_model",
+  embeds: true,
+  embedsOld: true,
+  bigEvery: 1,
+  big: 22,
+  chunks: 4,
+} as const;
+/** Killed when some pages are stored, and others are not. */
+const kill = { kind: "kill", after: 32, gap: 3_600_000, edits: 2 } as const;
+
+test.each<[string, Rule, Change, string]>([
+  [
+    "the second sweep is left out",
+    "sweep",
+    { job: { consistency: "sweeps", childChunks: "none" }, document: long, kinds: ["replace"] },
+    "was there all the time",
+  ],
+  [
+    "a document that is gone on with is not swept",
+    "sweep",
+    {
+      job: { consistency: "counts", childChunks: "none" },
+      document: { chunks: 40, ties: 0 },
+      kinds: ["replace"],
+      interruptions: [kill],
+    },
+    "was there all the time",
+  ],
+  [
+    "the list of documents is not swept",
+    "sweep of documents",
+    { job: { documents: "all" }, kinds: ["replace document"], rate: 0.6, service: { pageCap: 2 }, interruptions: [] },
+    "no moment with",
+  ],
+  ["old answers of caches are taken", "no-cache", { service: { cache: true } }, ""],
+  [
+    "the ranks are not looked at in the end",
+    "ranks",
+    { job: { consistency: "anchored" }, document: long, kinds: ["delete", "append", "replace"] },
+    "anchored, but the chunks were not so",
+  ],
+  [
+    "positions need not rise strictly",
+    "rising positions",
+    { job: { consistency: "anchored", childChunks: "none" }, document: long, kinds: ["delete", "append at once"] },
+    "anchored, but the chunks were not so",
+  ],
+  [
+    "embedded children are taken without a look at the list",
+    "containment",
+    { job: { childChunks: "all" }, document: hierarchical, kinds: ["replace child", "child content"] },
+    "",
+  ],
+  [
+    "rows that cannot be rendered are left out in silence",
+    "unreadable rows",
+    { document: { unreadable: { chunks: [1], status: 400 } } },
+    "cannot be read",
+  ],
+])("it is found out if %s", async (_, rule, change, complaint) => {
+  const headers: { headers?: (all: Readonly<Record<string, string>>) => Readonly<Record<string, string>> } =
+    rule === "no-cache" ? { headers: ({ "cache-control": _, ...others }) => others } : {};
+  for (let seed = 1; seed <= 400; seed++) {
+    const scenario = scenarioOf(seed, change);
+    broken.rule = rule;
+    const { wrong } = await play(scenario, undefined, headers);
+    broken.rule = undefined;
+    if (!wrong.some((text) => text.includes(complaint))) continue;
+    expect((await play(scenario)).wrong).toEqual([]);
+    if (process.env.KBDUMP_TRACE) process.stderr.write(`${rule}: seed ${seed}: ${wrong.join("; ").slice(0, 300)}\n`);
+    return;
+  }
+  expect.fail("not found out in 400 seeds");
+});
