@@ -2,6 +2,9 @@ import { type Outcome, placesOf } from "../outcome.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
+/** Whether a page of the documents of a dataset is asked for. */
+export const isDocumentList = (target: string): boolean => /^\/datasets\/[^/]+\/documents\?/.test(target);
+
 /**
  * The documents of a dataset, where the job wants all of them. A list that is said to be whole is the one that there was at
  * some moment while it was read: nothing that was there all the time is lost. No document ever comes back with its id.
@@ -10,7 +13,8 @@ export function checkDiscovered(outcome: Outcome, wrong: Complain, coverage: Cov
   const { scenario, through, calls, service } = outcome;
   const found = through?.reading.discovery.found;
   if (scenario.job.documents === "named" || !through) return;
-  const asked = calls.all.filter(({ target }) => /^\/datasets\/[^/]+\/documents\?/.test(target));
+  const begun = Math.min(...calls.all.filter(({ list }) => list !== undefined).map(({ from }) => from));
+  const asked = calls.all.filter(({ target, from }) => isDocumentList(target) && from < begun); // later, it looks for changes
   const life = Math.max(...asked.map((call) => call.life));
   const reading = asked.filter((call) => call.life === life);
   const first = Math.min(...reading.map(({ from }) => from));

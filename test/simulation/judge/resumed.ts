@@ -8,7 +8,7 @@ import type { Complain } from "./judge.js";
 /**
  * A process goes on where the one before stopped: documents that were finished are not asked for again, and where all
  * trouble passes, neither are the pages and child lists that the journal says are stored, but once more for a sweep if they
- * took more than one answer. Chunks that were read from their end and proved are not swept either.
+ * took more than one answer.
  */
 export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Coverage): void {
   for (const [index] of placesOf(outcome).entries()) {
@@ -31,7 +31,7 @@ function checkProcess(outcome: Outcome, before: number, index: number, wrong: Co
   coverage.met("begun before");
   const pageSize = pageSizeOf(outcome);
   const rows = (chunk?: string) => service.history.at({ document: id, chunk }, 0)?.size ?? 0;
-  const isOnce = begun.order === "anchored" || rows() <= pageSize;
+  const isOnce = rows() <= pageSize;
   for (let page = 1; page <= begun.chunkPages; page++) {
     const times = asked.filter(({ list, page: at }) => list?.chunk === undefined && at === page).length;
     if (times > (isOnce ? 0 : 1)) wrong(`document ${index + 1}: stored page ${page} was asked for again`);
