@@ -2,7 +2,7 @@ import type { Listed } from "../client/check-list.js";
 import { SkipError } from "../errors.js";
 import { ContentDigest, type Fingerprinted } from "./content-digest.js";
 import { ListProof } from "./list-proof.js";
-import type { LookAhead } from "./look-ahead.js";
+import { type LookAhead, mapAhead } from "./look-ahead.js";
 import type { TellProblem } from "./problems.js";
 import { type ReadPage, readList } from "./read-list.js";
 
@@ -22,15 +22,41 @@ export interface SweptList {
 export async function sweepList(list: SweptList, lookAhead: LookAhead, problem: TellProblem): Promise<void> {
   const proof = new ListProof(list.name, problem, { total: list.total });
   const now = new ContentDigest();
-  try {
+  const failure = await unlessSkipped(async () => {
     for await (const page of readList(list.readPage, lookAhead)) {
       for (const row of proof.add(page).flatMap(list.fingerprints)) now.add(row);
       if (proof.isStuck) break;
     }
-  } catch (error) {
-    if (!(error instanceof SkipError)) throw error;
-    return problem(`${list.name}: a second sweep failed: ${error.message}`);
-  }
+  });
+  if (failure) return problem(`${list.name}: a second sweep failed: ${failure.message}`);
   proof.finish();
   if (!now.equals(list.stored)) problem(`${list.name}: a second sweep found other ids or contents`);
+}
+
+/** The same for the first pages of a list, whose end may grow meanwhile: only what stands on them is compared. */
+export async function sweepPages(
+  list: Omit<SweptList, "total">,
+  pages: number,
+  lookAhead: LookAhead,
+  problem: TellProblem,
+): Promise<void> {
+  const now = new ContentDigest();
+  const numbers = Array.from({ length: pages }, (_, index) => index + 1);
+  const failure = await unlessSkipped(async () => {
+    for await (const { rows } of mapAhead(numbers, lookAhead, list.readPage))
+      for (const row of rows.flatMap(list.fingerprints)) now.add(row);
+  });
+  if (failure) return problem(`${list.name}: a second sweep failed: ${failure.message}`);
+  if (!now.equals(list.stored))
+    problem(`${list.name}: a second sweep of all but the last page found other ids or contents`);
+}
+
+async function unlessSkipped(read: () => Promise<void>): Promise<SkipError | undefined> {
+  try {
+    await read();
+  } catch (error) {
+    if (error instanceof SkipError) return error;
+    throw error;
+  }
+  return undefined;
 }

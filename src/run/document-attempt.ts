@@ -101,6 +101,11 @@ export class DocumentAttempt {
     return this.#checkpoint?.total ?? 0;
   }
 
+  /** Chunks on a page. */
+  get pageSize(): number {
+    return this.#checkpoint?.pageSize ?? 0;
+  }
+
   /** Answers with which the chunks came, at the least. */
   get chunkAnswers(): number {
     return this.#checkpoint?.answers ?? 0;

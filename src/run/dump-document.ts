@@ -85,7 +85,8 @@ export async function dumpDocument(
         };
         proof = attempt.isAnchored ? "anchored" : "one answer";
         let swept = 0;
-        for await (const _list of sweepDocument(api, ref, paths, attempt, { lookAhead: options.lookAhead, problem })) {
+        const sweeping = { lookAhead: options.lookAhead, problem, ranksSuffice: consistency !== "sweeps" };
+        for await (const _list of sweepDocument(api, ref, paths, attempt, sweeping)) {
           if (swept++ === 0) sweeps++;
           if (!attempt.isAnchored) proof = "sweeps";
         }

@@ -6,7 +6,8 @@ import { embeddedChildren } from "../crawl/embedded-children.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
 import type { TellProblem } from "../crawl/problems.js";
-import { sweepList } from "../crawl/sweep-list.js";
+import { pagesOf } from "../crawl/read-list.js";
+import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { readEmbedded } from "./embedded-part.js";
 import { readLines } from "./read-lines.js";
 
@@ -25,37 +26,49 @@ export interface ReadRows {
   readonly total: number;
   /** Answers with which the chunks came, at the least. */
   readonly chunkAnswers: number;
-  /** Whether the chunks are proved by having been read from their end. */
+  /** Whether the chunks were read from their end, and kept their ranks. */
   readonly isAnchored: boolean;
+  /** Chunks on a page. */
+  readonly pageSize: number;
   /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
   readonly childPage: number;
   /** Where the children came from; those that chunks embed came with these, and are read again with them. */
   readonly source: ChildSource;
 }
 
+export interface SweepOptions {
+  readonly lookAhead: LookAhead;
+  readonly problem: TellProblem;
+  /** Whether chunks that were read from their end are not read again: enough where rows come in behind all others only. */
+  readonly ranksSuffice: boolean;
+}
+
 /**
  * Reads every list of a document once more that took more than one answer, and tells `problem` of each that is not as it is
- * stored. Gives the name of each list before it is read. What is compared is what lies on the disk, whoever put it there.
+ * stored; of chunks that were read from their end, which may grow, all pages but the last. Gives the name of each list before it
+ * is read. What is compared is what lies on the disk, whoever put it there.
  * Children that are stored as their chunk embedded them are those of one answer, and are not read again but with the chunks.
  */
 export async function* sweepDocument(
   api: KnowledgeApi,
   ref: DocumentRef,
   paths: PartPaths,
-  { counts, total, chunkAnswers, isAnchored, childPage, source }: ReadRows,
-  { lookAhead, problem }: { lookAhead: LookAhead; problem: TellProblem },
+  { counts, total, chunkAnswers, isAnchored, pageSize, childPage, source }: ReadRows,
+  { lookAhead, problem, ranksSuffice }: SweepOptions,
 ): AsyncGenerator<string> {
   const childChunks = counts.child_chunks > 0 ? paths.childChunks : undefined;
-  if (chunkAnswers > 1 && !isAnchored) {
+  if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
     yield "chunks";
-    const stored = new ContentDigest();
-    if (counts.chunks > 0)
-      for await (const line of readLines(paths.chunks)) stored.add(storedFingerprint(JSON.parse(line)));
-    if (source === "embedded") await addEmbedded(stored, childChunks, paths.aside);
+    const pages = pagesOf({ total, pageSize }) - 1;
+    const compared = isAnchored ? pages * pageSize : counts.chunks;
+    const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
+    if (source === "embedded") await addEmbedded(stored, childChunks, paths.aside, ids);
     const read: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
-    const readPage = halvingPages(read, { name: "chunks", problem });
+    const readPage = halvingPages(read, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
     const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
-    await sweepList({ name: "chunks", readPage, stored, total, fingerprints }, lookAhead, problem);
+    const list = { name: "chunks", readPage, stored, total, fingerprints };
+    if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
+    else await sweepList(list, lookAhead, problem);
   }
   for (const [chunkId, stored] of await splitLists(childChunks, paths.aside, childPage)) {
     const name = `children of chunk ${chunkId}`;
@@ -85,14 +98,35 @@ async function splitLists(
   return lists;
 }
 
-/** Adds the stored children of the chunks that embed any; both stand in the order of the chunks. */
-async function addEmbedded(stored: ContentDigest, path: string | undefined, aside: string | undefined): Promise<void> {
+/** A digest of the first so many chunks, and the ids of the others. */
+async function storedChunks(
+  path: string | undefined,
+  rows: number,
+): Promise<{ readonly stored: ContentDigest; readonly ids: ReadonlySet<string> }> {
+  const stored = new ContentDigest();
+  const ids = new Set<string>();
+  if (path === undefined) return { stored, ids };
+  for await (const line of readLines(path)) {
+    const row = storedFingerprint(JSON.parse(line));
+    if (stored.rows < rows) stored.add(row);
+    else ids.add(row.id);
+  }
+  return { stored, ids };
+}
+
+/** Adds the stored children of the chunks that embed any, but for some; both stand in the order of the chunks. */
+async function addEmbedded(
+  stored: ContentDigest,
+  path: string | undefined,
+  aside: string | undefined,
+  without: ReadonlySet<string>,
+): Promise<void> {
   const embedding = aside === undefined ? undefined : readEmbedded(aside);
   let next = await embedding?.next();
   for await (const { chunkId, digest } of digestsByParent(path)) {
     if (next?.done !== false || next.value.chunkId !== chunkId) continue;
     next = await embedding?.next();
-    stored.merge(digest);
+    if (!without.has(chunkId)) stored.merge(digest);
   }
 }
 

@@ -4,7 +4,8 @@ import { judge } from "./judge/judge.js";
 import { checkMild, leftBy, undisturbed } from "./judge/mild.js";
 import type { Outcome } from "./outcome.js";
 import type { Sabotage } from "./read-all.js";
-import { isMild, type Scenario } from "./scenario.js";
+import type { Scenario } from "./scenario.js";
+import { isMild } from "./scenario-facts.js";
 import { simulate } from "./simulate.js";
 
 /** A simulation and the verdict on it. */

@@ -9,7 +9,8 @@ import { forever, type Life } from "./life.js";
 import { Manners } from "./manners.js";
 import type { Scenario } from "./scenario.js";
 import { shortId } from "./service/ids.js";
-import type { Reply, SimulatedService } from "./service/service.js";
+import type { Reply } from "./service/reply.js";
+import type { SimulatedService } from "./service/service.js";
 
 /** What the network of one process is made of. */
 export interface NetworkParts {

@@ -1,4 +1,4 @@
-import { isMoving, onlyAppends } from "../scenario.js";
+import { isMoving, onlyAppends } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
@@ -21,9 +21,13 @@ import { differentIds } from "./swept.js";
  * with the position of the next one; if before, with nothing deleted yet, it is as it was at T; and if something was deleted
  * by then, the pages between have the first row of the last page, too, or a row twice. So positions have to rise strictly.
  *
- * Contents are those of the moments in which the rows were read. Where rows come in anywhere, nothing is claimed but what
- * counts claim: an insert and a delete before the last page can leave its rank as it was. So nothing of this holds while
- * somebody writes to the database of the service by hand.
+ * Contents are those of the moments in which the rows were read. Where rows come in anywhere, an insert and a delete before
+ * the last page can leave its rank as it was: then nothing is claimed but what counts claim, unless the job wants sweeps.
+ *
+ * With sweeps, all pages before the last are read twice, and E lies between. Every row that both saw was there at E, as no row
+ * comes back; they are as many as stood before the last page at E, and rows do not change their order; so they are all of
+ * these. A row that was there all the time is one of them, or was on the last page at T. Nothing is lost (see lost.ts), though
+ * the ids need not be those of one moment.
  */
 export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, chunks } = evidence;
@@ -32,6 +36,12 @@ export function checkAnchored(evidence: Evidence, wrong: Complain, coverage: Cov
   coverage.met("anchored");
   const then = chunks.rows.at(-1)?.moment;
   if (!isMoving(scenario) || then === undefined) return;
+  if (scenario.job.consistency === "sweeps") {
+    const first = calls
+      .of(chunks.name)
+      .filter(({ page, limit, answered = then }) => page === 1 && limit > 1 && answered > then);
+    if (first.length === 0) wrong("it grew, and the pages before the last one were not read twice");
+  }
   if (!onlyAppends(scenario)) {
     coverage.met("anchored where rows come in anywhere");
     return;

@@ -1,5 +1,5 @@
 import type { Proof } from "../../../src/run/proof.js";
-import { isMoving } from "../scenario.js";
+import { isMoving } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import { type Evidence, isCovered, isOneAnswer } from "./evidence.js";
 import type { Complain } from "./judge.js";

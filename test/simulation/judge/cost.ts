@@ -1,6 +1,6 @@
 import type { Call } from "../calls.js";
 import { type Outcome, placesOf } from "../outcome.js";
-import { isMild, isMoving } from "../scenario.js";
+import { isMild, isMoving } from "../scenario-facts.js";
 import type { ListName } from "../service/list-name.js";
 import { isDocumentList } from "./discovered.js";
 import { pageSizeOf } from "./evidence.js";

@@ -1,4 +1,4 @@
-import { comesBack, isMoving, onlyAppends } from "../scenario.js";
+import { comesBack, isMoving, keepsOrder, onlyAppends } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Evidence, StoredList } from "./evidence.js";
 import type { Complain } from "./judge.js";
@@ -11,7 +11,7 @@ import { nameOf } from "./rows.js";
  *
  * A document that is said to be complete has invented nothing, whatever the proof. It has lost nothing if it is proved by more
  * than counts, as long as no row comes back with its id (see swept.ts) and, where it is proved from its end, rows come in
- * behind all others only (see anchored.ts). With counts it may lose rows: they are counted, and that is all.
+ * behind all others only, or, with sweeps, keep their order (see anchored.ts). With counts it may lose rows: they are counted, and that is all.
  */
 export function checkLost(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, claim, chunks, children } = evidence;
@@ -40,7 +40,8 @@ export function checkLost(evidence: Evidence, wrong: Complain, coverage: Coverag
 function promiseOf({ claim, outcome: { scenario } }: Evidence): boolean {
   if (claim === "one answer") return true;
   if (claim === "sweeps") return !comesBack(scenario);
-  return claim === "anchored" && onlyAppends(scenario);
+  if (claim !== "anchored") return false;
+  return onlyAppends(scenario) || (scenario.job.consistency === "sweeps" && keepsOrder(scenario));
 }
 
 function inventedIn({ outcome, first, last }: Evidence, { name, rows }: StoredList): readonly string[] {

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Outcome } from "../outcome.js";
-import { isMild, type Scenario } from "../scenario.js";
+import type { Scenario } from "../scenario.js";
+import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 

@@ -1,5 +1,5 @@
 import { type Outcome, placesOf } from "../outcome.js";
-import { isMild } from "../scenario.js";
+import { isMild } from "../scenario-facts.js";
 import { chunkId } from "../service/ids.js";
 import type { Coverage } from "./coverage.js";
 import { pageSizeOf } from "./evidence.js";

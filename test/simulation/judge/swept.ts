@@ -1,4 +1,4 @@
-import { comesBack } from "../scenario.js";
+import { comesBack } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import { differenceOf, type Evidence, isCovered, isOneAnswer, type StoredList } from "./evidence.js";
 import type { Complain } from "./judge.js";

@@ -1,4 +1,4 @@
-import { isMoving } from "../scenario.js";
+import { isMoving } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";

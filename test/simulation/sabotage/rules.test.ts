@@ -93,7 +93,7 @@ test.each<[string, Rule, Change, string]>([
   [
     "the ranks are not looked at in the end",
     "ranks",
-    { job: { consistency: "anchored" }, document: long, kinds: ["delete", "append", "replace"] },
+    { job: { consistency: "anchored", childChunks: "none" }, document: long, kinds: ["replace"], interruptions: [] },
     "anchored, but the chunks were not so",
   ],
   [

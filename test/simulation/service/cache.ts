@@ -1,4 +1,4 @@
-import type { Reply } from "./service.js";
+import type { Reply } from "./reply.js";
 
 type Headers = Readonly<Record<string, string>>;
 

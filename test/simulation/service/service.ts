@@ -5,7 +5,8 @@ import type { Random } from "../../servers/random.js";
 import { RateWindow, refusalAnswer } from "../../servers/rate-limit.js";
 import { rightAnswer } from "../../servers/routes.js";
 import { streamOf } from "../draw/stream.js";
-import { isMoving, type Scenario } from "../scenario.js";
+import type { Scenario } from "../scenario.js";
+import { isMoving } from "../scenario-facts.js";
 import { bytesOf, isRecord } from "./body.js";
 import { Cache } from "./cache.js";
 import { Editing } from "./editing.js";
@@ -14,29 +15,7 @@ import { FaultScript } from "./faults.js";
 import { History } from "./history.js";
 import { type Knowledge, knowledgeOf } from "./knowledge.js";
 import { type ListName, listOf } from "./list-name.js";
-
-/** What comes back of a request. */
-export interface Reply {
-  /** The moment of the answer: answers and edits are counted. */
-  readonly moment: number;
-  /** What was wrong, for the trace. */
-  readonly outcome: string;
-  /** A page with rows or without, though perhaps another than was asked for. */
-  readonly isUsable: boolean;
-  readonly wire: Wire;
-}
-
-/** What happens on the wire. */
-export type Wire = { readonly kind: "reset" } | { readonly kind: "hang" } | WireAnswer;
-
-export interface WireAnswer {
-  readonly kind: "answer";
-  /** Milliseconds that it takes beyond what is usual. */
-  readonly slow: number;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bytes: Buffer;
-}
+import type { Reply } from "./reply.js";
 
 interface Sent {
   readonly slow?: number;
