@@ -13,6 +13,10 @@ export interface Call {
   /** When its first try was sent; in moments of the service, as all others. */
   readonly from: number;
   tries: number;
+  /** Tries of an outage: they and those before them, of whatever call, were answered by nobody. */
+  inVain: number;
+  /** When the newest answer to it was made, of whatever kind. */
+  seen: number;
   /** When the answer was made that it was given in the end; undefined while there is none. */
   answered: number | undefined;
   /** What that answer counted. */
@@ -41,6 +45,8 @@ export class Calls {
       target: targetOf(request),
       from,
       tries: 1,
+      inVain: 0,
+      seen: from,
       answered: undefined,
       total: 0,
     };

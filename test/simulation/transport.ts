@@ -3,7 +3,7 @@ import type { HttpOptions } from "../../src/client/http.js";
 import type { World } from "../../src/client/open-client.js";
 import { type Answer, targetOf } from "../../src/client/send.js";
 import { integer, type Random } from "../servers/random.js";
-import type { Calls } from "./calls.js";
+import type { Call, Calls } from "./calls.js";
 import type { SimulatedClock } from "./clock.js";
 import { forever, type Life } from "./life.js";
 import { Manners } from "./manners.js";
@@ -27,12 +27,19 @@ export interface NetworkParts {
   readonly violated: (text: string) => void;
 }
 
+/** Requests in a row that nobody answers make an outage, for which no tries are used up. */
+const outage = 3;
 const origin = "http://kb.example/v1";
 
 /** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
 export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
   const { life, calls, tell, clock } = parts;
   const manners = new Manners(parts);
+  let unanswered = 0;
+  const lookAt = (call: Call, isAnswered: boolean) => {
+    unanswered = isAnswered ? 0 : unanswered + 1;
+    if (unanswered >= outage) call.inVain++;
+  };
   return (options) => ({
     close: async () => {},
     send: async (request) => {
@@ -47,10 +54,13 @@ export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
       try {
         const { answer, reply } = await exchange(parts, target, options);
         tell(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
+        call.seen = reply.moment;
+        lookAt(call, answer.status < 502 || answer.status > 504);
         if (reply.isUsable) calls.answered(call, reply.moment, answer);
         manners.answered(clock.now, answer);
         return answer;
       } catch (error) {
+        lookAt(call, false);
         tell(`${id} ! ${error instanceof Error ? error.message.replace(/^GET \S+ /, "") : error}`);
         throw error;
       } finally {

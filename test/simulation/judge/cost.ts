@@ -15,7 +15,7 @@ const lastPageTries = 10;
 const kept = 20;
 
 /**
- * Every page is tried as often as `retries` allows, no page is asked for that `total` does not call for, and none is asked
+ * Every page is tried as often as `retries` allows, outages aside, no page is asked for that `total` does not call for, and none is asked
  * for again by one process but for a second sweep or because the document moved. A second sweep is made of lists that took
  * more than one answer, and that no page of chunks embedded whole; and not of chunks
  * that the process read from their end itself.
@@ -23,7 +23,7 @@ const kept = 20;
 export function checkCost(outcome: Outcome, wrong: Complain): void {
   const { scenario, calls } = outcome;
   for (const call of calls.all) {
-    if (call.tries > scenario.job.retries + 1) wrong(`${call.target} was tried ${call.tries} times`);
+    if (call.tries - call.inVain > scenario.job.retries + 1) wrong(`${call.target} was tried ${call.tries} times`);
     const isOdd =
       call.list !== undefined && !isPieceOfUnreadable(outcome, call) && call.page > pagesOf(outcome, call.list, call);
     if (isOdd && scenario.faults.lies === 0) wrong(`${call.target}: there is no such page`);

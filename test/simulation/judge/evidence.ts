@@ -45,6 +45,8 @@ export interface Evidence {
   /** The first and the last moment at which the document was read. */
   readonly first: number;
   readonly last: number;
+  /** The moment of the last answer of whatever kind. */
+  readonly end: number;
   /** The moment of the answer with the first rows that are stored: when the reading began that was taken. */
   readonly begin: number;
 }
@@ -78,6 +80,7 @@ export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): E
     lines: { chunks: chunkRows.length, child_chunks: childRows.length },
     first,
     last: Math.max(...calls.map(({ from, answered = from }) => answered)),
+    end: Math.max(...calls.map(({ seen }) => seen)),
     begin: Math.min(Number.POSITIVE_INFINITY, ...chunks.map(({ moment = first }) => moment)),
   };
 }

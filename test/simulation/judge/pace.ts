@@ -27,7 +27,10 @@ export function checkPace(outcome: Outcome, wrong: Complain, coverage: Coverage)
 
 /** Whether nothing keeps a run from using all its slots. Sweeps read one child list after the other. */
 function isFree({ scenario }: Outcome): boolean {
-  const { faults, edits, interruptions, service, job } = scenario;
+  const { faults, edits, interruptions, service, job, documents } = scenario;
+  const isReadable = documents.every(({ unreadable }) => unreadable.chunks.length === 0);
   const calm = faults.rate + faults.lies + faults.heavy === 0 && edits.most === 0 && interruptions.length === 0;
-  return calm && service.rateLimit === undefined && job.maxRps === undefined && job.consistency === "counts";
+  return (
+    calm && isReadable && service.rateLimit === undefined && job.maxRps === undefined && job.consistency === "counts"
+  );
 }

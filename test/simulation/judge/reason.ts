@@ -4,7 +4,7 @@ import type { Complain } from "./judge.js";
 
 /** A document that is not complete says why, and there is a reason; one that is complete has nothing to say. */
 export function checkReason(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
-  const { row, outcome, shape, chunks, first, last } = evidence;
+  const { row, outcome, shape, chunks, first, end } = evidence;
   if (row.status === "complete") {
     if (row.error !== null) wrong(`it says ${row.error}`);
     if (row.total !== row.chunk_count) wrong(`it has ${row.chunk_count} chunks, and ${row.total} in total`);
@@ -20,7 +20,7 @@ export function checkReason(evidence: Evidence, wrong: Complain, coverage: Cover
   const least = isUnreadable ? 1 : isSwept ? 4 : 3;
   if (row.status === "unstable" && row.sweeps < least) wrong(`given up after ${row.sweeps} readings`);
   const { history } = outcome.service;
-  const edited = history.isEdited(row.document_id, first, last) || history.isDropped(row.document_id);
+  const edited = history.isEdited(row.document_id, first, end) || history.isDropped(row.document_id);
   const limited = service.rateLimit !== undefined;
   const hard = isUnreadable || faults.inARow > job.retries || faults.heavy > 0 || limited;
   const isTied =
