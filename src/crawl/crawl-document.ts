@@ -12,7 +12,7 @@ import { type KnownList, ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
 import { Problems, type TellProblem } from "./problems.js";
 import { type AnchoredPage, readAnchored } from "./read-anchored.js";
-import { readList, readRest, rowsOn } from "./read-list.js";
+import { answersOf, readList, readRest, rowsOn } from "./read-list.js";
 
 export interface CrawlOptions {
   /** auto: the child lists that the evidence asks for, and what the chunks embed. */
@@ -52,7 +52,7 @@ export async function* crawlDocument(
       ...before,
       ...problems.first,
       chunkPages: before.chunkPages + 1,
-      answers: before.answers + (piece === undefined ? 1 : 2),
+      answers: before.answers + answersOf(page),
       unreadableChunks: chunks.unreadable,
       order,
       children: { ...before.children, evidence },

@@ -17,10 +17,11 @@ export interface HalvingOptions {
   readonly size?: number | undefined;
 }
 
-/** Rows in a row that the service may fail to render before the list is given up: with and without any answer before. */
-const mostUnreadable = { answered: 25, unanswered: 5 };
-/** Tries after the first for a piece of a page that the service cannot render: a bad row stays one. */
-const retriesOfPiece = 2;
+/** Rows of a list that the service may fail to render before the list is given up. */
+const mostUnreadable = 100;
+/** Tries after the first for a piece of a page that the service cannot render, and for a single row: a bad row stays one. */
+const retriesOfPiece = 1;
+const retriesOfRow = 2;
 
 /** A page or a piece of one. The total is not known where no row of it could be rendered. */
 interface Part extends Omit<PageRead, "total"> {
@@ -29,84 +30,127 @@ interface Part extends Omit<PageRead, "total"> {
 }
 
 /**
- * Reads pages of the full size. One that was given up after all its tries, as a service does that cannot make so large an
- * answer in time, is read again in halves, and a half that is given up in quarters. So is one that the service cannot render,
- * down to the single row: that one is left out, and named in `unreadable`. Where an answer was too large to be taken, the
- * pieces are at most half of the rows there are, and so are those of later pages.
+ * Reads pages of the full size. A page that was given up after all its tries is read again in halves, and a half in quarters:
+ * a slow service may answer for fewer rows. A page that the service cannot render is divided down to the single row, which is
+ * left out and named in `unreadable`. After an answer that was too large, pieces have at most half of the rows there are, on
+ * later pages as well.
  */
-export function halvingPages(read: ReadSizedPage, { name, problem, size = pageSize }: HalvingOptions): ReadPage {
-  let applied = size;
-  let total: number | undefined;
+export function halvingPages(read: ReadSizedPage, options: HalvingOptions): ReadPage {
+  const pages = new HalvingPages(read, options);
+  return (page) => pages.read(page);
+}
+
+class HalvingPages {
+  readonly #readSized: ReadSizedPage;
+  readonly #name: string;
+  readonly #problem: TellProblem;
+  /** Rows that the service puts on a page. */
+  #applied: number;
+  #total: number | undefined;
   /** Rows above which an answer was too large. Not below a quarter of a page: one huge row must not slow down all pages. */
-  let largest = Number.POSITIVE_INFINITY;
-  let unreadableInARow = 0;
+  #largest = Number.POSITIVE_INFINITY;
+  #unreadable = 0;
 
-  const readOnce = async (page: number, limit: number, retries?: number): Promise<ListPage> => {
-    const got = await read(page, limit, retries);
-    total = got.total;
-    unreadableInARow = 0;
+  constructor(read: ReadSizedPage, { name, problem, size = pageSize }: HalvingOptions) {
+    this.#readSized = read;
+    this.#name = name;
+    this.#problem = problem;
+    this.#applied = size;
+  }
+
+  async read(page: number): Promise<PageRead> {
+    const { total = this.#total, ...got } = await this.#readOrDivide(page, pageSize, this.#applied);
+    if (total === undefined) throw new SkipError(got.unreadable?.[0] ?? `page ${page} of ${this.#name} cannot be read`);
+    if (page === 1 && rowsOn(got) < total) this.#applied = rowsOn(got);
+    return { ...got, total };
+  }
+
+  async #readOnce(page: number, limit: number, retries?: number): Promise<ListPage> {
+    const got = await this.#readSized(page, limit, retries);
+    this.#total = got.total;
     return got;
-  };
+  }
 
-  const readOrDivide = async (page: number, limit: number, rows = limit, retries?: number): Promise<Part> => {
-    const known = rows > largest ? largestDivisor(rows, largest) : undefined;
-    if (known !== undefined) return readPieces(page, rows, known);
+  /** `limit` differs from the rows only where the service puts fewer on a page than it is asked for. */
+  async #readOrDivide(page: number, limit: number, rows = limit, retries?: number): Promise<Part> {
+    const known = rows > this.#largest ? largestDivisor(rows, this.#largest) : undefined;
+    if (known !== undefined) return this.#readPieces(page, rows, known);
     try {
-      return await readOnce(page, limit, rows === 1 ? undefined : retries);
+      return await this.#readOnce(page, limit, rows === 1 && retries !== undefined ? retriesOfRow : retries);
     } catch (error) {
       const trouble = troubleOf(error);
-      if (rows === 1 && trouble === "unrendered") return withoutRow(page, error);
-      const piece = trouble && (await pieceAfter(trouble, page, rows));
+      if (trouble === undefined) throw error;
+      if (rows === 1 && trouble === "unrendered") return this.#withoutRow(page, error);
+      if (trouble === "unrendered" && (await this.#isRefused())) throw error;
+      const piece = await this.#pieceAfter(trouble, page, rows);
       if (piece === undefined) throw error;
-      return await readPieces(page, rows, piece, trouble === "unrendered" ? retriesOfPiece : retries).catch(
-        (second: unknown) => {
-          throw troubleOf(second) === undefined ? second : error;
-        },
-      );
+      const fewer = trouble === "unrendered" ? retriesOfPiece : retries;
+      return await this.#readPieces(page, rows, piece, fewer).catch((second: unknown) => {
+        throw troubleOf(second) === undefined ? second : error;
+      });
     }
-  };
+  }
+
+  /** Whether the service answers for no row at all, as far as two single ones show: then it is not about the rows. */
+  async #isRefused(): Promise<boolean> {
+    if (this.#total !== undefined) return false;
+    for (const row of [pageSize, 1]) {
+      try {
+        await this.#readOnce(row, 1, retriesOfPiece);
+        return false;
+      } catch (error) {
+        if (!(error instanceof SkipError)) throw error;
+      }
+    }
+    return true;
+  }
 
   /** Rows of the pieces to read after this trouble; undefined where they cannot be smaller. */
-  const pieceAfter = async (trouble: Trouble, page: number, rows: number): Promise<number | undefined> => {
-    if (trouble === "failing") return rows % 2 === 0 ? rows / 2 : undefined; // below a quarter, size is not its trouble
-    if (trouble === "unrendered") return largestDivisor(rows, rows / 2);
-    total ??= (await readOnce(1, 1).catch(() => undefined))?.total;
-    const there = Math.min(rows, (total ?? Number.POSITIVE_INFINITY) - (page - 1) * rows);
+  async #pieceAfter(trouble: Trouble, page: number, rows: number): Promise<number | undefined> {
+    if (trouble === "failing") {
+      const isAboveQuarter = rows > this.#applied / 4; // below, size is not its trouble
+      return isAboveQuarter && rows % 2 === 0 ? rows / 2 : undefined;
+    }
+    this.#total ??= (await this.#readOnce(1, 1).catch(() => undefined))?.total;
+    const there = Math.min(rows, (this.#total ?? Number.POSITIVE_INFINITY) - (page - 1) * rows);
+    if (trouble === "unrendered") return largestDivisor(rows, Math.max(1, there / 2));
     const piece = largestDivisor(rows, there / 2);
-    largest = Math.min(largest, Math.max(piece ?? largest, applied / 4));
+    this.#largest = Math.min(this.#largest, Math.max(piece ?? this.#largest, this.#applied / 4));
     return piece;
-  };
+  }
 
-  const withoutRow = (row: number, error: unknown): Part => {
-    unreadableInARow++;
-    if (unreadableInARow > (total === undefined ? mostUnreadable.unanswered : mostUnreadable.answered)) throw error;
+  #withoutRow(row: number, error: unknown): Part {
     const why = error instanceof Error ? error.message : String(error);
-    return { rows: [], unreadable: [`row ${row} of ${name} cannot be read: ${why}`], total: undefined, docForm: null };
-  };
+    this.#unreadable++;
+    if (this.#unreadable > mostUnreadable)
+      throw new SkipError(`more than ${mostUnreadable} rows of ${this.#name} cannot be read; row ${row}: ${why}`);
+    return {
+      rows: [],
+      unreadable: [`row ${row} of ${this.#name} cannot be read: ${why}`],
+      total: undefined,
+      docForm: null,
+    };
+  }
 
   /** Page 3 of 100 rows is pages 5 and 6 of 50. */
-  const readPieces = async (page: number, rows: number, size: number, retries?: number): Promise<Part> => {
+  async #readPieces(page: number, rows: number, size: number, retries?: number): Promise<Part> {
     const before = ((page - 1) * rows) / size;
     let whole: Part | undefined;
     for (let number = 1; number <= rows / size; number++) {
-      const part = await readOrDivide(before + number, size, size, retries);
+      const part = await this.#readOrDivide(before + number, size, size, retries);
       if (whole?.total !== undefined && part.total !== undefined && part.total !== whole.total) {
-        problem(`total of ${name} went from ${whole.total} to ${part.total} between two halves of page ${page}`);
+        this.#problem(
+          `total of ${this.#name} went from ${whole.total} to ${part.total} between two halves of page ${page}`,
+        );
       }
       whole = whole ? joined(whole, part, size) : part;
-      const left = whole.total === undefined ? Number.POSITIVE_INFINITY : whole.total - (page - 1) * rows;
+      const total = whole.total ?? this.#total;
+      const left = total === undefined ? Number.POSITIVE_INFINITY : total - (page - 1) * rows;
       if (rowsOn(whole) >= left) return whole;
       if (rowsOn(part) !== size) throw new SkipError(`a page of ${size} rows has ${rowsOn(part)}`);
     }
     return whole ?? Promise.reject(new RangeError(`${rows} rows in pieces of ${size}`));
-  };
-
-  return async (page) => {
-    const { total, ...got } = await readOrDivide(page, pageSize, applied);
-    if (total === undefined) throw new SkipError(got.unreadable?.[0] ?? `page ${page} of ${name} cannot be read`);
-    if (page === 1 && rowsOn(got) < total) applied = rowsOn(got);
-    return { ...got, total };
-  };
+  }
 }
 
 /** Two parts of a page as one; the total is the newest that is known. */
@@ -145,7 +189,7 @@ function troubleOf(error: unknown): Trouble | undefined {
   return trouble ?? (status === 500 ? "unrendered" : "failing");
 }
 
-/** A 400 may be about one row, but for those that speak of the model of the dataset: they are about all. */
+/** A 400 may be about one row, unless it speaks of the model of the dataset: that is about all. */
 function isAboutRow({ status, code, message }: SkipError): boolean {
   return status === 400 && !lacksModel(code, message);
 }

@@ -1,11 +1,12 @@
 import type { Listed } from "../client/check-list.js";
+import { SkipError } from "../errors.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 import type { TellProblem } from "./problems.js";
 import { type PageRead, pagesOf, type ReadPage, readList, rowsOn } from "./read-list.js";
 
 /**
- * A page, and what the proof of the list was when it came. in order: none but what every list has. from the end: none yet, and
- * the pages come in another order than they are given out. anchored: the list is proved.
+ * A page, and how its list is read. in order: page after page, proved by its total alone. from the end: page 1 and the last
+ * page came first, and their ranks are still to be looked at. anchored: the ranks are as they were, which proves the list.
  */
 export interface AnchoredPage extends PageRead {
   readonly order: "in order" | "from the end" | "anchored";
@@ -24,8 +25,10 @@ const lastPageTries = 10;
 
 /**
  * Reads a list of chunks that only grows: page 1, then the last page, then the others. Two requests for one row each show at
- * the end that page 1's last row and the last page's first row still have their ranks. The pages come in order, the last one
- * with the verdict; a list that this is not made for is read in order, and its pages say so.
+ * the end that page 1's last row and the last page's first row still have their ranks. If the last page is full, a third one
+ * shows the same of its last row: the service counts rows after it has read them, so that a full page may hide one behind it
+ * (see `answersOf`). The pages are given out in order, the last one with the verdict. Lists that cannot be read in this way are
+ * read in order, and their pages say so.
  *
  * Why this is a proof: the service adds a chunk behind the greatest position and lists chunks by position and id, so that
  * nothing comes in before a row that is there. A row then keeps its rank only if nothing before it was deleted. So the rows
@@ -61,29 +64,42 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
     { rank: size, row: first.rows.at(-1) },
     { rank: (last.number - 1) * size + 1, row: last.page.rows[0] },
   ];
-  const now = await Promise.all(anchors.map(({ rank }) => readRow(rank)));
-  const moved = anchors.find(({ row }, at) => !isSameRow(row, now[at]));
-  if (moved) problem(`chunks: row ${moved.rank} was another at the end, so that rows before it came or went`);
-  yield told(last.page, moved ? "in order" : "anchored");
+  if (last.page.rows.length === size) anchors.push({ rank: last.number * size, row: last.page.rows.at(-1) });
+  const flaws = await Promise.all(anchors.map(({ rank, row }) => flawAt(rank, row, readRow)));
+  const flaw = flaws.find((text) => text !== undefined);
+  if (flaw) problem(flaw);
+  yield told(last.page, flaw ? "in order" : "anchored");
 }
 
-/** The page with which the list ended in the moment of its answer; undefined, and told, where it cannot be had. */
+/** Reads the row at a rank again, and says what is wrong if it is not the one that was there. */
+async function flawAt(
+  rank: number,
+  then: Listed | undefined,
+  readRow: AnchoredReading["readRow"],
+): Promise<string | undefined> {
+  try {
+    const now = await readRow(rank);
+    const isSame = then !== undefined && then.id === now?.id && then.position === now.position;
+    return isSame ? undefined : `chunks: row ${rank} was another at the end, so that rows before it came or went`;
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    return `chunks: row ${rank} could not be looked at again: ${error.message}`;
+  }
+}
+
+/** The page with which the list ended in the moment of its answer; undefined where it cannot be had, or is no anchor. */
 async function findLastPage(
-  { readPage, problem }: AnchoredReading,
+  { readPage }: AnchoredReading,
   total: number,
   pageSize: number,
 ): Promise<{ readonly number: number; readonly page: PageRead } | undefined> {
   let number = pagesOf({ total, pageSize });
   for (let tries = 1; tries <= lastPageTries && number > 1; tries++) {
     const page = await readPage(number);
-    if (page.rows.length > 0 && (number - 1) * pageSize + page.rows.length === page.total) {
-      if (canBeAnchor(page)) return { number, page };
-      problem("chunks: the last page did not come whole with one answer, or is not indexed yet");
-      return undefined;
-    }
+    if (page.rows.length > 0 && (number - 1) * pageSize + page.rows.length === page.total)
+      return canBeAnchor(page) ? { number, page } : undefined;
     number = pagesOf({ total: page.total, pageSize });
   }
-  problem("chunks: the last page could not be found: the list moved whenever it was read");
   return undefined;
 }
 
@@ -111,8 +127,4 @@ class Rising {
     }
     return undefined;
   }
-}
-
-function isSameRow(then: Listed | undefined, now: Listed | undefined): boolean {
-  return then !== undefined && then.id === now?.id && then.position === now.position;
 }

@@ -1,4 +1,5 @@
 import type { ListPage } from "../client/check-list.js";
+import { pageSize } from "../client/knowledge-api.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 
 /** A page as it was read: with one answer, unless it says otherwise. */
@@ -12,6 +13,13 @@ export interface PageRead extends ListPage {
 /** Rows that stand on a page, those that the service could not render included. */
 export const rowsOn = ({ rows, unreadable = [] }: Pick<PageRead, "rows" | "unreadable">): number =>
   rows.length + unreadable.length;
+
+/**
+ * Answers that a page stands for, at the least. A full one does not show that the list ends with it: a service that counts the
+ * rows after it has read them counts one too few if one is deleted in between, and hides the row behind the page.
+ */
+export const answersOf = ({ rows, piece }: Pick<PageRead, "rows" | "piece">): number =>
+  piece === undefined && rows.length !== pageSize ? 1 : 2;
 
 /** Reads the page of a list with this number, from 1. */
 export type ReadPage = (page: number) => Promise<PageRead>;

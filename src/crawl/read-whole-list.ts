@@ -4,7 +4,7 @@ import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
 import { ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
 import type { TellProblem } from "./problems.js";
-import { readList } from "./read-list.js";
+import { answersOf, readList } from "./read-list.js";
 import { sweepList } from "./sweep-list.js";
 
 /** Times that a list is read before it is taken as it is. */
@@ -15,6 +15,8 @@ export interface WholeList {
   readonly rows: readonly Listed[];
   /** What shows that rows may be missing; empty when the list was proved whole. */
   readonly problems: readonly string[];
+  /** Whether it changed whenever it was read; else the service cannot render some of its rows. */
+  readonly moved: boolean;
   /** How many pages it has. */
   readonly pages: number;
 }
@@ -28,17 +30,19 @@ class MovedError extends Error {}
  */
 export async function readWholeList(name: string, read: ReadSizedPage, lookAhead: LookAhead): Promise<WholeList> {
   for (let attempt = 1; ; attempt++) {
-    const problems: string[] = [];
+    const problems = new Set<string>();
+    let moved = false;
     const problem: TellProblem = (text, kind) => {
       if (attempt < attempts && kind !== "unreadable") throw new MovedError(text);
-      problems.push(text);
+      moved ||= kind !== "unreadable";
+      problems.add(text);
     };
     try {
       const readPage = halvingPages(read, { name, problem });
       const { rows, total, pages, answers } = await readOnce(name, readPage, lookAhead, problem);
-      if (answers > 1)
+      if (answers > 1 && problems.size === 0)
         await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, problem);
-      return { rows, problems, pages };
+      return { rows, problems: [...problems], moved, pages };
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
     }
@@ -63,7 +67,7 @@ async function readOnce(
     rows.push(...proof.add(page));
     total = page.total;
     pages++;
-    answers += page.piece === undefined ? 1 : 2;
+    answers += answersOf(page);
     if (proof.isStuck) break;
   }
   proof.finish();

@@ -64,5 +64,5 @@ function isAmong(
     const same = listed.get(child.id);
     if (same && textOf(same, chunkId) === textOf(child, chunkId)) found++;
   }
-  return found === listed.size;
+  return found === listed.size && found > 0;
 }

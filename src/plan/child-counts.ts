@@ -1,3 +1,5 @@
+import { pageSize } from "../client/knowledge-api.js";
+
 /** How many children the chunks of a document have, as far as that was told: so many chunks with so many children. */
 export class ChildCounts {
   readonly #chunksWith = new Map<number, number>();
@@ -18,18 +20,18 @@ export class ChildCounts {
   }
 
   /** Requests that the known lists take, where the service puts so many rows on a page; an empty list takes one, too. */
-  requests(pageSize: number): number {
-    return this.#sumOf((children) => pagesOf(children, pageSize));
+  requests(size: number): number {
+    return this.#sumOf((children) => pagesOf(children, size));
   }
 
   /** Requests of the known lists that take more than one, which a second sweep reads again. */
-  requestsOfLong(pageSize: number): number {
-    return this.#sumOf((children) => (children > pageSize ? pagesOf(children, pageSize) : 0));
+  requestsOfLong(size: number): number {
+    return this.#sumOf((children) => (isReadTwice(children, size) ? pagesOf(children, size) : 0));
   }
 
   /** Children in these. */
-  rowsOfLong(pageSize: number): number {
-    return this.#sumOf((children) => (children > pageSize ? children : 0));
+  rowsOfLong(size: number): number {
+    return this.#sumOf((children) => (isReadTwice(children, size) ? children : 0));
   }
 
   #sumOf(of: (children: number) => number): number {
@@ -37,6 +39,11 @@ export class ChildCounts {
     for (const [children, chunks] of this.#chunksWith) sum += chunks * of(children);
     return sum;
   }
+}
+
+/** A full page does not show that its list ends with it. */
+function isReadTwice(children: number, size: number): boolean {
+  return children > size || children === pageSize;
 }
 
 /** Pages of a list: an empty one has one, too. */

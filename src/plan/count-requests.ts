@@ -1,3 +1,4 @@
+import { pageSize as fullPage } from "../client/knowledge-api.js";
 import type { Job } from "../job/job.js";
 import { autoLists } from "./auto-lists.js";
 import { pagesOf } from "./child-counts.js";
@@ -17,7 +18,7 @@ export function countRequests(
   if (total === null) return { pages: 1, sweeps: 1, lists: 0, atLeast: 1, unasked: 0, doubts: [...doubts] };
   const { chunkPages } = evidence;
   const once = pagesOf(total, chunkPages.rows);
-  const { sweeps, anchors } = once === 1 ? readOnce : proofOf(survey, consistency);
+  const { sweeps, anchors } = once === 1 && total !== fullPage ? readOnce : proofOf(survey, consistency);
   const pages = sweeps * once + anchors;
   const repeats = evidence.probe.pagesRepeat && pages > 1; // then it is given up, and some of its chunks never come
   const sure = {
@@ -30,6 +31,7 @@ export function countRequests(
       ...doubts,
       ...(chunkPages.isCertainFor(total) ? [] : ["it is not known how many chunks stand on a page"]),
       ...orderDoubts(survey, evidence),
+      ...(anchors > 0 ? ["it takes twice as many pages where positions do not rise or chunks are being indexed"] : []),
     ],
   };
   if (mode === "none" || total === 0) return sure;

@@ -8,7 +8,7 @@ import { namedDatasets } from "../job/named-datasets.js";
 import { DriftCount, sumOfDrift } from "../normalise/drift.js";
 import { rowFromRecord } from "../normalise/row-from-record.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
-import { listDatasets, movedText, type Wanted } from "./list-datasets.js";
+import { flawText, listDatasets, type Wanted } from "./list-datasets.js";
 
 /** What a job has to say for its documents to be found. */
 export type DiscoveryJob = Pick<Job, "datasets">;
@@ -71,7 +71,8 @@ async function listDocuments(
   const listing = { dataset_id: id, name, documents: 0 };
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
-    const { rows, problems, pages } = await readWholeList("documents", read, lookAhead);
+    const list = await readWholeList("documents", read, lookAhead);
+    const { rows, problems, pages } = list;
     const known = { dataset_id: id, dataset_name: name };
     const count = new DriftCount();
     const rowOptions = { keepSignatures: true, drift: count.add };
@@ -79,7 +80,7 @@ async function listDocuments(
       dataset: { ...dataset, documents: rows.map((row) => row.id) },
       listing: { ...listing, state: problems.length > 0 ? "unsettled" : "listed", documents: rows.length },
       rows: rows.map((row) => rowFromRecord("document_info", row, known, rowOptions)),
-      failures: problems.length > 0 ? [`the list of documents of ${told} ${movedText(problems)}`] : [],
+      failures: problems.length > 0 ? [`the list of documents of ${told} ${flawText(list)}`] : [],
       notes: rows.length === 0 ? [`${told} has no documents`] : [],
       drift: count.drift,
       pages: rows.length === 0 ? 0 : pages,

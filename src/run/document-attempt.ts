@@ -2,33 +2,17 @@ import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { Batch, Checkpoint } from "../crawl/batch.js";
 import { type ChildSource, supposedChildren } from "../crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
-import type { IdSet } from "../crawl/id-set.js";
 import type { TellProblem } from "../crawl/problems.js";
+import { answersOf } from "../crawl/read-list.js";
 import type { DocumentRow } from "../normalise/document-row.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
 import type { DocumentProgress, DocumentResult } from "./document-result.js";
 import { DocumentRows, tooDeep } from "./document-rows.js";
 import type { DocumentStore } from "./document-store.js";
-import type { DumpOptions } from "./dump-options.js";
+import type { AttemptNumber, DumpOptions, Earlier } from "./dump-options.js";
 import { embeddedLines, readEmbedded } from "./embedded-part.js";
 import { type Proof, proofOf } from "./proof.js";
-
-/** Which reading of a document this is. */
-export interface AttemptNumber {
-  /** 1 for the first. */
-  readonly number: number;
-  /** Times that the document was read, sweeps and this reading included. */
-  readonly sweeps: number;
-  /** Whether to read the chunks from their end. */
-  readonly fromTheEnd: boolean;
-}
-
-/** Where an earlier process stopped, and the ids of the chunks that it read. */
-export interface Earlier {
-  readonly progress: DocumentProgress;
-  readonly ids: IdSet;
-}
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
@@ -47,7 +31,7 @@ export class DocumentAttempt {
   #docForm: string | null;
   #childPage: number;
   #childPiece: number;
-  #isSplit: boolean;
+  #splitLists: boolean;
   #checkpoint: Checkpoint | undefined;
 
   constructor(
@@ -67,7 +51,7 @@ export class DocumentAttempt {
     this.#docForm = earlier?.progress.docForm ?? null;
     this.#childPage = earlier?.progress.childPage ?? 0;
     this.#childPiece = earlier?.progress.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
-    this.#isSplit = earlier?.progress.isSplit ?? false;
+    this.#splitLists = earlier?.progress.splitLists ?? false;
     this.#checkpoint = earlier?.progress.checkpoint;
   }
 
@@ -116,9 +100,12 @@ export class DocumentAttempt {
     return this.#checkpoint?.order === "anchored" && !this.#earlier;
   }
 
-  /** Whether every list came with one answer. */
+  /** Whether every list came with one answer, and whether every child list did. */
   get isOneAnswer(): boolean {
-    return !this.#isSplit;
+    return this.chunkAnswers <= 1 && !this.#splitLists;
+  }
+  get hasShortLists(): boolean {
+    return !this.#splitLists;
   }
 
   /** Where the children came from. */
@@ -171,14 +158,15 @@ export class DocumentAttempt {
   }
 
   #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
-    if (!checkpoint || checkpoint.order === "from the end") return undefined;
+    if (!checkpoint) return undefined;
+    const order = checkpoint.order === "anchored" ? checkpoint.order : "in order"; // pages are given out in order
     return {
       attempt: this.#attempt.number,
       sweeps: this.#attempt.sweeps,
-      checkpoint,
+      checkpoint: { ...checkpoint, order },
       docForm: this.#docForm,
       childPage: this.#childPage,
-      isSplit: this.#isSplit,
+      splitLists: this.#splitLists,
       counts: { ...this.#tally.counts },
       drift: this.#rows.drift,
     };
@@ -187,7 +175,8 @@ export class DocumentAttempt {
   #count(batch: Batch): void {
     const { kind, records, docForm, isPage, piece, checkpoint } = batch;
     this.#checkpoint = checkpoint ?? this.#checkpoint;
-    this.#isSplit ||= piece !== undefined || (kind === "chunks" ? this.chunkAnswers > 1 : !checkpoint && isPage);
+    const isSplitList = kind === "child_chunks" && isPage && (!checkpoint || answersOf({ rows: records, piece }) > 1);
+    this.#splitLists ||= isSplitList;
     if (kind === "chunks") this.#docForm = docForm ?? this.#docForm;
     else if (piece !== undefined) this.#childPiece = Math.min(this.#childPiece, piece);
     else if (isPage) this.#childPage = Math.max(this.#childPage, records.length);

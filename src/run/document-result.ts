@@ -18,6 +18,8 @@ export interface DocumentResult {
 export interface DumpedDocument extends DocumentResult {
   /** One for every kind and text format; there is none where there are no rows. */
   readonly files: readonly PartFile[];
+  /** Whether an earlier process read it, and this one only found it. */
+  readonly isOld: boolean;
 }
 
 /** How far a document is that is not finished. */
@@ -30,8 +32,8 @@ export interface DocumentProgress {
   readonly docForm: string | null;
   /** Rows of the largest page of child chunks. */
   readonly childPage: number;
-  /** Whether a list took more than one answer. */
-  readonly isSplit: boolean;
+  /** Whether a child list took more than one answer. */
+  readonly splitLists: boolean;
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
   readonly drift: Drift;
 }

@@ -119,6 +119,8 @@ export class DocumentStore<State, Result> {
   async discard(): Promise<void> {
     await this.leave();
     await this.#parts.discard();
+    await rm(this.#resultPath, { force: true });
+    this.#hasJournal = true;
     await this.#removeJournal();
   }
 

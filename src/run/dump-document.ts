@@ -3,7 +3,7 @@ import { IdSet } from "../crawl/id-set.js";
 import type { ProblemKind, TellProblem } from "../crawl/problems.js";
 import { SkipError } from "../errors.js";
 import type { Kind } from "../normalise/columns.js";
-import { DocumentAttempt, type Earlier } from "./document-attempt.js";
+import { DocumentAttempt } from "./document-attempt.js";
 import { partPath } from "./document-parts.js";
 import {
   checkProgress,
@@ -13,14 +13,16 @@ import {
   type DumpedDocument,
 } from "./document-result.js";
 import { DocumentStore } from "./document-store.js";
-import type { DumpOptions } from "./dump-options.js";
+import type { DumpOptions, Earlier } from "./dump-options.js";
 import type { Proof } from "./proof.js";
 import { readLines } from "./read-lines.js";
 import type { RunTally } from "./run-tally.js";
-import { sweepDocument } from "./sweep-document.js";
+import { type PartPaths, sweepsOf } from "./sweep-document.js";
 
 /** Times that a document is read before it is taken as it is. */
 const attempts = 3;
+/** Flaws that are named. */
+const named = 5;
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
@@ -51,7 +53,7 @@ export async function dumpDocument(
   const finished = isBegun ? await store.result(checkResult) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
     countFinished(finished, options.tally);
-    return { ...finished, files: store.files };
+    return { ...finished, files: store.files, isOld: true };
   }
   if (finished) await store.discard();
 
@@ -60,42 +62,27 @@ export async function dumpDocument(
   let sweeps = earlier?.progress.sweeps ?? 0;
   let fromTheEnd = consistency === "anchored";
   for (let number = earlier?.progress.attempt ?? 1; ; number++, earlier = undefined) {
-    const problems = new Set<string>();
-    const problem: TellProblem = (text, kind = "moved") => {
-      if (number < attempts && kind !== "unreadable") throw new MovedError(text, kind);
-      problems.add(text);
-    };
+    const flaws = new Flaws(number === attempts);
     if (!earlier) sweeps++;
-    const attempt = new DocumentAttempt(
-      ref,
-      store,
-      { number, sweeps, fromTheEnd: fromTheEnd && isWhole(ref) },
-      options,
-      earlier,
-    );
+    const numbers = { number, sweeps, fromTheEnd: fromTheEnd && isWhole(ref) };
+    const attempt = new DocumentAttempt(ref, store, numbers, options, earlier);
     try {
-      await attempt.read(api, problem);
-      let proof = countedProof(attempt);
-      if (consistency !== "counts" || earlier) {
-        await store.flush();
-        const paths = {
-          chunks: part(options, name, "chunks"),
-          childChunks: part(options, name, "child_chunks"),
-          aside: store.hasAside ? store.asidePath : undefined,
-        };
-        proof = attempt.isAnchored ? "anchored" : "one answer";
-        let swept = 0;
-        const sweeping = { lookAhead: options.lookAhead, problem, ranksSuffice: consistency !== "sweeps" };
-        for await (const _list of sweepDocument(api, ref, paths, attempt, sweeping)) {
-          if (swept++ === 0) sweeps++;
-          if (!attempt.isAnchored) proof = "sweeps";
-        }
+      await attempt.read(api, flaws.tell);
+      let swept: number | undefined;
+      if (flaws.text === null && (consistency !== "counts" || earlier)) {
+        const todo = await sweepsOf(api, ref, await pathsOf(options, name, store), attempt, {
+          lookAhead: options.lookAhead,
+          problem: flaws.tell,
+          ranksSuffice: consistency !== "sweeps",
+        });
+        swept = todo.length;
+        if (swept > 0) sweeps++;
+        for (const sweep of todo) await sweep();
       }
-      const status = problems.size > 0 ? "unstable" : "complete";
-      const error = [...problems].slice(0, 5).join("; ") || null;
-      const result = attempt.result(status, sweeps, error, proof);
+      const status = flaws.text === null ? "complete" : "unstable";
+      const result = attempt.result(status, sweeps, flaws.text, proofFrom(attempt, swept));
       await store.finish(result);
-      return { ...result, files: store.files };
+      return { ...result, files: store.files, isOld: false };
     } catch (error) {
       if (!(error instanceof MovedError) && !(error instanceof SkipError)) {
         await store.leave();
@@ -103,9 +90,40 @@ export async function dumpDocument(
       }
       attempt.takeBack();
       await store.discard();
-      if (error instanceof SkipError) return { ...attempt.result("failed", sweeps, error.message, "none"), files: [] };
+      if (error instanceof SkipError)
+        return { ...attempt.result("failed", sweeps, error.message, "none"), files: [], isOld: false };
       fromTheEnd = error.kind === "grew";
     }
+  }
+}
+
+/** Removes what an earlier process read of a document. */
+export async function discardDocument(name: string, { parts, formats }: DumpOptions): Promise<void> {
+  await new DocumentStore(parts, name, formats).discard();
+}
+
+/** What is wrong with one reading of a document, unless it is read again for that. */
+class Flaws {
+  readonly #isLast: boolean;
+  readonly #texts = new Set<string>();
+  #more = 0;
+
+  /** `isLast`: the document is taken as it is read. */
+  constructor(isLast: boolean) {
+    this.#isLast = isLast;
+  }
+
+  readonly tell: TellProblem = (text, kind = "moved") => {
+    if (!this.#isLast && kind !== "unreadable") throw new MovedError(text, kind);
+    if (this.#texts.has(text)) return;
+    if (this.#texts.size < named) this.#texts.add(text);
+    else this.#more++;
+  };
+
+  /** In one sentence; null where nothing is wrong. */
+  get text(): string | null {
+    if (this.#texts.size === 0) return null;
+    return [...this.#texts, ...(this.#more > 0 ? [`and ${this.#more} more`] : [])].join("; ");
   }
 }
 
@@ -114,10 +132,21 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
   return status.length === 0 && keyword === undefined;
 }
 
-/** The proof of a document of which nothing was read twice. */
-function countedProof({ isAnchored, isOneAnswer }: DocumentAttempt): Proof {
+/** `swept`: lists that were read twice; undefined where counts are all that was asked for. */
+function proofFrom({ isAnchored, isOneAnswer, hasShortLists }: DocumentAttempt, swept: number | undefined): Proof {
+  if (swept !== undefined && isAnchored) return "anchored";
+  if (swept !== undefined) return swept > 0 ? "sweeps" : "one answer";
   if (isOneAnswer) return "one answer";
-  return isAnchored ? "anchored" : "counts";
+  return isAnchored && hasShortLists ? "anchored" : "counts";
+}
+
+async function pathsOf(options: DumpOptions, name: string, store: Store): Promise<PartPaths> {
+  await store.flush();
+  return {
+    chunks: part(options, name, "chunks"),
+    childChunks: part(options, name, "child_chunks"),
+    aside: store.hasAside ? store.asidePath : undefined,
+  };
 }
 
 const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");

@@ -28,9 +28,10 @@ export interface AllDatasets {
  * none is left.
  */
 export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<AllDatasets> {
-  const { rows, problems, limited } = await readDatasets(api, lookAhead).catch((error: unknown) => {
+  const list = await readDatasets(api, lookAhead).catch((error: unknown) => {
     throw refusalOf(error) ?? error;
   });
+  const { rows, problems, limited } = list;
   if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
   const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
   const skipped = judged.flatMap(({ row, reason }) => (reason === undefined ? [] : [{ row, reason }]));
@@ -42,7 +43,7 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhea
     wanted: judged.filter(({ reason }) => reason === undefined).map(({ row }) => wantedFrom(row)),
     skipped: skipped.map(({ row }) => ({ dataset_id: row.id, name: nameOf(row), state: "skipped", documents: 0 })),
     whole: problems.length === 0,
-    failures: problems.length > 0 ? [`the list of datasets ${movedText(problems)}`] : [],
+    failures: problems.length > 0 ? [`the list of datasets ${flawText(list)}`] : [],
     notes,
   };
 }
@@ -84,7 +85,7 @@ function wantedFrom(row: Listed): Wanted {
 
 const nameOf = ({ name }: Listed): string | null => (typeof name === "string" ? name : null);
 
-/** What there is to say of a list that did not hold still. */
-export function movedText(problems: readonly string[]): string {
-  return `moved whenever it was read, and may lack some: ${problems.slice(0, 5).join("; ")}`;
+/** What there is to say of a list that is not whole after all attempts. */
+export function flawText({ problems, moved }: WholeList): string {
+  return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
 }

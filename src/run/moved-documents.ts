@@ -1,4 +1,6 @@
-import { type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
+import { ListProof } from "../crawl/list-proof.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
 import { readList } from "../crawl/read-list.js";
 import { SkipError } from "../errors.js";
@@ -27,11 +29,15 @@ export async function findMovedDocuments(
   const notes: string[] = [];
   const compare = async (datasetId: string) => {
     try {
-      for await (const { rows } of readList((page) => api.documents(datasetId, page, pageSize), lookAhead)) {
-        for (const { id, word_count: now } of rows) {
+      const read: ReadSizedPage = (page, limit) => api.documents(datasetId, page, limit);
+      const readPage = halvingPages(read, { name: "documents", problem: () => {} });
+      const proof = new ListProof("documents", () => {});
+      for await (const page of readList(readPage, lookAhead)) {
+        for (const { id, word_count: now } of proof.add(page)) {
           const then = before.get(id);
           if (typeof then === "number" && typeof now === "number" && then !== now) ids.add(id);
         }
+        if (proof.isStuck) break;
       }
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;

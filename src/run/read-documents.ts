@@ -5,7 +5,7 @@ import type { TextFormat } from "../sinks/sink.js";
 import { type Discovery, documentsOf, type PlacedDocument } from "./discovery.js";
 import { namesIn } from "./document-parts.js";
 import type { DumpedDocument } from "./document-result.js";
-import { dumpDocument } from "./dump-document.js";
+import { discardDocument, dumpDocument } from "./dump-document.js";
 import { findMovedDocuments } from "./moved-documents.js";
 import { sentenceOf } from "./reading.js";
 import type { Log } from "./run-options.js";
@@ -50,8 +50,9 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
   const lookAhead = lookAheadOf(job);
   const begun = await namesIn(workspace.parts);
   const atOnce = job.service.concurrency * documentsPerSlot;
+  const dumping = { ...options, parts: workspace.parts, begun, lookAhead };
   const read = ({ ref, name }: PlacedDocument) =>
-    dumpDocument(api, ref, name, { ...options, parts: workspace.parts, begun, lookAhead }).catch((error: unknown) => {
+    dumpDocument(api, ref, name, dumping).catch((error: unknown) => {
       api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
       throw error;
     });
@@ -68,10 +69,15 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
   if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };
   const { ids, notes } = await findMovedDocuments(api, discovery, lookAhead);
   for (const note of notes) log("warn", note);
+  for (const [index, { name }] of placed.entries())
+    if (begun.has(secondName(name)) && !documents[index]?.isOld) await discardDocument(secondName(name), dumping);
+  const isSecondBegun = (index: number, name: string) =>
+    begun.has(secondName(name)) && documents[index]?.isOld === true;
   const again = [...placed.entries()].filter(
     ([index, { ref, name }]) =>
-      documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || begun.has(secondName(name))),
+      documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || isSecondBegun(index, name)),
   );
+  if (again.length > 0) tally.step = "reading changed documents again";
   if (again.length > 0) log("info", `${counted(again.length)} changed since the run listed them: reading them again`);
   await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
     const second = await read({ ref, name: secondName(name) });
@@ -82,7 +88,7 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
 }
 
 /** The parts of a second reading lie beside those of the first. */
-const secondName = (name: string): string => `${name}-again`;
+const secondName = (name: string): string => `${name}_again`;
 
 const counted = (documents: number): string => (documents === 1 ? "1 document" : `${documents} documents`);
 

@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-list.js";
-import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
+import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../client/knowledge-api.js";
 import type { ChildSource } from "../crawl/child-evidence.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/content-digest.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
@@ -39,45 +39,58 @@ export interface ReadRows {
 export interface SweepOptions {
   readonly lookAhead: LookAhead;
   readonly problem: TellProblem;
-  /** Whether chunks that were read from their end are not read again: enough where rows come in behind all others only. */
+  /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
   readonly ranksSuffice: boolean;
 }
 
+/** Reads one list again, and tells of what is not as it is stored. */
+export type Sweep = () => Promise<void>;
+
 /**
- * Reads every list of a document once more that took more than one answer, and tells `problem` of each that is not as it is
- * stored; of chunks that were read from their end, which may grow, all pages but the last. Gives the name of each list before it
- * is read. What is compared is what lies on the disk, whoever put it there.
- * Children that are stored as their chunk embedded them are those of one answer, and are not read again but with the chunks.
+ * The sweeps of a document: one for every list that took more than one answer; of chunks that were read from their end, which
+ * may grow, it reads all pages but the last. They compare with what lies on the disk, whoever put it there. Children that are
+ * stored as their chunk embedded them came with one answer, and are not read again but with the chunks.
  */
-export async function* sweepDocument(
+export async function sweepsOf(
   api: KnowledgeApi,
   ref: DocumentRef,
   paths: PartPaths,
-  { counts, total, chunkAnswers, isAnchored, pageSize, childPage, source }: ReadRows,
+  read: ReadRows,
   { lookAhead, problem, ranksSuffice }: SweepOptions,
-): AsyncGenerator<string> {
-  const childChunks = counts.child_chunks > 0 ? paths.childChunks : undefined;
+): Promise<readonly Sweep[]> {
+  const { counts, childPage, chunkAnswers, isAnchored } = read;
+  const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
+  const sweeps: Sweep[] = [];
   if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
-    yield "chunks";
-    const pages = pagesOf({ total, pageSize }) - 1;
-    const compared = isAnchored ? pages * pageSize : counts.chunks;
-    const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
-    if (source === "embedded") await addEmbedded(stored, childChunks, paths.aside, ids);
-    const read: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
-    const readPage = halvingPages(read, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
-    const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
-    const list = { name: "chunks", readPage, stored, total, fingerprints };
-    if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
-    else await sweepList(list, lookAhead, problem);
+    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { lookAhead, problem }));
   }
-  for (const [chunkId, stored] of await splitLists(childChunks, paths.aside, childPage)) {
+  for (const [chunkId, stored] of await splitLists(children, paths.aside, childPage)) {
     const name = `children of chunk ${chunkId}`;
-    yield name;
-    const read: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
-    const readPage = halvingPages(read, { name, problem });
+    const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
+    const readPage = halvingPages(readSized, { name, problem });
     const list = { name, readPage, stored, total: stored.rows, fingerprints: fingerprintOf };
-    await sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind));
+    sweeps.push(() => sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind)));
   }
+  return sweeps;
+}
+
+async function sweepChunks(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  paths: Omit<PartPaths, "childChunks"> & { readonly childChunks: string | undefined },
+  { counts, total, isAnchored, pageSize, source }: ReadRows,
+  { lookAhead, problem }: Pick<SweepOptions, "lookAhead" | "problem">,
+): Promise<void> {
+  const pages = pagesOf({ total, pageSize }) - 1;
+  const compared = isAnchored ? pages * pageSize : counts.chunks;
+  const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
+  if (source === "embedded") await addEmbedded(stored, paths.childChunks, paths.aside, ids);
+  const readSized: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
+  const readPage = halvingPages(readSized, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
+  const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
+  const list = { name: "chunks", readPage, stored, total, fingerprints };
+  if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
+  else await sweepList(list, lookAhead, problem);
 }
 
 /** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
@@ -88,7 +101,7 @@ async function splitLists(
 ): Promise<ReadonlyMap<string, ContentDigest>> {
   const lists = new Map<string, ContentDigest>();
   for await (const { chunkId, digest } of digestsByParent(path))
-    if (digest.rows > childPage) lists.set(chunkId, digest);
+    if (digest.rows > childPage || digest.rows === fullPage) lists.set(chunkId, digest);
   if (lists.size === 0 || aside === undefined) return lists;
   for await (const { chunkId, children } of readEmbedded(aside)) {
     const embedded = new ContentDigest();

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Listed } from "../../src/client/check-list.js";
 import { LookAhead } from "../../src/crawl/look-ahead.js";
 import { type AnchoredPage, readAnchored } from "../../src/crawl/read-anchored.js";
+import { SkipError } from "../../src/errors.js";
 
 const size = 5;
 
@@ -23,9 +24,17 @@ class Moving {
     this.#added = rows.length;
   }
 
+  append(): void {
+    this.#rows = [...this.#rows, chunkAt(++this.#added)];
+  }
+
+  delete(position: number): void {
+    this.#rows = this.#rows.filter((row) => row.position !== position);
+  }
+
   #edit(): void {
     for (const edit of this.#edits[this.asked.length] ?? []) {
-      if (edit === "append") this.#rows = [...this.#rows, chunkAt(++this.#added)];
+      if (edit === "append") this.append();
       else this.#rows = this.#rows.filter((_, at) => at !== edit.delete % this.#rows.length);
     }
     this.states.push(this.#rows.map(({ id }) => id));
@@ -124,6 +133,32 @@ describe("lists that this is not made for", () => {
   ])("a chunk in the middle %s: that is told", async (_, list, problem) => {
     expect((await read(new Moving(list))).problems).toEqual([expect.stringMatching(problem)]);
   });
+});
+
+test("a last page that is full is an anchor with its last row, too", async () => {
+  const list = new Moving(chunks(15));
+  expect((await read(list)).last?.order).toBe("anchored");
+  expect(list.asked.slice(-3)).toEqual(["row 5", "row 11", "row 15"]);
+});
+
+test("a chunk deleted between the rows and the count of a full last page is noticed", async () => {
+  const list = new Moving(chunks(15));
+  const readPage = async (page: number) => {
+    if (page === 3) list.append();
+    const answer = await list.readPage(page);
+    if (page === 3) list.delete(12); // the page shows 11 to 15 of 16, and the service counts 15
+    return { ...answer, total: 15 };
+  };
+  const { problems } = await read({ readPage, readRow: list.readRow });
+  expect(problems).toEqual(["chunks: row 15 was another at the end, so that rows before it came or went"]);
+});
+
+test("a rank that cannot be looked at again is told of, and costs no row", async () => {
+  const list = new Moving(chunks(12));
+  const readRow = async () => Promise.reject(new SkipError("GET …: 504"));
+  const { ids, last, problems } = await read({ readPage: list.readPage, readRow });
+  expect(problems).toEqual(["chunks: row 5 could not be looked at again: GET …: 504"]);
+  expect([ids.length, last?.order]).toEqual([12, "in order"]);
 });
 
 test("a service that gives another row, or none, for a rank is told of", async () => {

@@ -64,6 +64,39 @@ test.each<[string, (document: ReturnType<typeof makeIndexed>) => void, Record<st
   expect(chunks.length).toBe(manifest.documents[0]?.total);
 });
 
+test("counts: a child list of several pages that was read once is not called anchored", async () => {
+  const document = makeIndexed({ chunks: 250, childrenPerChunk: (at) => (at === 3 ? 130 : 0) });
+  const { run, server } = await startPlace([document]);
+  server.behaviour.onRequest = ({ query, nth }) => {
+    if (query.startsWith("page=2&") && nth === 0) append(document, 99);
+  };
+  const { manifest } = await run({ consistency: "counts" });
+  expect(manifest.documents[0]).toMatchObject({ status: "complete", chunk_count: 251, child_chunk_count: 130 });
+  expect(manifest.proofs[0]?.proof).toBe("counts");
+});
+
+test("anchored: a run that breaks off while it reads from the end goes on where it was, and is swept", async () => {
+  const document = makeIndexed({ chunks: 2_050 });
+  const { run, server } = await startPlace([document]);
+  const job = { child_chunks: "none", consistency: "anchored" };
+  server.behaviour.faults = ({ query }) =>
+    query.startsWith("page=19&") ? { kind: "status", status: 401, body: "json" } : undefined;
+  await expect(run(job)).rejects.toThrow("401");
+  delete server.behaviour.faults;
+  server.reset();
+  const { manifest, chunks } = await run(job);
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks));
+  expect(manifest.proofs[0]?.proof).toBe("sweeps");
+  expect(server.requests.filter(({ path }) => isPage(path)).length).toBeLessThan(2 * 21 - 5);
+});
+
+test("a document of exactly one full page is read twice, as a row may hide behind it", async () => {
+  const { run, server } = await startPlace([makeIndexed({ chunks: 100 }), makeIndexed({ chunks: 99, seed: 2 })]);
+  const { manifest } = await run({ child_chunks: "none" });
+  expect(manifest.proofs.map(({ proof }) => proof)).toEqual(["sweeps", "one answer"]);
+  expect(server.requests.filter(({ path }) => isPage(path))).toHaveLength(3);
+});
+
 test("a document that grows and loses chunks at every request is unstable", async () => {
   const document = makeIndexed({ chunks: 420 });
   let added = 0;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Row } from "../../src/normalise/row-from-record.js";
-
 import { type RunResult, runJob } from "../../src/run/run-job.js";
+import type { RunOptions } from "../../src/run/run-options.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { type RealisticServer, startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store, type TestDataset, type TestDocument } from "../servers/store.js";
@@ -14,7 +14,7 @@ export interface Place {
   readonly server: RealisticServer;
   readonly dataset: TestDataset;
   /** Runs the job, with these differences; the job of a place stays one and the same. */
-  readonly run: (more?: Record<string, unknown>) => Promise<Proved>;
+  readonly run: (more?: Record<string, unknown>, options?: Pick<RunOptions, "retryFailed">) => Promise<Proved>;
 }
 
 export interface Proved extends RunResult {
@@ -28,14 +28,14 @@ export async function startPlace(documents: readonly TestDocument[], behaviour: 
   const server = await startRealisticServer(store, behaviour);
   onTestFinished(() => server.close());
   const folder = await testFolder();
-  const run = async (more: Record<string, unknown> = {}) => {
+  const run: Place["run"] = async (more = {}, options = {}) => {
     const job = await jobFor(folder, {
       service: { base_url: server.url, concurrency: 1, retries: 0 },
       datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
       output: { dir: join(folder, "out"), formats: ["jsonl"] },
       ...more,
     });
-    const result = await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
+    const result = await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, ...options });
     const childChunks = more.child_chunks === "none" ? [] : await readJsonl(result.folder, "child_chunks");
     return { ...result, chunks: await readJsonl(result.folder, "chunks"), children: childChunks };
   };

@@ -36,6 +36,31 @@ test("so does a child chunk", async () => {
   expect(idsOf(children)).not.toContain(own[104]?.id);
 });
 
+test.each([
+  ["the first six", 0, 6],
+  ["thirty in the middle", 60, 30],
+  ["a whole page", 0, 100],
+])("many bad rows in turn cost themselves: %s", async (_, from, count) => {
+  const document = makeDocument({ chunks: 250 });
+  const bad = new Set(idsOf(document.chunks.slice(from, from + count)));
+  const { run } = await startPlace([document], { unrendered: new Map([...bad].map((id) => [String(id), outOfRange])) });
+  if (count === 100) return expect(run()).rejects.toThrow("year 20000 is out of range"); // nothing at its beginning can be had
+  const { manifest, chunks } = await run();
+  expect(manifest.documents[0]).toMatchObject({ status: "unstable", total: 250, chunk_count: 250 - count });
+  expect(manifest.documents[0]?.error).toMatch(new RegExp(`^row ${from + 1} of chunks .*; and ${count - 5} more$`));
+  expect(idsOf(chunks)).toEqual(idsOf(document.chunks).filter((id) => !bad.has(id)));
+});
+
+test("a document that is refused as a whole costs three requests", async () => {
+  const document = makeDocument({ chunks: 150 });
+  const error = { code: "document_archived", message: "The document is archived.", status: 400 };
+  const behaviour = { documentError: new Map([[document.id, { status: 400, body: error }]]) };
+  const { run, server } = await startPlace([document, makeDocument({ chunks: 1, seed: 2 })], behaviour);
+  const { manifest } = await run();
+  expect(manifest.documents[0]?.error).toMatch(/page=1&limit=100: 400 document_archived The document is archived\.$/);
+  expect(server.requests.filter(({ path }) => path.includes(`/documents/${document.id}/`))).toHaveLength(3);
+});
+
 test("a service that can render nothing fails the document after a few requests", async () => {
   const document = makeDocument({ chunks: 150 });
   const unrendered = new Map(document.chunks.map(({ id }) => [id, outOfRange]));

@@ -72,5 +72,6 @@ function failed({ row }: DumpedDocument, reason: string, memory: string): Dumped
     childLists: null,
     proof: proofOf(row, "none"),
     files: [],
+    isOld: false,
   };
 }

@@ -57,13 +57,14 @@ function needsSweep(outcome: Outcome, list: ListName | undefined, life: number):
   const pageSize = pageSizeOf(outcome);
   if (list === undefined) return placesOf(outcome).length > Math.min(100, outcome.scenario.service.pageCap ?? 100);
   const rows = outcome.service.history.at(list, 0)?.size ?? 0;
+  const isLong = rows > pageSize || rows === 100; // a full page may hide a row behind it
   const shape = outcome.service.knowledge.shapes.get(list.document);
   if (list.chunk === undefined) {
     const isAnchored = outcome.scenario.job.consistency === "anchored" && shape?.ties === 0 && life === 1;
-    return rows > pageSize && !isAnchored;
+    return isLong && !isAnchored;
   }
   const isEmbedded = shape?.embeds === true && shape.form === "hierarchical_model";
-  return rows > pageSize && !(isEmbedded && rows >= kept);
+  return isLong && !(isEmbedded && rows >= kept);
 }
 
 /** The pages that the list had at its longest. */

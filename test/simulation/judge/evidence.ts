@@ -99,6 +99,7 @@ export function pageSizeOf({ scenario }: Outcome): number {
 
 /** Whether all rows came with one answer; where nothing moves and no row says when it came, whether they fit on a page. */
 export function isOneAnswer({ outcome }: Pick<Evidence, "outcome">, { rows }: StoredList): boolean {
+  if (rows.length === 100) return false; // a full page may hide a row behind it
   if (!isMoving(outcome.scenario)) return rows.length <= pageSizeOf(outcome);
   return rows.every(({ moment }) => moment === rows[0]?.moment);
 }

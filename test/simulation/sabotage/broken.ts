@@ -22,11 +22,9 @@ export const broken: { rule: Rule | undefined } = { rule: undefined };
 export function withoutSweeps(actual: typeof sweepDocument): typeof sweepDocument {
   return {
     ...actual,
-    sweepDocument: (...args) => (broken.rule === "sweep" ? nothing() : actual.sweepDocument(...args)),
+    sweepsOf: async (...args) => (broken.rule === "sweep" ? [] : actual.sweepsOf(...args)),
   };
 }
-
-async function* nothing(): AsyncGenerator<string> {}
 
 /** Reads the list of documents once. */
 export function withoutSweepOfDocuments(actual: typeof sweepList): typeof sweepList {
