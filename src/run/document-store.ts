@@ -31,6 +31,7 @@ export class DocumentStore<State, Result> {
   #state: State | undefined;
   #commits = 0;
   #writing: Promise<void> | undefined;
+  #flushing: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
   /** `name` is unique in the folder. */
@@ -86,11 +87,15 @@ export class DocumentStore<State, Result> {
     if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);
   }
 
-  /** Writes everything that was added. */
-  async flush(): Promise<readonly PartFacts[]> {
-    await this.#writing;
-    if (this.#failure !== undefined) throw this.#failure;
-    return this.#parts.flush();
+  /** Writes everything that was added, also where several ask for it at once: one after the other. */
+  flush(): Promise<readonly PartFacts[]> {
+    const flushed = this.#flushing.then(async () => {
+      await this.#writing;
+      if (this.#failure !== undefined) throw this.#failure;
+      return this.#parts.flush();
+    });
+    this.#flushing = flushed.catch(() => {});
+    return flushed;
   }
 
   /** Writes what is left and then the result, which takes the place of the journal. */

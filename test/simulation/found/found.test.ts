@@ -27,6 +27,17 @@ test("a child list that came in two halves is read a second time, as any that ta
   });
 });
 
+test("children that are kept for a sample are read when they are written, though several ask for them at once", async () => {
+  const embedding = { ...small, chunks: 5, bigEvery: 1, big: 23, form: "hierarchical_model", embeds: true } as const;
+  const scenario: Scenario = {
+    ...still,
+    documents: [embedding, embedding],
+    job: { ...still.job, childChunks: "auto", concurrency: 4 },
+    service: { ...still.service, pageCap: 2, latency: [4, 8] },
+  };
+  for (let seed = 1; seed <= 10; seed++) expect((await play({ ...scenario, seed })).wrong).toEqual([]);
+});
+
 test("a limit is found also where it lets fewer through between two refusals than tell a rate", async () => {
   const scenario: Scenario = {
     ...still,
