@@ -19,7 +19,7 @@ export interface Call {
   seen: number;
   /** When the answer was made that it was given in the end; undefined while there is none. */
   answered: number | undefined;
-  /** What that answer counted. */
+  /** The total of that answer. */
   total: number;
 }
 

@@ -1,4 +1,4 @@
-/** Whoever waits on the clock. What a dead one waits for never comes. */
+/** A process that waits on the clock. The timers of a dead one never fire. */
 export interface Waiting {
   readonly alive: boolean;
 }

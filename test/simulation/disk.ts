@@ -35,7 +35,7 @@ export class SimulatedDisk {
     return call(`${name}Sync`, args);
   }
 
-  /** What createReadStream gives, as far as it is iterated over. */
+  /** Stands in for createReadStream, as far as that is iterated over. */
   async *read(path: string, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
     await this.#turn(`read ${path}`);
     const bytes = fs.readFileSync(path).subarray(0, end + 1);

@@ -4,7 +4,7 @@ import type { Played } from "./play.js";
 const complaints = 5;
 const lines = 100;
 
-/** What there is to say of a seed that failed: the command that replays it, what was wrong, and how it came to that. */
+/** Describes a seed that failed: the command that replays it, what was wrong, and how it came to that. */
 export function failureText({ scenario, wrong, trace }: Played): string {
   const replay = `KBDUMP_SEED=${scenario.seed} npx vitest run --config test/vitest.config.ts test/simulation`;
   const about = /^document \d/.exec(wrong[0] ?? "")?.[0];

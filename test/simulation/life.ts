@@ -47,7 +47,7 @@ export class Life implements Waiting {
   }
 }
 
-/** What a dead process waits for. */
+/** A promise that never settles: a dead process waits for it. */
 export function forever(): Promise<never> {
   return new Promise(() => {});
 }

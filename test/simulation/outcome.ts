@@ -7,28 +7,28 @@ import { documentId } from "./service/ids.js";
 import type { SimulatedService } from "./service/service.js";
 import type { Stored } from "./stored.js";
 
-/** What a process that got through came to. */
+/** The result of a process that got through. */
 export interface Through {
   readonly reading: Reading;
   readonly tally: RunTally;
 }
 
-/** What came of a simulation, with everything that is needed to judge it. */
+/** The outcome of a simulation, with everything that is needed to judge it. */
 export interface Outcome {
   readonly scenario: Scenario;
-  /** What the last process came to; undefined when it gave up, too. */
+  /** The result of the last process; undefined when it gave up, too. */
   readonly through: Through | undefined;
   /** Why processes ended before they were through, those that were killed aside. */
   readonly errors: readonly unknown[];
   /** Processes that there were. */
   readonly lives: number;
-  /** What each process but the last left for the next one; undefined from a power cut on. */
+  /** The files that each process but the last left for the next one; undefined from a power cut on. */
   readonly left: readonly (Stored | undefined)[];
   readonly service: SimulatedService;
   readonly calls: Calls;
   /** The folder of the parts. */
   readonly parts: string;
-  /** What the client did and must never do. */
+  /** Things that the client did and must never do. */
   readonly violations: readonly string[];
   /** Simulated milliseconds that it took. */
   readonly elapsed: number;

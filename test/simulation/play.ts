@@ -11,7 +11,7 @@ import { simulate } from "./simulate.js";
 /** A simulation and the verdict on it. */
 export interface Played {
   readonly scenario: Scenario;
-  /** What was wrong; empty where every promise was kept. */
+  /** The promises that were broken; empty if all were kept. */
   readonly wrong: readonly string[];
   readonly trace: readonly string[];
 }

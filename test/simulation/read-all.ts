@@ -26,7 +26,7 @@ export interface Sabotage {
   readonly headers?: (headers: NetworkParts["headers"]) => NetworkParts["headers"];
 }
 
-/** What a run does between its plan and its files: everything is read, with the client that the program uses. */
+/** Does the work of a run between its plan and its files: reads everything, with the client that the program uses. */
 export async function readAll(world: ProcessWorld): Promise<Through> {
   const { scenario, clock, folder, parts } = world;
   const sabotage = world.sabotage?.client ?? ((client: Client) => client);

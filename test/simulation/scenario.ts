@@ -2,7 +2,7 @@ import type { Behaviour } from "../servers/behaviour.js";
 import type { Fault } from "../servers/faults.js";
 import type { RateLimit } from "../servers/rate-limit.js";
 
-/** Everything that a seed decides before the simulation begins. What happens at which moment is drawn on the way. */
+/** Everything that a seed decides before the simulation begins. The moments of events are drawn on the way. */
 export interface Scenario {
   readonly seed: number;
   readonly documents: readonly DocumentShape[];
@@ -27,7 +27,7 @@ export interface DocumentShape {
   readonly childTies: boolean;
   /** Numbers of the chunks that the service cannot render, and the status that it answers for a page with one of them. */
   readonly unreadable: { readonly chunks: readonly number[]; readonly status: number };
-  /** What its lists answer in place of rows, for good. */
+  /** The error that its lists answer in place of rows, for good. */
   readonly refused: Refused | undefined;
   readonly form: "text_model" | "hierarchical_model";
   /** Whether its chunks carry their children, too: in hierarchical_model only. */
@@ -62,7 +62,7 @@ export interface ServiceShape extends Pick<Behaviour, "hasMore" | "pageCap" | "p
   readonly latency: readonly [low: number, high: number];
 }
 
-/** What may be wrong with an answer beyond what a server in a test can be told: slow, by so many milliseconds. */
+/** A fault of an answer: one that a server in a test can be told, or slowness, by so many milliseconds. */
 export type AnyFault = Fault | { readonly kind: "slow"; readonly milliseconds: number };
 
 export interface FaultShape {
@@ -114,7 +114,7 @@ export interface EditShape {
   readonly script?: readonly ScriptedEdit[];
 }
 
-/** What happens just before a question is answered: the `nth`, from 1, whose target has this in it. */
+/** An edit that happens just before a question is answered: the `nth`, from 1, whose target has this in it. */
 export interface ScriptedEdit {
   readonly before: string;
   readonly nth?: number;

@@ -5,8 +5,8 @@ import { type Played, playSeed } from "./play.js";
 
 /**
  * Crawl, proof, retry, pace, resume and sweeps over a simulated service, a simulated clock and a disk that fails, in the
- * manner of FoundationDB: everything that happens comes from one seed, and no real time passes. What is checked of every
- * seed is in `judge/`.
+ * manner of FoundationDB: everything that happens comes from one seed, and no real time passes. The checks of
+ * every seed are in `judge/`.
  *
  * KBDUMP_SEEDS: how many (`npm run test:simulation` takes 10,000). KBDUMP_FIRST_SEED: where to begin. KBDUMP_SEED: only this
  * one; with KBDUMP_TRACE=1 it prints everything that happened.

@@ -15,7 +15,7 @@ export interface Begun {
   readonly order: string;
 }
 
-/** What lies in the folder of the parts, as the next process will find it. A power cut can leave a result torn. */
+/** Reads the folder of the parts as the next process will find it. A power cut can leave a result torn. */
 export function storedIn(parts: string): Stored {
   const names = readdirSync(parts);
   const textsOf = (end: string) => {

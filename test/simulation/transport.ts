@@ -12,7 +12,7 @@ import { shortId } from "./service/ids.js";
 import type { Reply } from "./service/reply.js";
 import type { SimulatedService } from "./service/service.js";
 
-/** What the network of one process is made of. */
+/** The parts of the network of one process. */
 export interface NetworkParts {
   readonly scenario: Scenario;
   readonly clock: SimulatedClock;

@@ -5,7 +5,7 @@ import { chunkId } from "../service/ids.js";
 import { simulate } from "../simulate.js";
 import { small, still } from "./still.js";
 
-/** What the simulation has found, as scenarios of its own: seeds mean something else when scenarios are drawn otherwise. */
+/** Bugs that the simulation has found, as scenarios of its own: seeds mean something else when scenarios are drawn otherwise. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 

@@ -5,7 +5,7 @@ import type { Complain } from "./judge.js";
 import { differentIds } from "./swept.js";
 
 /**
- * What reading from the end proves of the chunks, where the service adds chunks behind all others only. Let T be the moment
+ * Reading from the end proves something of the chunks if the service adds chunks behind all others only. Let T be the moment
  * of the answer with the last page, which is that of the last row that is stored, and E that of the first of the two requests
  * for one row each with which the reading ended.
  *
@@ -21,7 +21,7 @@ import { differentIds } from "./swept.js";
  * with the position of the next one; if before, with nothing deleted yet, it is as it was at T; and if something was deleted
  * by then, the pages between have the first row of the last page, too, or a row twice. So positions have to rise strictly.
  *
- * Contents are those of the moments in which the rows were read. Where rows come in anywhere, an insert and a delete before
+ * Contents are those of the moments in which the rows were read. If rows come in anywhere, an insert and a delete before
  * the last page can leave its rank as it was: then nothing is claimed but what counts claim, unless the job wants sweeps.
  *
  * With sweeps, all pages before the last are read twice, and E lies between. Every row that both saw was there at E, as no row

@@ -3,7 +3,7 @@ import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** What a document says of its child lists is so, and lists are left out only where they may be. */
+/** The counts of child lists are right, and lists are left out only where they may be. */
 export function checkAuto(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, outcome, index } = evidence;
   const lists = outcome.through?.reading.documents[index]?.childLists ?? undefined;
@@ -26,7 +26,7 @@ function checkCounts({ row, outcome, shape }: Evidence, lists: ChildLists, wrong
   if (skipped + embedded > 0 && job.childChunks === "all") wrong("not every list was asked for");
 }
 
-/** Where nobody interrupts and nothing moves, as many lists are asked for as it says. */
+/** If nobody interrupts and nothing moves, as many lists are asked for as it says. */
 function checkAsked({ row, outcome, first, last }: Evidence, { asked }: ChildLists, wrong: Complain): void {
   const { calls, lives, service, scenario } = outcome;
   const edited = service.history.isEdited(row.document_id, first, last);

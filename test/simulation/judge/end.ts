@@ -25,7 +25,7 @@ export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage):
   }
 }
 
-/** What stops a process on purpose, and a full disk. */
+/** Errors that stop a process on purpose, and a full disk. */
 function isExpected(error: unknown): boolean {
   if (error instanceof StopError || error instanceof InterruptedError) return true;
   return error instanceof Error && Reflect.get(error, "code") === "ENOSPC";

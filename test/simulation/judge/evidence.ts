@@ -26,7 +26,7 @@ export interface StoredList {
   readonly rows: readonly StoredRow[];
 }
 
-/** What there is of one document when the simulation is over. */
+/** Everything that is known of one document when the simulation is over. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly index: number;
@@ -114,7 +114,7 @@ export function isCovered({ outcome, shape, chunks }: Evidence, list: StoredList
   return differenceOf(list, outcome.service.history.at(list.name, moment)) === undefined;
 }
 
-/** What tells a stored list from a state that it should be; undefined if nothing does. */
+/** Names the difference between a stored list and a state that it should be; undefined if there is none. */
 export function differenceOf({ rows }: StoredList, state: ListState | undefined): string | undefined {
   if (!state) return "there was no such list";
   const strange = rows.find(({ id, fingerprint }) => state.get(id) !== fingerprint);

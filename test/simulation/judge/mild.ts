@@ -6,7 +6,7 @@ import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** What a run leaves: its parts, byte for byte, and what it says of each document. */
+/** The remains of a run: its parts, byte for byte, and its verdict on each document. */
 export interface Left {
   readonly parts: ReadonlyMap<string, string>;
   readonly documents: string;
@@ -31,7 +31,7 @@ export function undisturbed(scenario: Scenario): Scenario {
   return { ...scenario, faults, interruptions: [], service: { ...scenario.service, latency: [1, 2] } };
 }
 
-/** Of scenarios in which all trouble passes: everything is complete, byte for byte what the undisturbed run leaves. */
+/** Checks scenarios in which all trouble passes: everything is complete, byte for byte what the undisturbed run leaves. */
 export function checkMild(outcome: Outcome, expected: Left, wrong: Complain, coverage: Coverage): void {
   if (!isMild(outcome.scenario)) return;
   for (const { row } of outcome.through?.reading.documents ?? []) {

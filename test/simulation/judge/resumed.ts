@@ -16,7 +16,7 @@ export function checkResumed(outcome: Outcome, wrong: Complain, coverage: Covera
   }
 }
 
-/** What the process after this one asks of a document. */
+/** Checks the questions of the process after this one about a document. */
 function checkProcess(outcome: Outcome, before: number, index: number, wrong: Complain, coverage: Coverage): void {
   const { scenario, calls, left, service } = outcome;
   const stored = left[before];

@@ -3,7 +3,7 @@ import type { Evidence, StoredList } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /**
- * Of every document, complete or not: the counts are those of the files, each id is there once, each child has its parent,
+ * Checks every document, complete or not: the counts are those of the files, each id is there once, each child has its parent,
  * and each row is one that the service really had, with this content, when it answered with it. Nothing is invented.
  */
 export function checkRows(evidence: Evidence, wrong: Complain, coverage: Coverage): void {

@@ -6,7 +6,7 @@ import { nameOf } from "./rows.js";
 import { lastMomentOf } from "./whole.js";
 
 /**
- * What two sweeps that agree prove of a list. Let T1 be the moment of the answer that came last in the first sweep (the one
+ * Two sweeps that agree prove something of a list. Let T1 be the moment of the answer that came last in the first sweep (the one
  * whose rows are stored), T2 that of the answer with which the second sweep began.
  *
  * If no state comes back (no row that is gone appears again with the same id and content, no content is changed and changed
@@ -18,7 +18,7 @@ import { lastMomentOf } from "./whole.js";
  * They are as many as `total` said on every page, and so as many as the list had at T1 and at T2: they are the whole list.
  * Not claimed: that nothing was there in between that came and went again.
  *
- * The proof needs contents only for what it says of contents. Where contents come back and ids do not, which is how a real
+ * The proof needs contents only for what it says of contents. If contents come back and ids do not, which is how a real
  * service is, the ids are still those of the list at T1 and T2, each there all the time between, with a content that it had
  * when it was read.
  *
@@ -27,7 +27,7 @@ import { lastMomentOf } from "./whole.js";
  * list that is stored as the page of chunks embedded it.
  *
  * If ids come back, no number of sweeps is a proof: whoever changes the list before each page, and back after it, shows every
- * sweep the same wrong list. What is left is this: as many rows as the list had at T1 and at T2, each of which was really
+ * sweep the same wrong list. This much is left: as many rows as the list had at T1 and at T2, each of which was really
  * there in the first sweep and really there in the second.
  */
 export function checkSwept(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
@@ -70,7 +70,7 @@ function checkExactly(
   if (history.isEdited(row.document_id, end, second)) coverage.met("edited between the sweeps, without a trace");
 }
 
-/** What tells the ids of a stored list from those of a state. */
+/** Names the difference between the ids of a stored list and those of a state. */
 export function differentIds(
   stored: ReadonlySet<string>,
   state: ReadonlyMap<string, unknown> | undefined,

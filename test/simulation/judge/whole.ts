@@ -5,7 +5,7 @@ import type { Complain } from "./judge.js";
 import { nameOf } from "./rows.js";
 
 /**
- * Of a complete document, whatever `consistency` is. Not edited while it was read: it is exactly what the service has,
+ * Checks a complete document, whatever `consistency` is. Not edited while it was read: it is exactly what the service has,
  * children and all. Edited meanwhile: every list that came with one answer is exactly what it was at that moment; any other
  * has as many rows as there were at the moment of each answer, but for chunks that were read from their end, which may grow
  * meanwhile; and a list that is stored as empty was empty once while the document was read.

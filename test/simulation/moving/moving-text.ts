@@ -1,7 +1,7 @@
 const consistencies = ["sweeps", "anchored", "counts"] as const;
 
 /**
- * What came of documents that were edited while they were read, a line for each consistency: how many were said complete,
+ * Counts documents that were edited while they were read, a line for each consistency: how many were said complete,
  * unstable and failed, and the rows of the complete ones that are lost and invented; then all other counts.
  */
 export function movingText(counts: ReadonlyMap<string, number>): string {

@@ -7,7 +7,7 @@ import type { History } from "./history.js";
 import { chunkId, editedId } from "./ids.js";
 import { chunkOf, documentOf, type Knowledge, sortChunks } from "./knowledge.js";
 
-/** What the edits of a scenario work on. */
+/** The things that the edits of a scenario change. */
 export interface Edited {
   readonly knowledge: Knowledge;
   readonly history: History;

@@ -4,7 +4,7 @@ import type { AnyFault, FaultShape } from "../scenario.js";
 const sentence = "Sorry, you have reached the knowledge base request rate limit of your subscription.";
 const after = (seconds: number) => ({ "retry-after": String(seconds) });
 
-/** What passes when it is asked again. */
+/** Faults that pass when the question is asked again. */
 export const transientFaults: readonly AnyFault[] = [
   { kind: "reset-before" },
   { kind: "reset-mid-body" },
@@ -32,7 +32,7 @@ export const transientFaults: readonly AnyFault[] = [
   { kind: "missing-id" },
 ];
 
-/** What a request asks for, as far as faults go. */
+/** The part of a request that faults depend on. */
 export interface Target {
   /** Path and query. */
   readonly url: string;

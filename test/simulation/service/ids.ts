@@ -20,7 +20,7 @@ export function editedId(kind: "chunk" | "child", edit: number, nth = 0): string
   return idOf(kind === "chunk" ? "e" : "f", edit, nth, 0);
 }
 
-/** What stands in the trace for an id: its end, without the zeros. */
+/** Shortens an id for the trace: its end, without the zeros. */
 export function shortId(id: string): string {
   const [, middle = "", , , end = ""] = id.split("-");
   const number = (digits: string) => digits.replace(/^0+(?=.)/, "");

@@ -1,15 +1,15 @@
-/** What comes back of a request. */
+/** The answer to a request, or its lack. */
 export interface Reply {
   /** The moment of the answer: answers and edits are counted. */
   readonly moment: number;
-  /** What was wrong, for the trace. */
+  /** The fault, for the trace. */
   readonly outcome: string;
   /** A page with rows or without, though perhaps another than was asked for. */
   readonly isUsable: boolean;
   readonly wire: Wire;
 }
 
-/** What happens on the wire. */
+/** The bytes on the wire, or their lack. */
 export type Wire = { readonly kind: "reset" } | { readonly kind: "hang" } | WireAnswer;
 
 export interface WireAnswer {

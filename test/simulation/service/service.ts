@@ -115,7 +115,7 @@ export class SimulatedService {
     return this.#unrendered(answer) ?? this.#embedding(listOf(path), answer);
   }
 
-  /** What comes in place of a page with a row that the service cannot render. */
+  /** The error in place of a page with a row that the service cannot render. */
   #unrendered({ json }: Answer): Answer | undefined {
     const { unreadable } = this.knowledge;
     if (unreadable.size === 0 || !Array.isArray(json?.data)) return undefined;
@@ -141,7 +141,7 @@ export class SimulatedService {
   }
 
   /**
-   * What the rows of a list carry where anything is edited: the moment of the answer. With `auto`, children come with two
+   * The mark that rows carry where anything is edited: the moment of the answer. With `auto`, children come with two
    * answers that have to agree: these carry the moment since which their list is as it is.
    */
   #markOf(list: ListName | undefined): number | undefined {
