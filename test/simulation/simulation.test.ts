@@ -14,7 +14,7 @@ import { type Played, playSeed } from "./play.js";
 vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
 
-const { KBDUMP_SEED, KBDUMP_SEEDS = 120, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
+const { KBDUMP_SEED, KBDUMP_SEEDS = 100, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
 const [first, count] = [Number(KBDUMP_FIRST_SEED), Number(KBDUMP_SEEDS)];
 const longest = 3_600_000;
 
