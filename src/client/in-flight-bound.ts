@@ -20,7 +20,6 @@ export class InFlightBound {
   readonly #max: number;
   #bound: number;
   #level: number;
-  #beforeRefusal = 0;
   #good = 0;
   #sinceChange = 0;
   /** The smoothed latency at which the bound was lowered, to see whether that helped. */
@@ -48,13 +47,7 @@ export class InFlightBound {
   }
 
   refused(): void {
-    this.#beforeRefusal = this.#bound;
     this.#set(Math.floor(this.#bound / 2));
-  }
-
-  /** The refusal before said nothing of the number in flight. */
-  forgiven(): void {
-    this.#set(Math.max(this.#bound, this.#beforeRefusal));
   }
 
   /** A good answer after so many milliseconds; latencies are compared among requests of one kind. */

@@ -127,6 +127,12 @@ export function openClient(options: ClientOptions): Client {
     pace: new Pace(options.maxRps),
     signal,
     refusal: throttleOf,
+    onAgain: (answer) => {
+      const error = errorFromAnswer(answer, options.key);
+      if (!(error instanceof RetryError)) return;
+      tally.throttled++;
+      countRetry(error, tally);
+    },
     onFinding: ({ many, fewer }) =>
       options.say?.(
         `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,

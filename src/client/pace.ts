@@ -1,4 +1,4 @@
-import { RefusalShare } from "./refusal-share.js";
+import { type Outcome, Refusals } from "./refusals.js";
 import { longestRetryAfter } from "./retry.js";
 
 /** The pace of a whole run: when the next request may be sent, and how many may be in flight. Pure: time is an argument. */
@@ -6,6 +6,10 @@ import { longestRetryAfter } from "./retry.js";
 /** A pause where the service refuses and does not say for how long: 1 s, doubled with every refusal in a row. */
 const firstPause = 1_000;
 const longestPause = 60_000;
+/** A limit that only a trial has shown may be none: the first pause is no longer than it takes to send so many requests. */
+const pausedRequests = 20;
+/** Refusals in a row, with a pause between them, that make a limit sure. */
+const sureRefusals = 3;
 
 /** Growth of the rate in a second: while its limit is sought; and before that, for some seconds, where it was just met. */
 const seeking = 0.06;
@@ -25,10 +29,12 @@ const probePoll = 20;
 /** Milliseconds that a timer may be late without a place being lost. */
 const lateness = 5;
 
+/** limit: everybody pauses from now on. known: everybody does already. chance: it says nothing of the rate. */
+export type Cause = "limit" | "known" | "chance";
+
 /**
- * A smooth rate that finds the limit of the service. Unbounded, or at `maxRps`, until the first refusal. Everybody pauses
- * for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
- * Refusals that a lower rate does not make fewer change nothing.
+ * A smooth rate that finds the limit of the service. Unbounded, or at `maxRps`, until a refusal shows a limit. Everybody
+ * pauses for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
  */
 export class Pace {
   readonly #maxRate: number;
@@ -45,8 +51,11 @@ export class Pace {
   #refusals = 0;
   #letThrough = 0;
   #stretchStart: number | undefined;
-  readonly #share = new RefusalShare();
   #tooFew: { readonly count: number; readonly start: number } | undefined;
+  #isLimited = false;
+  /** Whether the limit has refused more than one request now and then. */
+  #isSure = false;
+  readonly #causes = new Refusals();
 
   /** `maxRps`: requests a second at the most. */
   constructor(maxRps = Number.POSITIVE_INFINITY) {
@@ -63,7 +72,7 @@ export class Pace {
 
   /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
   take(now: number): number {
-    const interval = 1000 / Math.min(this.rateAt(now), this.#share.cap);
+    const interval = 1000 / Math.min(this.rateAt(now), this.#causes.cap);
     const due = Math.max(this.#last + interval, this.#pausedUntil);
     if (due > now) return due - now;
     if (this.#refusals > 0) {
@@ -72,68 +81,58 @@ export class Pace {
     }
     this.#last = Math.max(this.#last + interval, now - lateness);
     this.#stretchStart ??= now;
-    this.#share.sent(now);
     return 0;
   }
 
-  /** An answer that was no refusal, to a request sent at `sentAt`; true where it shows that the refusal before says nothing. */
-  accepted(sentAt: number, now: number): boolean {
+  /** An answer that was no refusal, to a request sent at `sentAt`. */
+  accepted(sentAt: number, now: number): void {
     this.#letThrough++;
-    const known = this.#share.accepted(sentAt, now);
-    if (known === "forgiven") this.#goOn(now);
-    else if (known !== undefined) this.#setRate(Math.min(this.rateAt(now), known * yielding), now);
-    if (this.#refusals > 0 && sentAt >= this.#pausedUntil) this.#probed(now);
-    return known === "forgiven";
-  }
-
-  /** The first answer after a pause. */
-  #probed(now: number): void {
+    const { count, start } = this.#stretch(now);
+    const rate = (1000 * count) / Math.max(1, now - start);
+    this.#goOn(this.#causes.accepted(sentAt, now, this.#isLimited, rate), now);
+    if (this.#refusals === 0 || sentAt < this.#pausedUntil) return;
     this.#refusals = 0;
     this.#probeUntil = 0;
-    const { count, start } = this.#stretch(now);
     this.#tooFew = count < enough ? { count, start } : undefined;
     if (count >= enough) this.#adjust(now, count, start);
     this.#letThrough = 0;
     this.#stretchStart = now;
-    this.#share.slowedTo(this.#rate);
   }
 
-  /** A refusal; false when it changes nothing: it comes whatever the rate, or its request was sent before the pause. */
-  refused(sentAt: number, now: number, retryAfter: number | undefined): boolean {
-    if (retryAfter === undefined && this.#isUnmoved(sentAt, now)) return false;
+  /** A refusal; `retryAfter`: the milliseconds that the service asks to wait, if it does. */
+  refused(sentAt: number, now: number, retryAfter: number | undefined): Cause {
     const asked = retryAfter === undefined ? undefined : Math.min(longestRetryAfter, retryAfter);
     if (sentAt < this.#pausedUntil) {
       if (asked !== undefined) this.#pausedUntil = Math.max(this.#pausedUntil, now + asked);
-      return false;
+      return "known";
     }
-    const pause = asked ?? Math.min(longestPause, firstPause * 2 ** this.#refusals);
-    if (this.#refusals === 0) this.#pauseStart = now;
+    if (asked === undefined && this.#refusals === 0) {
+      const cause = this.#causes.refused(sentAt, now, this.#isLimited ? this.rateAt(now) : undefined);
+      if (typeof cause === "object") this.#goOn(cause, now);
+      if (cause !== "limit") return "chance";
+    }
+    if (this.#refusals === 0) {
+      this.#pauseStart = now;
+      this.#isSure ||= asked !== undefined || !this.#isLimited;
+    }
+    this.#isSure ||= this.#refusals + 1 >= sureRefusals;
+    const shortest = this.#isSure ? firstPause : Math.min(firstPause, (1000 * pausedRequests) / this.rateAt(now));
+    const pause = asked ?? Math.min(longestPause, shortest * 2 ** this.#refusals);
     this.#refusals++;
     this.#probeUntil = 0;
     this.#pausedUntil = now + pause;
-    return true;
+    this.#isLimited = true;
+    return "limit";
   }
 
-  #isUnmoved(sentAt: number, now: number): boolean {
-    const known = this.#share.refused(sentAt, now, this.#refusals === 0 && sentAt >= this.#pausedUntil);
-    if (known === "never was") {
-      this.#goOn(now);
-      this.#setRate(this.#maxRate, now);
-    }
-    return known !== undefined;
-  }
-
-  /** Ends the pause. */
-  #goOn(now: number): void {
-    this.#refusals = 0;
-    this.#probeUntil = 0;
-    this.#pausedUntil = now;
-  }
-
-  #setRate(rate: number, now: number): void {
-    this.#rate = rate;
+  #goOn(outcome: Outcome | undefined, now: number): void {
+    if (!outcome) return;
+    this.#rate = Math.min(this.#maxRate, outcome.rate);
     this.#cruise = 0;
     this.#rateSince = now;
+    this.#isLimited ||= outcome.isLimit;
+    this.#letThrough = 0;
+    this.#stretchStart = now;
   }
 
   /** What was let through since when; stretches before, in which too few were to tell a rate, are added where it takes them. */

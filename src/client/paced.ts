@@ -2,8 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { InFlightBound } from "./in-flight-bound.js";
 import { type Finding, InFlightTrial } from "./in-flight-trial.js";
-import type { Pace } from "./pace.js";
+import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
+
+/** Tries of a request that chance refuses before its caller hears of it. */
+const quickTries = 4;
+/** The wait before the second try, in times of what the first one took. */
+const firstWait = 0.25;
 
 export interface PacedOptions {
   readonly bound: InFlightBound;
@@ -11,6 +16,8 @@ export interface PacedOptions {
   /** Told when fewer in flight turn out to get more done. */
   readonly onFinding?: (found: Finding) => void;
   readonly pace: Pace;
+  /** Told of a refusal by chance whose request is sent again at once. */
+  readonly onAgain?: (answer: Answer) => void;
   /** Ends every wait. */
   readonly signal: AbortSignal;
   /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
@@ -22,11 +29,12 @@ export interface PacedOptions {
 
 /**
  * Lets no more requests be in flight than the bound says, sends them at the pace, and learns from the answers. The others
- * wait in order. The slot is free when the body is in.
+ * wait in order. The slot is free when the body is in. A request that chance refuses keeps its slot: it waits a quarter
+ * of the time that the answer took, twice that the next time, and is sent again.
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, signal, refusal, now = () => performance.now() } = options;
-  const { trial = new InFlightTrial(bound.value), onFinding = () => {} } = options;
+  const { trial = new InFlightTrial(bound.value), onFinding = () => {}, onAgain = () => {} } = options;
   const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
   const limit = pLimit(bound.value);
   const compare = (request: Request, milliseconds: number) => {
@@ -35,38 +43,40 @@ export function paced(send: Send, options: PacedOptions): Send {
     bound.keepTo(trial.level);
   };
 
-  let lastSentAt = Number.NEGATIVE_INFINITY;
   const turn = async () => {
     for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
       signal.throwIfAborted();
       await sleep(wait, signal).catch(() => signal.throwIfAborted());
     }
   };
-  const learn = (request: Request, answer: Answer, sentAt: number) => {
+  const learn = (request: Request, answer: Answer, sentAt: number): Cause | undefined => {
     const refused = refusal(answer);
-    if (!refused) {
-      if (pace.accepted(sentAt, now())) bound.forgiven();
+    const cause = refused && pace.refused(sentAt, now(), refused.retryAfter);
+    if (cause === undefined) {
+      pace.accepted(sentAt, now());
       if (answer.status === 200) {
         if (!trial.isOn) bound.answered(kindOf(request), now() - sentAt);
         compare(request, now() - sentAt);
       }
-    } else if (pace.refused(sentAt, now(), refused.retryAfter)) {
+    } else if (cause === "limit") {
       bound.refused();
       trial.disturbed(now());
       bound.keepTo(trial.level);
     }
     if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
+    return cause;
   };
-  return (request) =>
-    limit(async () => {
-      await turn();
-      const sentAt = Math.max(now(), lastSentAt + 0.000_1); // no two at the same moment, so that their order is known
-      lastSentAt = sentAt;
-      trial.sent(limit.activeCount);
-      const answer = await send(request);
-      learn(request, answer, sentAt);
-      return answer;
-    });
+  const once = async (request: Request, tries: number): Promise<Answer> => {
+    await turn();
+    const sentAt = now();
+    trial.sent(limit.activeCount);
+    const answer = await send(request);
+    if (learn(request, answer, sentAt) !== "chance" || tries === quickTries) return answer;
+    onAgain(answer);
+    await sleep((now() - sentAt) * firstWait * 2 ** (tries - 1), signal).catch(() => signal.throwIfAborted());
+    return once(request, tries + 1);
+  };
+  return (request) => limit(() => once(request, 1));
 }
 
 /** Latencies of one operation can be compared: it is the last word of the path. */

@@ -102,8 +102,8 @@ test("a pause holds everybody for as long as the service says, and then one goes
   const pace = new Pace();
   for (let request = 0; request < 9; request++) expect(pace.take(0)).toBe(0);
   for (let answer = 0; answer < 6; answer++) pace.accepted(0, 10);
-  expect(pace.refused(0, 10, 2000)).toBe(true);
-  expect(pace.refused(0, 12, 3000)).toBe(false);
+  expect(pace.refused(0, 10, 2000)).toBe("limit");
+  expect(pace.refused(0, 12, 3000)).toBe("known");
   expect(pace.take(15)).toBe(3012 - 15);
   expect(pace.take(3012)).toBe(0);
   expect(pace.take(3012)).toBeGreaterThan(0);
@@ -136,16 +136,19 @@ test("the next place is found anew when the rate has grown meanwhile", () => {
   expect(pace.take(60_020 + wait - 500)).toBe(0);
 });
 
-test("refusals in a row without a word how long: 1 s, 2 s, 4 s, up to a minute", () => {
+test("refusals in a row without a word how long: seven make a limit, then 1 s, 2 s, 4 s, up to a minute", () => {
   const pace = new Pace();
-  const pauses: number[] = [];
   let now = 0;
-  for (let refusal = 0; refusal < 8; refusal++) {
+  const refuse = () => {
     expect(pace.take(now)).toBe(0);
-    pace.refused(now, now, undefined);
+    return pace.refused(now, now, undefined);
+  };
+  for (let refusal = 1; refusal < 7; refusal++) expect(refuse()).toBe("chance");
+  const pauses = Array.from({ length: 8 }, () => {
+    expect(refuse()).toBe("limit");
     const pause = pace.take(now);
-    pauses.push(pause);
     now += pause;
-  }
+    return pause;
+  });
   expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
 });

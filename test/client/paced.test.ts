@@ -50,6 +50,31 @@ test("one refusal slows everybody down: the pause is kept, and fewer are in flig
   expect(mostAfter).toBeLessThanOrEqual(5);
 });
 
+test("a refusal by chance costs nobody a pause: its request is sent again from its slot, at most four times in all", async () => {
+  const byPath = new Map<string, number>();
+  const again: Answer[] = [];
+  const send = paced(
+    async ({ path }) => {
+      byPath.set(path, (byPath.get(path) ?? 0) + 1);
+      await sleep(2);
+      return path === "3" || (path === "5" && byPath.get("5") === 1) ? { ...answer, status: 429 } : answer;
+    },
+    {
+      bound: new InFlightBound(4),
+      pace: new Pace(),
+      signal: new AbortController().signal,
+      refusal: ({ status }) => (status === 429 ? { retryAfter: undefined } : undefined),
+      onAgain: (refused) => again.push(refused),
+    },
+  );
+  const begun = performance.now();
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => send(requestOf(String(index)))));
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+  expect(again).toHaveLength(4);
+  expect([byPath.get("3"), byPath.get("5")]).toEqual([4, 2]);
+  expect(performance.now() - begun).toBeLessThan(900);
+});
+
 test("a wait ends at once with the reason of the signal", async () => {
   const stop = new AbortController();
   const send = paced(async () => answer, {

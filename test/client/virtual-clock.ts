@@ -1,3 +1,6 @@
+/** Steps between two looks at what is not a promise. */
+const breath = 64;
+
 /** A clock that jumps from timer to timer: no real time passes. */
 export class VirtualClock {
   now = 0;
@@ -6,8 +9,8 @@ export class VirtualClock {
   readonly sleep = (milliseconds: number): Promise<void> =>
     new Promise((go) => {
       const at = this.now + milliseconds;
-      const place = this.#timers.findIndex((timer) => timer.at > at);
-      this.#timers.splice(place < 0 ? this.#timers.length : place, 0, { at, go });
+      const place = this.#timers.findLastIndex((timer) => timer.at <= at);
+      this.#timers.splice(place + 1, 0, { at, go });
     });
 
   /** Lets time pass until the promise is settled. */
@@ -17,8 +20,9 @@ export class VirtualClock {
       settled = true;
     };
     promise.then(mark, mark);
-    while (!settled) {
-      await new Promise((resolve) => setImmediate(resolve)); // all that can happen now has happened
+    for (let step = 1; !settled; step++) {
+      const isLong = step % breath === 0 || this.#timers.length === 0;
+      await new Promise<void>((resolve) => (isLong ? setImmediate(resolve) : process.nextTick(resolve))); // all promises are through
       const timer = settled ? undefined : this.#timers.shift();
       if (!timer) continue;
       this.now = timer.at;

@@ -1,0 +1,94 @@
+import type { HttpOptions } from "../../src/client/http.js";
+import { openClient } from "../../src/client/open-client.js";
+import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
+import { randomFrom } from "../servers/random.js";
+import { VirtualClock } from "./virtual-clock.js";
+
+/** Whether a request is refused that arrives at this millisecond; a text: with this Retry-After. */
+export type Refuses = (now: number, random: () => number) => boolean | string;
+
+export interface Setting {
+  readonly requests: number;
+  readonly concurrency: number;
+  readonly latency: number;
+  readonly seed: number;
+  readonly refuses: Refuses;
+  /** 200 by default, so that no page is given up. */
+  readonly retries?: number;
+}
+
+const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
+
+/** Reads so many pages in order, some ahead, as the crawl does, from a service in virtual time that refuses some requests. */
+export async function readRefused({ requests, concurrency, latency, seed, refuses, retries = 200 }: Setting) {
+  const clock = new VirtualClock();
+  const tally = emptyRequestTally();
+  const [dice, jitter, random] = [randomFrom(seed), randomFrom(seed + 1_000), randomFrom(seed + 2_000)];
+  const sentAt: number[] = [];
+  const openHttp = ({ baseUrl }: HttpOptions) => ({
+    close: async () => {},
+    send: async () => {
+      sentAt.push(clock.now);
+      await clock.sleep(latency * (0.25 + 0.5 * jitter()));
+      const refusal = refuses(clock.now, dice);
+      await clock.sleep(latency / 2);
+      const headers = typeof refusal === "string" ? { "retry-after": refusal } : {};
+      const answer = refusal === false ? { status: 200, body: page } : { status: 429, body: Buffer.alloc(0) };
+      return { url: `${baseUrl}/x`, headers, ...answer };
+    },
+  });
+  const world = {
+    openHttp,
+    now: () => clock.now,
+    sleep: clock.sleep,
+    random,
+    turn: async <T>(_: number, work: () => T) => work(),
+  };
+  const client = openClient({ baseUrl: "http://kb.example/v1", key: "k", concurrency, tally, world, retries });
+  const numbers = Array.from({ length: requests }, (_, index) => index + 1);
+  const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+  const all = async () => {
+    for await (const _ of mapAhead(numbers, new LookAhead(2 * concurrency), (number) => client.chunks(ref, number)));
+  };
+  await clock.until(all());
+  return { seconds: clock.now / 1_000, refused: tally.throttled, sent: tally.sent, tally, sentAt };
+}
+
+/** Refuses a share of all requests, whatever the rate. */
+export const chance =
+  (share: number): Refuses =>
+  (_, random) =>
+    random() < share;
+
+/** So many requests in a window; those that are refused count, too. */
+export function slidingWindow(most: number, window = 1_000): Refuses {
+  const arrivals: number[] = [];
+  return (now) => {
+    while ((arrivals[0] ?? now) <= now - window) arrivals.shift();
+    return arrivals.push(now) > most;
+  };
+}
+
+/** So many requests between two full seconds. */
+export function fixedWindow(most: number, window = 1_000): Refuses {
+  let [current, arrivals] = [-1, 0];
+  return (now) => {
+    const here = Math.floor(now / window);
+    arrivals = here === current ? arrivals + 1 : 1;
+    current = here;
+    return arrivals > most;
+  };
+}
+
+/** So many tokens a second, and at most half of these, or `burst`, at once. */
+export function tokenBucket(perSecond: number, burst = Math.max(1, perSecond / 2)): Refuses {
+  let [tokens, filled] = [burst, 0];
+  return (now) => {
+    tokens = Math.min(burst, tokens + ((now - filled) * perSecond) / 1_000);
+    filled = now;
+    if (tokens < 1) return true;
+    tokens--;
+    return false;
+  };
+}
