@@ -12,6 +12,8 @@ export interface OutageOptions {
   readonly now: () => number;
   /** Rejects when everything ends. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Whether somebody was there before: if not, the outage is told at once, without a probe that confirms it. */
+  readonly isReached: () => boolean;
   /** Whether it was told. */
   readonly began: (reason: string, patience: number) => boolean;
   readonly ended: (milliseconds: number) => void;
@@ -60,7 +62,7 @@ export class Outage {
   /** Nobody was there for a request to this place, sent at `sentAt`. */
   missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
     if (this.#isOver) return;
-    const { patience, inVain, now, began } = this.#options;
+    const { patience, inVain, now, isReached, began } = this.#options;
     this.#since ??= sentAt;
     this.#isSure ||= isSure;
     this.#misses++;
@@ -72,7 +74,7 @@ export class Outage {
     if (now() - this.#since >= patience(this.#isSure)) {
       this.#isOver = true; // whoever met nobody now ends the wait of all
     } else if (isNew || isProbe) {
-      if (isProbe && !this.#isTold) this.#isTold = began(reason, patience(this.#isSure));
+      if ((isProbe || !isReached()) && !this.#isTold) this.#isTold = began(reason, patience(this.#isSure));
       void this.#lookLater();
     }
   }

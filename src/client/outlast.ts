@@ -55,6 +55,7 @@ export class Outlast {
         inVain: Math.max(3, Math.min(9, concurrency + 1)),
         now,
         sleep,
+        isReached: () => this.#isReached,
         began: (reason, left) => {
           if (left > atStart) say(`${who} is away: ${reason}; waiting for it, ${seconds(left)} at the most`);
           return left > atStart;

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failedRequest } from "../../src/client/failed-request.js";
 import type { HttpOptions } from "../../src/client/http.js";
-import { type ClientOptions, openClient } from "../../src/client/open-client.js";
+import { type ClientOptions, openClient, type World } from "../../src/client/open-client.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
 import type { Answer, Request } from "../../src/client/send.js";
 import { SkipError, StopError } from "../../src/errors.js";
@@ -24,9 +24,11 @@ function setting(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},
   latency = 20,
+  world: Partial<World> = {},
 ) {
   const clock = new VirtualClock();
   const told: string[] = [];
+  const toldAt: number[] = [];
   const sent: { readonly at: number; readonly path: string }[] = [];
   const openHttp = ({ signal }: HttpOptions) => ({
     close: async () => {},
@@ -43,7 +45,10 @@ function setting(
   const client = openClient({
     baseUrl: "http://kb.example/v1",
     key: "k",
-    say: (text) => told.push(text),
+    say: (text) => {
+      told.push(text);
+      toldAt.push(clock.now);
+    },
     onRetry: (text) => told.push(`retry: ${text}`),
     world: {
       openHttp,
@@ -51,12 +56,13 @@ function setting(
       sleep: clock.sleep,
       random: () => 0.5,
       turn: async (_, work) => work(),
+      ...world,
     },
     ...more,
   });
   const chunks = (page: number, documentId = "doc", datasetId = "set") =>
     client.chunks({ datasetId, documentId, status: [], keyword: undefined }, page);
-  return { clock, told, sent, client, chunks };
+  return { clock, told, toldAt, sent, client, chunks };
 }
 
 /** Reads so many pages, as many at once as the client lets. */
@@ -121,6 +127,37 @@ describe("a service that goes away for 34 s", () => {
     stop.abort(new Error("enough"));
     for (const error of await clock.until(errors)) expect(error.message).toBe("enough");
   });
+});
+
+describe("a service that is not there when the run starts", () => {
+  it.each(["ECONNREFUSED", "ENOTFOUND"])("%s: the run ends within 3 s and says why", async (trouble) => {
+    const { clock, chunks } = setting(() => trouble);
+    const error = await clock.until(rejection(chunks(1)));
+    expect(error).toBeInstanceOf(StopError);
+    expect(error.message).toMatch(
+      /cannot be reached: GET .*(connection refused|unknown host name).*; check service.base_url/,
+    );
+    expect(clock.now).toBeLessThan(3_000);
+  });
+
+  it.each([502, 503, 504].flatMap((status) => [1, 8].map((count) => [status, count] as const)))(
+    "a proxy that answers %i to %i requests: a line says so within 3 s, and the run ends after 30 s",
+    async (status, count) => {
+      const unlucky = { random: () => 0.999 };
+      const { clock, told, toldAt, chunks } = setting(
+        () => ({ status, body: "<title>no one</title>" }),
+        {},
+        100,
+        unlucky,
+      );
+      const errors = await clock.until(Promise.all(pages(count).map((page) => rejection(chunks(page)))));
+      for (const error of errors) expect(error).toBeInstanceOf(StopError);
+      expect(told).toEqual([expect.stringMatching(/^the service is away: GET .*; waiting for it, 30 s at the most$/)]);
+      expect(told[0]).toContain(String(status));
+      expect(toldAt[0]).toBeLessThan(3_000);
+      expect(clock.now).toBeLessThan(33_000);
+    },
+  );
 });
 
 it("a real service that restarts: all pages come, each once, and no retry is told", async () => {
