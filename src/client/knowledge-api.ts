@@ -1,6 +1,7 @@
+import { RetryError, SkipError } from "../errors.js";
 import { checkAnswer } from "./check-answer.js";
 import { checkFields, checkPage, checkStatus, type Listed, type ListPage, type RawRecord } from "./check-list.js";
-import { percentEncoded, type Request, type Send } from "./send.js";
+import { percentEncoded, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
 export const pageSize = 100;
@@ -40,13 +41,25 @@ export type Attempt = <T>(read: () => Promise<T>, retries?: number) => Promise<T
 /** Runs the work on one body of so many bytes that is in; lets the event loop breathe between two large ones. */
 export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
 
-/** The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. */
+/**
+ * The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. A page of rows that was too large
+ * is not fetched a second time, as by a second sweep: it fails at once, and its pieces can be read.
+ */
 export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
-  const read = <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> =>
-    attempt(async () => {
-      const answer = await send(request);
-      return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
-    }, retries);
+  const tooLarge = new Map<string, SkipError>();
+  const read = async <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> => {
+    const known = tooLarge.get(targetOf(request));
+    if (known) throw known;
+    try {
+      return await attempt(async () => {
+        const answer = await send(request);
+        return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
+      }, retries);
+    } catch (error) {
+      if (error instanceof SkipError && isTooLarge(error) && hasPieces(request)) tooLarge.set(targetOf(request), error);
+      throw error;
+    }
+  };
   return {
     datasets: (page, limit = pageSize, includeAll = true) =>
       read(
@@ -75,6 +88,14 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     indexingStatus: (datasetId, batch) =>
       read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
   };
+}
+
+function isTooLarge({ cause }: SkipError): boolean {
+  return cause instanceof RetryError && cause.trouble === "too large";
+}
+
+function hasPieces({ query }: Request): boolean {
+  return query.some(([name, value]) => name === "limit" && Number(value) > 1);
 }
 
 function paging(page: number, limit: number): Request["query"] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KnowledgeApi } from "../../src/client/knowledge-api.js";
+import { SkipError } from "../../src/errors.js";
 import { openTestClient } from "./open-test-client.js";
 import { rejection } from "./open-test-http.js";
 import { json, serve } from "./serve.js";
@@ -120,4 +121,20 @@ describe("the answers", () => {
     expect(error.message).toBe(`GET ${asked}: the answer has no whole number "total" (2 tries)`);
     expect(requests).toHaveLength(2);
   });
+});
+
+it("a page of rows that is too large is fetched once; its pieces, a single row and everything else as often as asked", async () => {
+  const { url, requests } = await serve((request, response) => {
+    response.end(/limit=(100|1)&?$/.test(request.url ?? "") ? "x".repeat(2_000) : '{"data":[],"total":0}');
+  });
+  const client = openTestClient(url, { maxBody: 1_000 });
+  for (let sweep = 0; sweep < 3; sweep++) {
+    const error = await rejection(client.chunks(document, 1));
+    expect(error).toBeInstanceOf(SkipError);
+    expect(error.cause).toMatchObject({ trouble: "too large" });
+    await rejection(client.chunks(document, 1, 1));
+    await client.chunks(document, 1, 50);
+  }
+  const limits = requests.map((request) => new URL(request.url ?? "", url).searchParams.get("limit"));
+  expect(limits).toEqual(["100", "1", "50", "1", "50", "1", "50"]);
 });
