@@ -15,6 +15,8 @@ export interface Call {
   tries: number;
   /** Tries of an outage: they and those before them, of whatever call, were answered by nobody. */
   inVain: number;
+  /** Tries that were refused because there were too many requests. */
+  refused: number;
   /** When the newest answer to it was made, of whatever kind. */
   seen: number;
   /** When the answer was made that it was given in the end; undefined while there is none. */
@@ -46,6 +48,7 @@ export class Calls {
       from,
       tries: 1,
       inVain: 0,
+      refused: 0,
       seen: from,
       answered: undefined,
       total: 0,

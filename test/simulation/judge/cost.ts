@@ -11,19 +11,23 @@ import type { Complain } from "./judge.js";
 const attempts = 3;
 /** Times that the last page of a list is looked for in one attempt. */
 const lastPageTries = 10;
+/** Times that a request is sent again at once, in place of one try, where refusals come by chance. */
+const triesOfRefused = 4;
 /** Children from which on those that a chunk embeds are kept until the document is proved. */
 const kept = 20;
 
 /**
  * Every page is tried as often as `retries` allows, outages aside, no page is asked for that `total` does not call for, and none is asked
  * for again by one process but for a second sweep or because the document moved. A second sweep is made of lists that took
- * more than one answer, and that no page of chunks embedded whole; and not of chunks
- * that the process read from their end itself.
+ * more than one answer, and that no page of chunks embedded whole; and not of chunks that the process itself read from their
+ * end.
  */
 export function checkCost(outcome: Outcome, wrong: Complain): void {
   const { scenario, calls } = outcome;
   for (const call of calls.all) {
-    if (call.tries - call.inVain > scenario.job.retries + 1) wrong(`${call.target} was tried ${call.tries} times`);
+    const most = scenario.job.retries + 1;
+    const others = call.tries - call.inVain - call.refused;
+    if (others > most || call.refused > most * triesOfRefused) wrong(`${call.target} was tried ${call.tries} times`);
     const isOdd =
       call.list !== undefined && !isPieceOfUnreadable(outcome, call) && call.page > pagesOf(outcome, call.list, call);
     if (isOdd && scenario.faults.lies === 0) wrong(`${call.target}: there is no such page`);

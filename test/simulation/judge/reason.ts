@@ -1,10 +1,10 @@
 import type { Coverage } from "./coverage.js";
-import { type Evidence, isOneAnswer } from "./evidence.js";
+import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
 /** A document that is not complete says why, and there is a reason; one that is complete has nothing to say. */
 export function checkReason(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
-  const { row, outcome, shape, chunks, first, end } = evidence;
+  const { row, outcome, shape, first, end } = evidence;
   if (row.status === "complete") {
     if (row.error !== null) wrong(`it says ${row.error}`);
     if (row.total !== row.chunk_count) wrong(`it has ${row.chunk_count} chunks, and ${row.total} in total`);
@@ -13,11 +13,8 @@ export function checkReason(evidence: Evidence, wrong: Complain, coverage: Cover
   if (!row.error) wrong("it does not say why");
   const { faults, job, service, edits } = outcome.scenario;
   const isUnreadable = shape.unreadable.chunks.length > 0;
-  // of the first two attempts, the crawl at least; of the third, the sweep too, unless it was made from the end;
-  // rows that are left out are no better next time
-  const isFromTheEnd = outcome.calls.of(chunks.name).some(({ limit }) => limit === 1);
-  const isSwept = job.consistency === "sweeps" && !isFromTheEnd && !isOneAnswer(evidence, chunks);
-  const least = isUnreadable ? 1 : isSwept ? 4 : 3;
+  // rows that are left out are no better next time; what is known to be no whole list is not swept
+  const least = isUnreadable ? 1 : 3;
   if (row.status === "unstable" && row.sweeps < least) wrong(`given up after ${row.sweeps} readings`);
   const { history } = outcome.service;
   const edited = history.isEdited(row.document_id, first, end) || history.isDropped(row.document_id);
