@@ -19,7 +19,10 @@ const options = (yargs: Argv) =>
     .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
     .option("max-rps", { type: "number", describe: "requests a second at the most" })
     .option("child-chunks", { type: "string", describe: "all, auto or none: the mode of this job" })
-    .option("consistency", { type: "string", describe: "sweeps, anchored or counts" })
+    .option("consistency", {
+      type: "string",
+      describe: "sweeps, anchored or counts: how the run is to prove that lists are whole",
+    })
     .option("budget", {
       type: "number",
       describe: "requests to spend on exact numbers, beyond two for each document; 1000 by default",

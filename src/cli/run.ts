@@ -29,7 +29,7 @@ const options = (yargs: Argv) =>
     .option("consistency", {
       type: "string",
       describe:
-        "sweeps (default): lists of several answers are read twice; anchored: from their end; counts: may lose rows",
+        "sweeps (default): lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows",
     })
     .option("fresh", { type: "boolean", describe: "do not go on where an earlier run broke off" })
     .option("retry-failed", {

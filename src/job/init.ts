@@ -35,7 +35,7 @@ datasets:
     # keyword: text                     # only chunks that hold this text
 
 child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
-consistency: sweeps                     # sweeps: lists of several answers are read twice; anchored; counts: may lose rows
+consistency: sweeps                     # sweeps: lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows
 resume_within: 24                       # hours within which a run that broke off is continued
 
 output:

@@ -47,7 +47,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   consistency: v.pipe(
     v.nullish(v.picklist(["sweeps", "counts", "anchored"], "sweeps, counts or anchored"), "sweeps"),
     v.description(
-      "sweeps: lists of more than one answer are read twice, and must agree. anchored: chunks are read from their end and must keep their ranks, which half of the pages prove; swept where that cannot be. counts: as many rows as the total, which cannot see as many rows deleted as added.",
+      "sweeps: lists of several pages are read twice, and must agree. anchored: every page of chunks is read once, the last one second, and two rows must keep their ranks; swept where that proves nothing. counts: as many rows as the total, which cannot see as many rows deleted as added.",
     ),
   ),
   resume_within: v.pipe(
