@@ -38,20 +38,31 @@ const decompressors = new Map<string, (bytes: Buffer, options: ZlibOptions) => P
   ["br", promisify(brotliDecompress)],
 ]);
 
+export interface Http {
+  readonly send: Send;
+  /** Holds so many connections open at the most; the others are closed as soon as their requests are answered. */
+  readonly keepTo: (connections: number) => void;
+  readonly close: () => Promise<void>;
+}
+
 /** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. */
-export function openHttp(options: HttpOptions): { send: Send; close: () => Promise<void> } {
+export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, "");
-  const pool = new Pool(base.origin, {
-    connections: options.connections,
-    headersTimeout: 0, // the deadline of the whole request does for these two
-    bodyTimeout: 0,
-    connect: {
-      rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
-      timeout: Math.min(options.timeout, 20) * 1000,
-      ...(options.caFile ? { secureContext: secureContextFromFile(options.caFile) } : {}),
-    },
-  });
+  const poolOf = (connections: number) =>
+    new Pool(base.origin, {
+      connections,
+      headersTimeout: 0, // the deadline of the whole request does for these two
+      bodyTimeout: 0,
+      connect: {
+        rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
+        timeout: Math.min(options.timeout, 20) * 1000,
+        ...(options.caFile ? { secureContext: secureContextFromFile(options.caFile) } : {}),
+      },
+    });
+  let pool = poolOf(options.connections);
+  let connections = options.connections;
+  const pools = new Set([pool]);
   const headers = {
     authorization: `Bearer ${options.key}`,
     accept: "application/json",
@@ -82,7 +93,21 @@ export function openHttp(options: HttpOptions): { send: Send; close: () => Promi
       options.signal.removeEventListener("abort", end);
     }
   }
-  return { send, close: () => pool.destroy() };
+
+  function keepTo(most: number): void {
+    if (most === connections) return;
+    const former = pool;
+    connections = most;
+    pool = poolOf(most);
+    pools.add(pool);
+    const forget = () => pools.delete(former);
+    former.close().then(forget, forget);
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...pools].map((each) => each.destroy()));
+  }
+  return { send, keepTo, close };
 }
 
 class TimeoutError extends Error {

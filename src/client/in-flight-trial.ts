@@ -1,21 +1,30 @@
-/** Whether fewer requests in flight get more done. Pure: time is an argument. */
+import { better, type Measured, nextLevel } from "./next-level.js";
 
-/** Milliseconds until a run is worth a trial, and how many times as long until the next one. */
+/**
+ * Finds out whether fewer requests in flight get more done. Pure: time is an argument.
+ *
+ * Some services have a bound of connections, and one above it waits until another one has been given up, for seconds. A run
+ * measures what gets done with all in flight, then with half. Half as much again is better: then it seeks the highest number
+ * that gets as much done, between the good and the bad one, and confirms it with all and with that number once more.
+ */
+
+/** Milliseconds until fewer are tried, those in which usual times are learnt, and how many times as long until the next trial. */
 const firstTrial = 3_000;
+const learning = 1_000;
 const rarer = 10;
-/** So many times as much done is better; so much less is worse. Between these a service is just busy. */
-const better = 1.5;
-const worse = 0.8;
-/** Of this much, a number in flight that is higher is as good. */
-const asGood = 0.9;
+/** So many times as much done is much better. */
+const muchBetter = 3;
 /** Answers for every request in flight: until a change has shown its effect, and from which it is told; the least of these. */
 const settling = 2;
 const measuring = 4;
+const confirming = 8;
 const leastAnswers = 32;
-/** As many times as long as the longest answer, at most so many milliseconds each: one that hangs has its effect only then. */
-const settlingTime = 1.2;
-const measuringTime = 3;
+/** Times of the longest answer that a change takes to show, and that are measured; at most, at least, and if much is worse. */
+const settlingTime = 1.5;
+const measuringTime = 1;
 const longestWindow = 15_000;
+const leastTime = 500;
+const slowTime = 3_000;
 /** The share of requests that find all others in flight: below it there was not enough to ask for. */
 const fullShare = 0.25;
 
@@ -28,32 +37,27 @@ export interface Finding {
 interface Window {
   readonly level: number;
   readonly opened: number;
+  begun: number | undefined;
   settled: number;
-  begun: number;
   longest: number;
   answers: number;
+  readonly times: number[];
   work: number;
   sent: number;
   full: number;
 }
 
-/**
- * Compares how much gets done with all and with half of the requests in flight, and with less where that changes nothing.
- * Some services get slower with more connections than they have workers: a connection waits there until another one has been
- * given up. Fewer are kept only where they get half as much more done, twice in turn. Answers of different kinds count by what
- * they usually take.
- */
 export class InFlightTrial {
   readonly #max: number;
   readonly #usual = new Map<string, { sum: number; count: number }>();
   #window: Window | undefined;
-  /** Levels yet to be measured, the next one first. */
-  #plan: number[] = [];
-  /** What was done a second with so many in flight, in the order of the windows. */
-  #done: { readonly level: number; readonly rate: number; readonly longest: number }[] = [];
+  #done: Measured[] = [];
   #longest = 0;
-  #next: number | undefined;
+  #begun: number | undefined;
+  #next = 0;
   #kept: number;
+  /** The number that is to be confirmed. */
+  #found: number | undefined;
 
   constructor(max: number) {
     this.#max = max;
@@ -84,37 +88,29 @@ export class InFlightTrial {
   /** A good answer after so many milliseconds; `isFree`: nothing else bounds the number in flight. */
   answered(kind: string, milliseconds: number, now: number, isFree: boolean): Finding | undefined {
     this.#longest = Math.max(this.#longest, milliseconds);
-    if (!this.#window) {
-      this.#learn(kind, milliseconds);
-      this.#next ??= now + firstTrial;
-      if (isFree && this.#kept === this.#max && this.#max > 2 && now >= this.#next) {
-        this.#open([this.#max, this.#max >> 1], now);
-      }
-      return undefined;
-    }
     const window = this.#window;
-    const settled = Math.min(longestWindow, settlingTime * this.#longest);
-    if (window.begun === 0 && (window.settled < settling * window.level || now - window.opened < settled)) {
-      window.settled++;
-      [window.sent, window.full] = [0, 0];
+    if (!window) {
+      this.#wait(kind, milliseconds, now, isFree);
       return undefined;
     }
-    if (window.begun === 0) window.begun = now;
+    if (!this.#hasSettled(window, milliseconds, now)) return undefined;
+    window.begun ??= now;
     window.longest = Math.max(window.longest, milliseconds);
     window.answers++;
+    window.times.push(milliseconds);
     window.work += this.#weightOf(kind);
-    if (window.answers < Math.max(leastAnswers, measuring * window.level)) return undefined;
-    if (now - window.begun < Math.min(longestWindow, measuringTime * this.#longest)) return undefined;
-    if (window.full < fullShare * window.sent) this.#stop(now);
-    else return this.#measured(window, now);
+    if (!this.#isOver(window, now - window.begun)) return undefined;
+    if (window.full >= fullShare * window.sent) return this.#measured(window, now - window.begun, now);
+    this.#stop(now);
     return undefined;
   }
 
-  #learn(kind: string, milliseconds: number): void {
+  #wait(kind: string, milliseconds: number, now: number, isFree: boolean): void {
     const usual = this.#usual.get(kind) ?? { sum: 0, count: 0 };
-    usual.sum += milliseconds;
-    usual.count++;
-    this.#usual.set(kind, usual);
+    this.#usual.set(kind, { sum: usual.sum + milliseconds, count: usual.count + 1 });
+    this.#begun ??= now;
+    this.#next ||= now + learning;
+    if (isFree && this.#kept === this.#max && this.#max > 2 && now >= this.#next) this.#open(this.#max, now);
   }
 
   /** As it was before the trial: one weight for all of its windows. */
@@ -123,72 +119,82 @@ export class InFlightTrial {
     return Math.max(0.001, sum / count);
   }
 
-  #open(plan: readonly number[], now: number): void {
-    const [level, ...rest] = plan;
-    const counts = { opened: now, settled: 0, begun: 0, longest: 0, answers: 0, work: 0, sent: 0, full: 0 };
-    this.#plan = rest;
-    this.#window = level === undefined ? undefined : { level, ...counts };
+  /** With all in flight nothing changes at first. With fewer, an answer may hang that was asked for before. */
+  #hasSettled(window: Window, milliseconds: number, now: number): boolean {
+    const time = now - window.opened;
+    const isAll = window.level === this.#max;
+    if (isAll && this.#done.length === 0) return true;
+    const shows = Math.min(longestWindow, settlingTime * this.#longest);
+    const isLeftOver = !isAll && milliseconds > this.#longest / 3 && time < shows;
+    if (window.settled >= settling * window.level && !isLeftOver) return true;
+    Object.assign(window, emptyWindow(window.level, window.opened), { settled: window.settled + 1 });
+    return false;
+  }
+
+  /** With fewer in flight, their own longest answer says how long to measure, once some were due that hang as with all. */
+  #isOver(window: Window, time: number): boolean {
+    const isAll = window.level === this.#max;
+    if (time >= slowTime && this.#isStalled(window, time)) return true;
+    const due = isAll ? 0 : (this.#found === undefined ? measuring : confirming) * this.#perHanging();
+    if (window.answers < Math.max(leastAnswers, measuring * window.level, due)) return false;
+    const least = this.#done.length === 0 ? firstTrial - learning : Math.max(leastTime, this.#longest / 2);
+    const longest = isAll ? this.#longest : window.longest;
+    return time >= Math.max(least, Math.min(longestWindow, measuringTime * longest));
+  }
+
+  /** Much less gets done, though most answers are quick. */
+  #isStalled({ times, work }: Window, time: number): boolean {
+    const most = Math.max(0, ...this.#done.map(({ rate }) => rate));
+    return (muchBetter * work) / time < most && this.#hanging(times) < times.length / 2;
+  }
+
+  #hanging(times: readonly number[]): number {
+    return times.filter((time) => time >= this.#longest / 2).length;
+  }
+
+  /** With all in flight, an answer of so many hangs. */
+  #perHanging(): number {
+    const all = this.#done.filter(({ level }) => level === this.#max);
+    const sum = (numbers: readonly number[]) => numbers.reduce((before, number) => before + number, 0);
+    return sum(all.map(({ answers }) => answers)) / Math.max(1, sum(all.map(({ hanging }) => hanging)));
+  }
+
+  #measured({ level, work, longest, answers, times }: Window, time: number, now: number): Finding | undefined {
+    const rate = work / Math.max(0.001, time);
+    this.#done.push({ level, rate, longest, answers, hanging: this.#hanging(times) });
+    if (this.#found !== undefined) return this.#confirm(this.#found, now);
+    const next = nextLevel(this.#done, this.#longest / 3);
+    if (next === undefined) this.#stop(now);
+    else if ("found" in next) this.#found = next.found;
+    if (next) this.#open("found" in next ? this.#max : next.measure, now);
+    return undefined;
+  }
+
+  #confirm(found: number, now: number): Finding | undefined {
+    const last = this.#done.at(-1);
+    const all = this.#done.filter(({ level }) => level === this.#max).map(({ rate }) => rate);
+    if (last?.level === this.#max) this.#open(found, now);
+    if (!last || last.level === this.#max) return undefined;
+    this.#stop(now);
+    if (last.rate < better * Math.max(...all)) return undefined;
+    this.#kept = found;
+    return { many: this.#max, fewer: found };
+  }
+
+  #open(level: number, now: number): void {
+    this.#window = emptyWindow(level, now);
   }
 
   #stop(now: number): void {
-    this.#open([], now);
+    this.#window = undefined;
     this.#done = [];
     this.#longest = 0;
-    this.#next = now + (rarer - 1) * Math.max(firstTrial, now - (this.#next ?? now) + firstTrial);
+    this.#found = undefined;
+    this.#next = now + (rarer - 1) * (now - (this.#begun ?? now));
   }
+}
 
-  #measured({ level, work, begun, longest }: Window, now: number): Finding | undefined {
-    this.#done.push({ level, rate: work / Math.max(0.001, now - begun), longest });
-    if (this.#plan.length > 0) this.#open(this.#plan, now);
-    else return this.#decide(now);
-    return undefined;
-  }
-
-  /** What comes next, now that all that was planned is measured. */
-  #decide(now: number): Finding | undefined {
-    const [all] = this.#done;
-    const last = this.#done.at(-1);
-    if (!all || !last) return undefined;
-    const best = this.#best();
-    const isConfirmed = this.#done.filter(({ level }) => level === this.#max).length > 1;
-    if (isConfirmed) return this.#conclude(best, now);
-    const ratio = last.rate / all.rate;
-    const isRefined = this.#done.some(({ level }, index) => level > (this.#done[index - 1]?.level ?? level));
-    const half = last.level >> 1;
-    const between = best + Math.floor((this.#above(best) - best) / 2);
-    // where one answer still takes as long as with all, the number in flight is still too high
-    if (best > 0 && !isRefined && half > 1 && last.longest > all.longest / 3) this.#open([half], now);
-    else if (best > 0 && !isRefined && between > best) this.#open([between], now);
-    else if (best > 0) this.#open([this.#max, best], now);
-    else if (ratio > worse && half > 1) this.#open([half], now);
-    else this.#stop(now);
-    return undefined;
-  }
-
-  /** The next higher level that is measured. */
-  #above(level: number): number {
-    return Math.min(...this.#done.map((one) => one.level).filter((other) => other > level));
-  }
-
-  /** The highest level that gets about as much done as the best one; 0 where none is better than all. */
-  #best(): number {
-    const all = Math.max(...this.#done.filter(({ level }) => level === this.#max).map(({ rate }) => rate));
-    const good = this.#done.filter(({ level, rate }) => level < this.#max && rate >= better * all);
-    const top = Math.max(0, ...good.map(({ rate }) => rate));
-    return Math.max(0, ...good.filter(({ rate }) => rate >= asGood * top).map(({ level }) => level));
-  }
-
-  #conclude(best: number, now: number): Finding | undefined {
-    const last = this.#done.at(-1);
-    const isBetter = best > 0 && last?.level === best && this.#done.filter(({ level }) => level === best).length > 1;
-    const isAgain = isBetter && last.rate >= better * Math.max(...this.#ratesOfAll());
-    this.#stop(now);
-    if (!isAgain) return undefined;
-    this.#kept = best;
-    return { many: this.#max, fewer: best };
-  }
-
-  #ratesOfAll(): readonly number[] {
-    return this.#done.filter(({ level }) => level === this.#max).map(({ rate }) => rate);
-  }
+function emptyWindow(level: number, opened: number): Window {
+  const counts = { settled: 0, longest: 0, answers: 0, work: 0, sent: 0, full: 0 };
+  return { level, opened, begun: undefined, times: [], ...counts };
 }

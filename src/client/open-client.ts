@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
-import { type HttpOptions, openHttp } from "./http.js";
+import { type Http, type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Outlast } from "./outlast.js";
@@ -51,7 +51,7 @@ export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) 
 
 /** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
 export interface World {
-  readonly openHttp: (options: HttpOptions) => { readonly send: Send; readonly close: () => Promise<void> };
+  readonly openHttp: (options: HttpOptions) => Omit<Http, "keepTo"> & Partial<Http>;
   /** Milliseconds on a clock that only goes forward. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -128,11 +128,10 @@ export function openClient(options: ClientOptions): Client {
     signal,
     refusal: throttleOf,
     onAgain: (answer) => {
-      const error = errorFromAnswer(answer, options.key);
-      if (!(error instanceof RetryError)) return;
       tally.throttled++;
-      countRetry(error, tally);
+      countRetry(errorFromAnswer(answer, options.key), tally);
     },
+    onLevel: (level) => http.keepTo?.(level),
     onFinding: ({ many, fewer }) =>
       options.say?.(
         `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,
@@ -140,9 +139,9 @@ export function openClient(options: ClientOptions): Client {
     ...time,
   });
   const stop = (reason: unknown) => stopped.abort(reason);
-  const close = () => {
+  const close = async () => {
     stop(new StopError("the client is closed"));
-    return http.close();
+    await http.close();
   };
   return { ...knowledgeApi(send, attempt, turn, options.key), stop, close };
 }
@@ -193,7 +192,8 @@ function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal });
 }
 
-function countRetry(error: RetryError, tally: RequestTally): void {
+function countRetry(error: Error, tally: RequestTally): void {
+  if (!(error instanceof RetryError)) return;
   tally.retried++;
   const reason = retryReason(error);
   tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;

@@ -15,6 +15,8 @@ export interface PacedOptions {
   readonly trial?: InFlightTrial;
   /** Told when fewer in flight turn out to get more done. */
   readonly onFinding?: (found: Finding) => void;
+  /** Told of every number in flight that is tried or kept. */
+  readonly onLevel?: (level: number) => void;
   readonly pace: Pace;
   /** Told of a refusal by chance whose request is sent again at once. */
   readonly onAgain?: (answer: Answer) => void;
@@ -34,13 +36,25 @@ export interface PacedOptions {
  */
 export function paced(send: Send, options: PacedOptions): Send {
   const { bound, pace, signal, refusal, now = () => performance.now() } = options;
-  const { trial = new InFlightTrial(bound.value), onFinding = () => {}, onAgain = () => {} } = options;
+  const {
+    trial = new InFlightTrial(bound.value),
+    onFinding = () => {},
+    onLevel = () => {},
+    onAgain = () => {},
+  } = options;
   const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
   const limit = pLimit(bound.value);
+  let level = trial.level;
+  const follow = () => {
+    if (trial.level === level) return;
+    level = trial.level;
+    bound.keepTo(level);
+    onLevel(level);
+  };
   const compare = (request: Request, milliseconds: number) => {
     const found = trial.answered(kindOf(request), milliseconds, now(), bound.isFree);
     if (found) onFinding(found);
-    bound.keepTo(trial.level);
+    follow();
   };
 
   const turn = async () => {
@@ -61,7 +75,7 @@ export function paced(send: Send, options: PacedOptions): Send {
     } else if (cause === "limit") {
       bound.refused();
       trial.disturbed(now());
-      bound.keepTo(trial.level);
+      follow();
     }
     if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
     return cause;
