@@ -72,10 +72,9 @@ export class InFlightTrial {
   get isOn(): boolean {
     return this.#window !== undefined;
   }
-
   /** A request was sent, and so many are in flight now, itself included. */
   sent(inFlight: number): void {
-    if (!this.#window) return;
+    if (!this.#window) return undefined;
     this.#window.sent++;
     if (inFlight >= this.#window.level) this.#window.full++;
   }
@@ -125,8 +124,8 @@ export class InFlightTrial {
     const isAll = window.level === this.#max;
     if (isAll && this.#done.length === 0) return true;
     const shows = Math.min(longestWindow, settlingTime * this.#longest);
-    const isLeftOver = !isAll && milliseconds > this.#longest / 3 && time < shows;
-    if (window.settled >= settling * window.level && !isLeftOver) return true;
+    const isLeft = !isAll && milliseconds > this.#longest / 3 && time < shows;
+    if (window.settled >= settling * window.level && !isLeft) return true;
     Object.assign(window, emptyWindow(window.level, window.opened), { settled: window.settled + 1 });
     return false;
   }

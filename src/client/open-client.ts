@@ -67,9 +67,9 @@ export interface Client extends KnowledgeApi {
   readonly close: () => Promise<void>;
 }
 
-/** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry; a wait for a retry holds no slot. */
+/** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry, whose waits hold no slot. */
 export function openClient(options: ClientOptions): Client {
-  const { tally = emptyRequestTally(), concurrency = 8, world = {} } = options;
+  const { tally = emptyRequestTally(), concurrency = 8, retries: mostRetries = 6, world = {} } = options;
   const { openHttp: open = openHttp, turn = takingTurns(), ...time } = world;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
@@ -96,7 +96,6 @@ export function openClient(options: ClientOptions): Client {
     if (isHeld && error instanceof RetryError) countRetry(error, tally);
     return isHeld;
   };
-  const mostRetries = options.retries ?? 6;
   const attempt: Attempt = async (read, retries = mostRetries) => {
     try {
       return await retrying(countThrottled(read, tally), {
@@ -139,9 +138,9 @@ export function openClient(options: ClientOptions): Client {
     ...time,
   });
   const stop = (reason: unknown) => stopped.abort(reason);
-  const close = async () => {
+  const close = () => {
     stop(new StopError("the client is closed"));
-    await http.close();
+    return http.close();
   };
   return { ...knowledgeApi(send, attempt, turn, options.key), stop, close };
 }
