@@ -74,7 +74,7 @@ export class InFlightTrial {
   }
   /** A request was sent, and so many are in flight now, itself included. */
   sent(inFlight: number): void {
-    if (!this.#window) return undefined;
+    if (!this.#window) return;
     this.#window.sent++;
     if (inFlight >= this.#window.level) this.#window.full++;
   }

@@ -18,7 +18,7 @@ export function countRequests(
   if (total === null) return { pages: 1, sweeps: 1, lists: 0, atLeast: 1, unasked: 0, doubts: [...doubts] };
   const { chunkPages } = evidence;
   const once = pagesOf(total, chunkPages.rows);
-  const { sweeps, anchors } = once === 1 && total !== fullPage ? readOnce : proofOf(survey, consistency);
+  const { sweeps, anchors } = proofOf(survey, total, chunkPages.rows, consistency);
   const pages = sweeps * once + anchors;
   const repeats = evidence.probe.pagesRepeat && pages > 1; // then it is given up, and some of its chunks never come
   const sure = {
@@ -56,11 +56,13 @@ interface ProofRequests {
 
 const readOnce: ProofRequests = { sweeps: 1, anchors: 0 };
 
-/** What proves that the chunks of several pages are all there. */
-function proofOf({ ref }: DocumentSurvey, consistency: Job["consistency"]): ProofRequests {
-  if (consistency === "counts") return readOnce;
+/** What proves that so many chunks, in pages of that size, are all there. */
+function proofOf({ ref }: DocumentSurvey, total: number, size: number, consistency: Job["consistency"]): ProofRequests {
+  const isOnePage = pagesOf(total, size) === 1;
+  if (consistency === "counts" || (isOnePage && total !== fullPage)) return readOnce;
   const isFiltered = ref.status.length > 0 || ref.keyword !== undefined;
-  return consistency === "anchored" && !isFiltered ? { sweeps: 1, anchors: 2 } : { sweeps: 2, anchors: 0 };
+  if (consistency === "sweeps" || isFiltered || isOnePage) return { sweeps: 2, anchors: 0 };
+  return { sweeps: 1, anchors: total % size === 0 ? 3 : 2 };
 }
 
 /** Whether a second sweep reads child lists of several pages: it does not where the chunks show the same children. */

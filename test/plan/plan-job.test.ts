@@ -5,6 +5,7 @@ import { InterruptedError, StopError } from "../../src/errors.js";
 import { lockJob } from "../../src/run/hold/lock.js";
 import { planHash } from "../../src/run/plan-hash.js";
 import { jobFor } from "../run/job-for.js";
+import { makeIndexed } from "../run/proving.js";
 import { makeDocument, makeStatusEntry } from "../servers/store.js";
 import { startPlace } from "./planning.js";
 
@@ -35,6 +36,14 @@ test("a plan has what a run asks around the documents, too: datasets, batches be
     const { manifest } = await run({ job: { consistency } });
     expect(certainty.this_job).toEqual({ exact: true, at_least: requests.all, why: [] });
     expect(requests.this_job).toBe(manifest.requests.sent);
+  }
+});
+
+test.each([99, 100, 101, 200, 250])("the proof of %i chunks takes the requests that are forecast", async (chunks) => {
+  const { plan, run } = await startPlace([makeIndexed({ chunks })]);
+  for (const consistency of ["counts", "sweeps", "anchored"]) {
+    const job = { consistency, child_chunks: "none" };
+    expect((await plan({ job })).requests.this_job).toBe((await run({ job })).manifest.requests.sent);
   }
 });
 

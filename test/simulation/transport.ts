@@ -55,7 +55,7 @@ export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
         const { answer, reply } = await exchange(parts, target, options);
         tell(`${id} < ${answer.status} ${reply.outcome} moment ${reply.moment}`);
         call.seen = reply.moment;
-        if (reply.outcome === "refused") call.refused++;
+        if (reply.outcome === "refused" || answer.status === 429) call.refused++;
         lookAt(call, answer.status < 502 || answer.status > 504);
         if (reply.isUsable) calls.answered(call, reply.moment, answer);
         manners.answered(clock.now, answer);

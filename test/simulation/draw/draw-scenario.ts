@@ -1,6 +1,6 @@
 import { integer, pick, type Random, shuffled } from "../../servers/random.js";
 import type { RateLimit } from "../../servers/rate-limit.js";
-import type { AnyFault, DocumentShape, FaultShape, JobShape, Scenario, ServiceShape } from "../scenario.js";
+import type { DocumentShape, FaultShape, JobShape, Scenario, ServiceShape } from "../scenario.js";
 import { transientFaults } from "../service/faults.js";
 import { drawDocument, withForms } from "./draw-document.js";
 import { drawEdits, drawInterruptions } from "./draw-edits.js";
@@ -74,10 +74,9 @@ function drawRateLimit(random: Random): RateLimit {
 
 function drawFaults(random: Random, { retries }: JobShape): FaultShape {
   const drawn = shuffled(random, transientFaults).slice(0, integer(random, 1, transientFaults.length));
-  const some = withoutMixedRefusals(drawn);
   const any = chance(random, 0.7);
   return {
-    kinds: any ? some : [],
+    kinds: any ? drawn : [],
     rate: any ? logarithmic(random, 0.005, 0.6) : 0,
     inARow: chance(random, 0.2) ? retries + integer(random, 1, 8) : integer(random, 1, retries),
     lies: chance(random, 0.15) ? logarithmic(random, 0.005, 0.3) : 0,
@@ -85,15 +84,4 @@ function drawFaults(random: Random, { retries }: JobShape): FaultShape {
     heavyLimit: pick(random, [10, 25, 25, 50, 50]),
     revokedAt: chance(random, 0.02) ? Math.ceil(logarithmic(random, 1, 200)) : undefined,
   };
-}
-
-/**
- * Refusals with and without `retry-after` do not meet: src/client/pace.ts ends the pause that one
- * answer asked for as soon as another refusal is forgiven. found.test.ts has that as a test that fails until it is mended.
- */
-function withoutMixedRefusals(kinds: readonly AnyFault[]): readonly AnyFault[] {
-  const asks = (kind: AnyFault) => kind.kind === "status" && kind.headers?.["retry-after"] !== undefined;
-  const isRefusal = (kind: AnyFault) => kind.kind === "status" && (kind.status === 429 || kind.status === 403);
-  const isMixed = kinds.some((kind) => isRefusal(kind) && !asks(kind));
-  return isMixed ? kinds.filter((kind) => !asks(kind)) : kinds;
 }
