@@ -2,7 +2,7 @@ import { RetryError } from "../errors.js";
 import { isPluginGone, ownError } from "./check-answer.js";
 import type { Answer, Request } from "./send.js";
 
-/** Who is not there: the service, or the daemon that it needs for the lists of some datasets. */
+/** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
 export interface Absence {
   readonly who: "service" | "plugin daemon";
   /** Nobody can be there. Otherwise it may also be the fault of one page. */

@@ -102,7 +102,7 @@ export function isPluginGone(answer: Answer): boolean {
   return code === "invalid_param" && typeof message === "string" && /^Failed to request plugin daemon\b/.test(message);
 }
 
-/** What the service itself says of an error; nothing where a proxy answered in its place. */
+/** The service's own words on an error; nothing where a proxy answered in its place. */
 export function ownError(answer: Answer): { readonly code?: unknown; readonly message?: unknown } {
   try {
     const value: unknown = JSON.parse(textOf(answer));

@@ -28,7 +28,7 @@ const slowTime = 3_000;
 /** The share of requests that find all others in flight: below it there was not enough to ask for. */
 const fullShare = 0.25;
 
-/** What was found: with `fewer` in flight more gets done than with `many`. */
+/** A finding: with `fewer` in flight more gets done than with `many`. */
 export interface Finding {
   readonly many: number;
   readonly fewer: number;

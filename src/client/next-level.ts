@@ -7,7 +7,7 @@ const worse = 0.8;
 const asGood = 0.97;
 const close = 0.2;
 
-/** What was done a second with so many in flight, and how many of the answers hung. */
+/** The work done a second with so many in flight, and the share of answers that hung. */
 export interface Measured {
   readonly level: number;
   readonly rate: number;

@@ -19,7 +19,7 @@ export interface OutlastOptions {
   readonly say: (text: string) => void;
 }
 
-/** Who does not answer in time is still away. */
+/** A service that does not answer in time is still away. */
 const silence: Absence = { who: "service", isSure: false };
 
 /** A request that was not sent, as another asks for all. */

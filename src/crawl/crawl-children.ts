@@ -28,7 +28,7 @@ export interface ChildrenReading {
 interface Item {
   readonly index: number;
   readonly chunkId: string;
-  /** What the chunk embeds; undefined where that is nothing, or not kept. */
+  /** The children that the chunk embeds; undefined where that is nothing, or not kept. */
   readonly embedded: readonly Listed[] | undefined;
   /** Undefined where it is not asked for. */
   readonly list: { readonly read: ReadPage; readonly first: PageRead | undefined } | undefined;

@@ -3,7 +3,7 @@ import { IdSet } from "./id-set.js";
 import type { TellProblem } from "./problems.js";
 import type { PageRead } from "./read-list.js";
 
-/** What is known of a list before its first page comes. */
+/** Facts about a list that are known before its first page comes. */
 export interface KnownList {
   readonly ids?: IdSet | undefined;
   readonly total?: number | undefined;

@@ -4,7 +4,7 @@ import { shortened } from "../errors.js";
 const remembered = 5;
 
 /**
- * What a problem shows. moved: the list was changed, or its pages contradict each other. grew: its total rose, and nothing
+ * The meaning of a problem. moved: the list was changed, or its pages contradict each other. grew: its total rose, and nothing
  * else is known to be wrong. unreadable: the service cannot render some of its rows, and reading again is no remedy.
  */
 export type ProblemKind = "moved" | "grew" | "unreadable";
@@ -15,7 +15,7 @@ export type TellProblem = (text: string, kind?: ProblemKind) => void;
 /** The first problems of a reading, as a checkpoint remembers them. */
 export interface ProblemsSoFar {
   readonly problems: readonly string[];
-  /** Of rows that the service cannot render. */
+  /** A sentence for each of the first rows that the service cannot render. */
   readonly unreadable: readonly string[];
 }
 

@@ -116,7 +116,7 @@ function canBeAnchor({ rows, piece, unreadable = [] }: PageRead): boolean {
 class Rising {
   #before: number | undefined;
 
-  /** What is wrong with the next rows; undefined if nothing is. */
+  /** Says what is wrong with the next rows; undefined if nothing is. */
   flawIn(rows: readonly Listed[]): string | undefined {
     for (const { id, position, status } of rows) {
       if (typeof position !== "number") return `chunk ${id} has no position`;

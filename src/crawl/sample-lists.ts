@@ -10,7 +10,7 @@ import { type ReadPage, readList } from "./read-list.js";
 export interface SampleReading {
   readonly chunkIdOf: (index: number) => string;
   readonly open: (chunkId: string) => ReadPage;
-  /** What the chunk at this place, from 0, embeds. */
+  /** Gives the children that the chunk at this place, from 0, embeds. */
   readonly embeddedAt: (index: number) => Promise<readonly Listed[]>;
   readonly textOf: ChildText;
   readonly lookAhead: LookAhead;

@@ -56,7 +56,7 @@ interface ProofRequests {
 
 const readOnce: ProofRequests = { sweeps: 1, anchors: 0 };
 
-/** What proves that so many chunks, in pages of that size, are all there. */
+/** Gives the requests that prove that so many chunks, in pages of that size, are all there. */
 function proofOf({ ref }: DocumentSurvey, total: number, size: number, consistency: Job["consistency"]): ProofRequests {
   const isOnePage = pagesOf(total, size) === 1;
   if (consistency === "counts" || (isOnePage && total !== fullPage)) return readOnce;

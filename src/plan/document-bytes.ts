@@ -1,4 +1,4 @@
-/** What some answers add up to. */
+/** The sum of some answers. */
 export interface RowBytes {
   readonly answers: number;
   /** Rows in their bodies, and the bytes of these as received, where the service says how many. */

@@ -8,7 +8,7 @@ const envelope = 100;
 /** As many rows does the mean of all documents of a form count for in the mean of one, of which only a few may have been seen. */
 const general = 2;
 
-/** What a run reads of a document. */
+/** The rows that a run reads of a document. */
 export interface DocumentReading {
   readonly ref: DocumentRef;
   readonly docForm: string | null;
@@ -18,7 +18,7 @@ export interface DocumentReading {
   readonly children: number;
 }
 
-/** What a run reads: its requests, and the rows of its documents. */
+/** The size of what a run reads: its requests, and the rows of its documents. */
 export interface ReadingSize {
   readonly requests: number;
   readonly documents: readonly DocumentReading[];

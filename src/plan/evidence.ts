@@ -5,7 +5,7 @@ import type { PageSize } from "./page-size.js";
 import type { ServiceProbe } from "./probe-service.js";
 import type { Positions } from "./ties.js";
 
-/** What was seen of equal positions in one kind of list. */
+/** Equal positions, as far as they were seen in one kind of list. */
 export interface SeenTies extends Pick<Positions, "rows" | "collisions"> {
   /** Undefined where none were seen, or could be asked twice. */
   readonly hold: boolean | undefined;
