@@ -9,7 +9,7 @@ import { RowSizes } from "../../src/plan/row-sizes.js";
 import { placesIn } from "../../src/plan/sample-document.js";
 import { positionsOf } from "../../src/plan/ties.js";
 
-test("child lists: an empty one takes a request, a long one several, and only those are read again by sweeps", () => {
+test("child lists: an empty one takes a request, a long one several, and only full pages and those are read again", () => {
   const counts = new ChildCounts();
   for (const children of [0, 1, 100, 101, 250, 250]) counts.add(children);
   expect({ known: counts.known, sum: counts.sum, childless: counts.childless }).toEqual({
@@ -18,7 +18,7 @@ test("child lists: an empty one takes a request, a long one several, and only th
     childless: 1,
   });
   expect(counts.requests(100)).toBe(1 + 1 + 1 + 2 + 3 + 3);
-  expect(counts.requestsOfLong(100)).toBe(2 + 3 + 3);
+  expect(counts.requestsOfLong(100)).toBe(1 + 2 + 3 + 3); // a full page may hide a row behind it
   expect(counts.requests(Number.POSITIVE_INFINITY)).toBe(6);
   expect([0, 1, 100, 101].map((rows) => pagesOf(rows, 100))).toEqual([1, 1, 1, 2]);
 });
