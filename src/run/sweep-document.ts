@@ -32,6 +32,8 @@ export interface ReadRows {
   readonly pageSize: number;
   /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
   readonly childPage: number;
+  /** Whether every child list came with one answer: then none is read again. */
+  readonly hasShortLists: boolean;
   /** Where the children came from; those that chunks embed came with these, and are read again with them. */
   readonly source: ChildSource;
 }
@@ -58,13 +60,14 @@ export async function sweepsOf(
   read: ReadRows,
   { lookAhead, problem, ranksSuffice }: SweepOptions,
 ): Promise<readonly Sweep[]> {
-  const { counts, childPage, chunkAnswers, isAnchored } = read;
+  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored } = read;
   const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
   const sweeps: Sweep[] = [];
   if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
     sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { lookAhead, problem }));
   }
-  for (const [chunkId, stored] of await splitLists(children, paths.aside, childPage)) {
+  const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);
+  for (const [chunkId, stored] of split) {
     const name = `children of chunk ${chunkId}`;
     const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
     const readPage = halvingPages(readSized, { name, problem });
