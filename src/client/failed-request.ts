@@ -19,7 +19,7 @@ const sentences: Readonly<Record<string, string>> = {
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
-/** What to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. `status`: of an answer that broke off. */
+/** Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. `status`: of an answer that broke off. */
 export function failedRequest(error: unknown, url: string, status?: number): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);

@@ -14,7 +14,7 @@ const learning = 1_000;
 const rarer = 10;
 /** So many times as much done is much better. */
 const muchBetter = 3;
-/** Answers for every request in flight: until a change has shown its effect, and from which it is told; the least of these. */
+/** Answers for every request in flight: those until a change has shown its effect, those from which the effect is seen, and the least of them. */
 const settling = 2;
 const measuring = 4;
 const confirming = 8;

@@ -12,9 +12,9 @@ export interface OutageOptions {
   readonly now: () => number;
   /** Rejects when everything ends. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
-  /** Whether somebody was there before: if not, the outage is told at once, without a probe that confirms it. */
+  /** Whether somebody was there before: if not, the outage is reported at once, without a probe that confirms it. */
   readonly isReached: () => boolean;
-  /** Whether it was told. */
+  /** Whether it was reported. */
   readonly began: (reason: string, patience: number) => boolean;
   readonly ended: (milliseconds: number) => void;
 }

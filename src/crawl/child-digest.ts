@@ -21,7 +21,7 @@ export class ChildDigest {
     return this;
   }
 
-  /** Of what was added so far; "" as long as there is nothing. */
+  /** The digest of everything added so far; "" as long as there is nothing. */
   get value(): string {
     return this.#rows.value;
   }

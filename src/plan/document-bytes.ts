@@ -19,7 +19,7 @@ export class AnswerSum implements RowBytes {
   }
 }
 
-/** What came of one document: pages of chunks, each once however often it was asked; chunks alone or a few; child lists. */
+/** The answers about one document: pages of chunks, each once however often it was asked; chunks alone or a few; child lists. */
 export class DocumentBytes {
   readonly pages = new AnswerSum();
   readonly alone = new AnswerSum();

@@ -85,7 +85,7 @@ function hasMore({ answers: { hasMore: seen } }: Evidence): Quirk {
   return { name, finding: "honest", detail: `right on ${right} pages`, meaning: "", trouble: false };
 }
 
-/** What there is of one kind of row: how many, and whether that is certain. */
+/** The rows of one kind: how many there are, and whether that is certain. */
 interface Population {
   readonly rows: number;
   readonly exact: boolean;

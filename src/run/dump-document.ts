@@ -102,7 +102,7 @@ export async function discardDocument(name: string, { parts, formats }: DumpOpti
   await new DocumentStore(parts, name, formats).discard();
 }
 
-/** What is wrong with one reading of a document, unless it is read again for that. */
+/** Collects the flaws of one reading of a document; ends the reading where the document is to be read again. */
 class Flaws {
   readonly #isLast: boolean;
   readonly #texts = new Set<string>();

@@ -29,7 +29,7 @@ export interface AttemptNumber {
   readonly fromTheEnd: boolean;
 }
 
-/** Where an earlier process stopped, and the ids of the chunks that it read. */
+/** The place where an earlier process stopped, and the ids of the chunks that it read. */
 export interface Earlier {
   readonly progress: DocumentProgress;
   readonly ids: IdSet;

@@ -85,7 +85,7 @@ function wantedFrom(row: Listed): Wanted {
 
 const nameOf = ({ name }: Listed): string | null => (typeof name === "string" ? name : null);
 
-/** What there is to say of a list that is not whole after all attempts. */
+/** Describes a list that is not whole after all attempts. */
 export function flawText({ problems, moved }: WholeList): string {
   return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
 }

@@ -33,7 +33,7 @@ export interface Manifest {
   readonly documents: readonly DocumentRow[];
   /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
   readonly child_lists: readonly ChildLists[];
-  /** What shows that a document is whole; one for each, in the order of the job. */
+  /** The proofs that documents are whole; one for each, in the order of the job. */
   readonly proofs: readonly DocumentProof[];
   readonly files: readonly StagedFile[];
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */

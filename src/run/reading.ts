@@ -16,7 +16,7 @@ export interface Reading {
   readonly discovery: Discovery;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** What else a reader should know of how they were read. */
+  /** Further sentences for a reader on how they were read. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
   readonly before: StatusReading;

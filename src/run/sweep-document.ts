@@ -15,7 +15,7 @@ import { readLines } from "./read-lines.js";
 export interface PartPaths {
   readonly chunks: string;
   readonly childChunks: string;
-  /** What chunks embed, as far as it is kept; undefined where nothing is. */
+  /** The children that chunks embed, as far as they are kept; undefined where none are. */
   readonly aside: string | undefined;
 }
 

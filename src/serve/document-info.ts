@@ -5,7 +5,7 @@ import { MetadataInUse } from "./metadata-in-use.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";
 
-/** What the service said of a document when it listed it: where that stands, its name, and the status that it showed. */
+/** A document as the service listed it: the place of its row, its name, and the status that it showed. */
 export interface InfoPlace {
   readonly row: number;
   readonly name: unknown;

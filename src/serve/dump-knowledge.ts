@@ -113,7 +113,7 @@ export class DumpKnowledge implements Knowledge {
     return (await this.#info(document)) ?? listedDocument(document);
   }
 
-  /** What the service listed of a document; undefined where it was not asked. */
+  /** The row of a document in the list of the service; undefined where the service was not asked. */
   async #info(document: DocumentRow): Promise<Listed | undefined> {
     const { info } = this.#dump;
     const place = info?.of(document);

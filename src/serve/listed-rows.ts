@@ -22,7 +22,7 @@ export function listedDocument({ document_id, doc_form }: DocumentRow): Listed {
   return { id: document_id, ...unknownOfDocument, doc_form };
 }
 
-/** What the dump knows of a document that no list told of: what is not known is left out. */
+/** The facts that the dump has of a document without a listed row; unknown ones are left out. */
 export function knownOfDocument({ document_id, doc_form }: DocumentRow): Details {
   return { id: document_id, ...(doc_form === null ? {} : { doc_form }) };
 }

@@ -1,4 +1,4 @@
-/** What the service takes for another status of documents in the filter of their list. */
+/** Other words that the service takes for a status in the filter of the list of documents. */
 const aliases: Readonly<Record<string, string>> = { active: "available", enabled: "available" };
 
 const known: ReadonlySet<string> = new Set([
@@ -21,7 +21,7 @@ export function statusFilter(statuses: readonly string[]): ((status: string | nu
   return wanted.size === 0 ? undefined : (status) => status !== null && wanted.has(status);
 }
 
-/** What a document shows as its status; older services leave that to the reader. Null where it cannot be told. */
+/** The status that a document shows; older services leave it to the reader. Null where it is not known. */
 export function shownStatus(listed: Readonly<Record<string, unknown>>): string | null {
   const { display_status, indexing_status, enabled, archived } = listed;
   if (typeof display_status === "string") return display_status.toLowerCase();

@@ -111,7 +111,7 @@ export interface Knowledge {
   datasets(query: ListQuery): Awaitable<Slice<Listed>>;
   /** Newest first. */
   documents(datasetId: string, query: StatusQuery): Awaitable<Slice<Listed>>;
-  /** What there is to say of one dataset or document; of the metadata fields of a dataset, those that it was given. */
+  /** The details of one dataset or document; of the metadata fields of a dataset, those that it was given. */
   dataset(id: string): Awaitable<Details>;
   document(datasetId: string, id: string): Awaitable<Details>;
   datasetMetadata(datasetId: string): Awaitable<Details>;

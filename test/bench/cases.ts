@@ -29,7 +29,7 @@ function cases(settings: readonly Setting[], formats: readonly Formats[]): reado
   return settings.flatMap((setting) => formats.map((these) => ({ ...setting, formats: these, consistency: "counts" })));
 }
 
-/** What the proofs cost, where pages are all that is read, and where a child list for every chunk is. */
+/** Cases that show the cost of the proofs: for pages alone, and with a child list for every chunk. */
 const proofs: readonly Case[] = [
   { dataset: one(100_000), latency: 50, inFlight: 16 },
   { dataset: withChildren(20_000), latency: 0, inFlight: 8 },

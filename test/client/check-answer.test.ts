@@ -131,7 +131,7 @@ describe("what the message says", () => {
   });
 });
 
-it("304 is told as what it is: a cache answers, nothing redirects", () => {
+it("names a 304 for what it is: a cache answers, nothing redirects", () => {
   const { message } = errorFor(304, "");
   expect(message).toContain(": 304; not modified: a cache answers in place of the service");
   expect(message).not.toContain("redirect");

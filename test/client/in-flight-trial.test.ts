@@ -14,7 +14,7 @@ const body = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 
 /**
  * Reads the lists in turn, in order and some pages ahead, over connections of which the first free one is used, as undici
- * does. Gives the seconds it took, what was told, and the mean number in flight over the last third.
+ * does. Gives the seconds it took, the lines that were reported, and the mean number in flight over the last third.
  */
 async function read(service: Service, concurrency: number, lists: readonly number[], seed = 1) {
   const clock = new VirtualClock();

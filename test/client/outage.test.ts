@@ -160,7 +160,7 @@ describe("a service that is not there when the run starts", () => {
   );
 });
 
-it("a real service that restarts: all pages come, each once, and no retry is told", async () => {
+it("a real service that restarts: all pages come, each once, and no retry is reported", async () => {
   let answered = 0;
   const start = (port: number) =>
     new Promise<Server>((resolve) => {

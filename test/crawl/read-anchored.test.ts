@@ -130,7 +130,7 @@ describe("lists that this is not made for", () => {
     ],
     ["stands before the one before it", other(7, { position: 2 }), /does not stand behind the one before it/],
     ["has the position of one on the page before", other(5, { position: 5, id: "0" }), /does not stand behind/],
-  ])("a chunk in the middle %s: that is told", async (_, list, problem) => {
+  ])("a chunk in the middle %s: that is reported", async (_, list, problem) => {
     expect((await read(new Moving(list))).problems).toEqual([expect.stringMatching(problem)]);
   });
 });
@@ -153,7 +153,7 @@ test("a chunk deleted between the rows and the count of a full last page is noti
   expect(problems).toEqual(["chunks: row 15 was another at the end, so that rows before it came or went"]);
 });
 
-test("a rank that cannot be looked at again is told of, and costs no row", async () => {
+test("a rank that cannot be looked at again is reported, and costs no row", async () => {
   const list = new Moving(chunks(12));
   const readRow = async () => Promise.reject(new SkipError("GET …: 504"));
   const { ids, last, problems } = await read({ readPage: list.readPage, readRow });
@@ -161,7 +161,7 @@ test("a rank that cannot be looked at again is told of, and costs no row", async
   expect([ids.length, last?.order]).toEqual([12, "in order"]);
 });
 
-test("a service that gives another row, or none, for a rank is told of", async () => {
+test("a service that gives another row, or none, for a rank is reported", async () => {
   for (const row of [undefined, chunkAt(99), { ...chunkAt(5), position: 6 }]) {
     const list = new Moving(chunks(12));
     const readRow = async (rank: number) => (rank === size ? row : list.readRow(rank));

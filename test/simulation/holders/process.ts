@@ -11,7 +11,7 @@ export class SimulatedProcess {
   killed = false;
   ended = false;
   steps = 0;
-  /** What it told its user. */
+  /** Its messages to the user. */
   readonly messages: string[] = [];
   readonly #open = new Set<number>();
 

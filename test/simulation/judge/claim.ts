@@ -4,15 +4,15 @@ import type { Coverage } from "./coverage.js";
 import { type Evidence, isCovered, isOneAnswer } from "./evidence.js";
 import type { Complain } from "./judge.js";
 
-/** The proof that a document is said to have is one that the job allows, and that there can be. */
+/** Checks that the job allows the proof that a document claims, and that there can be one. */
 export function checkClaim(evidence: Evidence, wrong: Complain, coverage: Coverage): void {
   const { row, claim, outcome, chunks, children } = evidence;
   if (row.status !== "complete") {
-    if (claim !== "none") wrong(`it is said to be proved by ${claim}`);
+    if (claim !== "none") wrong(`it claims the proof ${claim}`);
     return;
   }
   coverage.met(`proof: ${claim}`);
-  if (!allowedOf(evidence).includes(claim)) wrong(`it is said to be proved by ${claim}`);
+  if (!allowedOf(evidence).includes(claim)) wrong(`it claims the proof ${claim}`);
   const split = [chunks, ...children].filter((list) => !isOneAnswer(evidence, list) && !isCovered(evidence, list));
   const isWhole = isMoving(outcome.scenario) || outcome.scenario.faults.heavy === 0;
   if (claim === "one answer" && split.length > 0 && isWhole) wrong("not every list came with one answer");
