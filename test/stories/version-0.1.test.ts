@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+import { query } from "../sinks/query.js";
+
+const withBatch = "be707760-4d1d-4f33-b3ad-f9bace31e975";
+const other = "363de3fa-c033-4479-aa89-3e7cf01dccd5";
+let folder: string;
+let place: string;
+const runFolder = (name: keyof typeof oldRuns) => join(place, "runs", oldRuns[name]);
+
+beforeEach(async () => {
+  folder = await testFolder();
+  place = join(folder, "out", "small");
+  await unpackVersion01(place);
+});
+
+interface ServeOptions {
+  readonly output?: Readonly<Record<string, unknown>>;
+  readonly batches?: readonly string[];
+}
+
+/** Serves the last dump of 0.1; gives a job file that reads it into the same folder. */
+async function serveOld({ output = {}, batches = [] }: ServeOptions = {}): Promise<string> {
+  const child = startKbdump(["serve", runFolder("last"), "--key-env", "SMALL_KEY", "--json"], { SMALL_KEY: "key" });
+  const end = finished(child);
+  onTestFinished(async () => {
+    child.kill();
+    await end;
+  });
+  if (!child.stdout) throw new Error("no stdout");
+  const [line] = await once(child.stdout, "data");
+  const { base_url } = JSON.parse(String(line));
+  return jobFile(folder, {
+    name: "small",
+    service: { base_url, api_key_env: "SMALL_KEY" },
+    output: { formats: ["jsonl", "csv", "parquet", "duckdb"], ...output },
+    datasets: [
+      { id: withBatch, documents: "all", batches },
+      { id: other, documents: "all" },
+    ],
+  });
+}
+
+test.each(["first", "last"] as const)("verify finds the %s dump of 0.1 sound", async (run) => {
+  const { code, stdout } = await runKbdump(["verify", runFolder(run), "--duckdb", "--json"]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([0, { status: "sound", checked: { documents: 4 } }]);
+});
+
+test("diff compares two dumps of 0.1 across a re-index", async () => {
+  const { code, stdout } = await runKbdump(["diff", runFolder("first"), runFolder("last"), "--json"]);
+  const { counts } = JSON.parse(stdout);
+  expect(code).toBe(4);
+  expect(counts.documents).toMatchObject({ different: 1, reindexed: 1, same: 3 });
+});
+
+test("run adds to the database and the history of 0.1, and finds what serve gives it unchanged", async () => {
+  const file = await serveOld();
+  const { code, stdout } = await runKbdump(["run", file, "--json", "--quiet"], { SMALL_KEY: "key" });
+  const result = JSON.parse(stdout);
+  expect([code, result.status]).toEqual([0, "complete"]);
+  const same = await runKbdump(["diff", runFolder("last"), join(place, "latest"), "--json"]);
+  expect(same.code).toBe(0);
+  const [found] = await query(
+    `SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM chunks) AS chunks,
+      (SELECT count(*) FROM chunks_at('${oldRuns.first}')) AS before,
+      (SELECT count(*) FROM chunk_changes WHERE run_id > '${oldRuns.last}') AS changes`,
+    join(place, "small.duckdb"),
+  );
+  expect(found).toEqual(["4", "105", "105", "0"]);
+});
+
+test("status, plan and prune work on the folder of 0.1", async () => {
+  const file = await serveOld({ batches: ["20250306120000123456"], output: { keep: { last: 1 } } });
+  const key = { SMALL_KEY: "key" };
+  const status = await runKbdump(["status", file, "--json"], key);
+  expect([status.code, JSON.parse(status.stdout).rows.length]).toEqual([0, 4]);
+  const plan = await runKbdump(["plan", file, "--json"], key);
+  expect([plan.code, plan.stderr]).toEqual([0, ""]);
+  const pruned = await runKbdump(["prune", file, "--json", "--quiet"], key);
+  expect([pruned.code, JSON.parse(pruned.stdout).removed.length]).toEqual([0, 1]);
+  expect(await readdir(join(place, "runs"))).toEqual([oldRuns.last]);
+});
+
+test("a database of 0.1 that lacks a run is completed from its folder", async () => {
+  const file = await serveOld();
+  await rm(join(place, "small.duckdb"));
+  const { code } = await runKbdump(["run", file, "--quiet"], { SMALL_KEY: "key" });
+  expect(code).toBe(0);
+  const rows = await query("SELECT run_id FROM runs ORDER BY run_id LIMIT 2", join(place, "small.duckdb"));
+  expect(rows.flat()).toEqual([oldRuns.first, oldRuns.last]);
+});
