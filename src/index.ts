@@ -36,11 +36,13 @@ export {
   StopError,
   UsageError,
 } from "./errors.js";
+export { type TakenStatus, takeStatus } from "./indexing/take-status.js";
+export { emptyWatchTally, type WatchOptions, type WatchTally } from "./indexing/watch-options.js";
+export { type WatchedStatus, watchStatus } from "./indexing/watch-status.js";
+export type { WatchedDocument, WatchedDocuments } from "./indexing/watched-documents.js";
 export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
-export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./normalise/columns.js";
-export type { DocumentRow } from "./normalise/document-row.js";
-export { type Row, type RowOptions, rowFromRecord } from "./normalise/row-from-record.js";
+export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
 export type {
   ByMode,
   Certainty,
@@ -53,19 +55,17 @@ export type {
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { Quirk } from "./plan/quirk.js";
+export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
+export type { DocumentRow } from "./rows/document-row.js";
+export { type Row, type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
 export type { ChildLists } from "./run/child-lists-read.js";
 export { type DiscoveryJob, discoverDocuments } from "./run/discover-documents.js";
 export type { ComparedListing, DiscoveredIds } from "./run/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discovery.js";
 export type { Manifest } from "./run/manifest.js";
-export { type PruneOptions, type PruneResult, pruneJob } from "./run/prune-job.js";
 export { type RunResult, runJob } from "./run/run-job.js";
 export type { Log, RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";
-export { type TakenStatus, takeStatus } from "./run/take-status.js";
-export { emptyWatchTally, type WatchOptions, type WatchTally } from "./run/watch/watch-options.js";
-export { type WatchedStatus, watchStatus } from "./run/watch/watch-status.js";
-export type { WatchedDocument, WatchedDocuments } from "./run/watch/watched-documents.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export type { ServeOptions, ServeTally } from "./serve/serve-options.js";
 export type { StagedFile } from "./sinks/sink.js";

@@ -10,17 +10,19 @@ const order = [
   "job",
   "client",
   "crawl",
-  "normalise",
+  "rows",
   "match",
   "sinks",
+  "database",
   "notify",
-  "retention",
+  "keep",
   "verify",
+  "indexing",
   "run",
   "serve",
   "diff",
   "plan",
-  "report",
+  "terminal",
   "cli",
   "main.ts",
 ];
@@ -36,10 +38,10 @@ const libraries: Readonly<Record<string, RegExp>> = {
   leven: /^job\//,
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^sinks\/csv\.ts$/,
-  "@duckdb/node-api": /^sinks\/duckdb/,
+  "@duckdb/node-api": /^database\//,
   yargs: /^cli\//,
-  hono: /^service\//,
-  "@hono/node-server": /^service\//,
+  hono: /^demo\//,
+  "@hono/node-server": /^demo\//,
 };
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -64,8 +66,8 @@ function wrongImports(file: string): readonly string[] {
     .map((name) => targetOf(file, name));
   return targets.filter((target) => {
     if (!files.includes(target)) return true;
-    if (folder === "service") return folderOf(target) !== "service";
-    if (folderOf(target) === "service")
+    if (folder === "demo") return folderOf(target) !== "demo";
+    if (folderOf(target) === "demo")
       return folder !== "serve" && !["run/with-client.ts", "cli/serve.ts"].includes(file);
     return !above.includes(folderOf(target));
   });

@@ -2,7 +2,7 @@ import type { Argv } from "yargs";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
-import { openView, type View } from "../report/view.js";
+import { openView, type View } from "../terminal/view.js";
 import type { World } from "./world.js";
 
 /** What every command takes. */

@@ -1,8 +1,8 @@
 import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
-import { renderPlan } from "../report/plan-table.js";
-import { jsonLine, paintFor } from "../report/text.js";
 import { emptyRunTally } from "../run/run-tally.js";
+import { renderPlan } from "../terminal/plan-table.js";
+import { jsonLine, paintFor } from "../terminal/text.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
 

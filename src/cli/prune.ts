@@ -1,7 +1,7 @@
 import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
-import { pruneJson, renderPrune } from "../report/prune-table.js";
-import { jsonLine, paintFor } from "../report/text.js";
+import { pruneJson, renderPrune } from "../terminal/prune-table.js";
+import { jsonLine, paintFor } from "../terminal/text.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -29,7 +29,7 @@ export const pruneCommand: Command = {
   register: (yargs, world, done) =>
     yargs.command(pruneCommand.name, pruneCommand.about, options, async (argv) => {
       const job = await jobFrom(argv, {}, world);
-      const { pruneJob } = await import("../run/prune-job.js");
+      const { pruneJob } = await import("../keep/prune-job.js");
       const result = await pruneJob(job, { dryRun: argv.dryRun, log: viewFrom(argv, world).log });
       const text = argv.json
         ? jsonLine(pruneJson(job.name, result, argv.dryRun))

@@ -1,8 +1,8 @@
 import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
-import { renderSummary, summaryJson } from "../report/summary.js";
-import { jsonLine, paintFor, terminalText } from "../report/text.js";
 import { emptyRunTally } from "../run/run-tally.js";
+import { renderSummary, summaryJson } from "../terminal/summary.js";
+import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
 import { printResult } from "./print-result.js";

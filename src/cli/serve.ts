@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Argv } from "yargs";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
-import { countText } from "../report/text.js";
-import { watchVerify } from "../report/verify-progress.js";
+import { countText } from "../terminal/text.js";
+import { watchVerify } from "../terminal/verify-progress.js";
 import type { Command } from "./command.js";
 import { viewFrom, withCommonOptions } from "./options.js";
 import type { World } from "./world.js";
@@ -106,7 +106,7 @@ interface Address {
 }
 
 async function startDemo(address: Address): Promise<Serving> {
-  const { startService } = await import("../service/start-service.js");
+  const { startService } = await import("../demo/start-service.js");
   return startService(address).catch((error: Error) => {
     throw new StopError(error.message, { cause: error });
   });

@@ -1,9 +1,9 @@
 import { exitCodes, type Problem, UsageError } from "../errors.js";
+import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
-import { jsonLine, paintFor } from "../report/text.js";
-import { renderWatchResult, timeoutText } from "../report/watch-result.js";
-import { openWatchView } from "../report/watch-view.js";
-import { emptyWatchTally } from "../run/watch/watch-options.js";
+import { jsonLine, paintFor } from "../terminal/text.js";
+import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
+import { openWatchView } from "../terminal/watch-view.js";
 import { durationFrom } from "./duration.js";
 import type { World } from "./world.js";
 
@@ -47,7 +47,7 @@ export function watchTimesFrom({ watch, interval, timeout }: WatchArguments): Wa
 
 /** Watches the batches of a job, prints how that ended, and gives the exit code. */
 export async function watchBatches(job: Job, times: WatchTimes, argv: WatchArguments, world: World): Promise<number> {
-  const { watchStatus } = await import("../run/watch/watch-status.js"); // heavy; --help does without
+  const { watchStatus } = await import("../indexing/watch-status.js"); // heavy; --help does without
   const { stdout, stderr, env, signal } = world;
   const tally = emptyWatchTally();
   const view = openWatchView(tally, { output: stderr, env, format: argv.logFormat, quiet: argv.quiet });

@@ -1,9 +1,9 @@
 import type { Argv } from "yargs";
 import { exitCodes, StopError, UsageError } from "../errors.js";
+import type { TakenStatus } from "../indexing/take-status.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { renderStatusTable } from "../report/status-table.js";
-import { jsonLine, paintFor, terminalText } from "../report/text.js";
-import type { TakenStatus } from "../run/take-status.js";
+import { renderStatusTable } from "../terminal/status-table.js";
+import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import type { Command } from "./command.js";
 import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -54,7 +54,7 @@ export const statusCommand: Command = {
         ]);
       }
       if (argv.watch) return done(await watchBatches(job, times, argv, world));
-      const { takeStatus } = await import("../run/take-status.js"); // heavy; --help does without
+      const { takeStatus } = await import("../indexing/take-status.js"); // heavy; --help does without
       const view = viewFrom(argv, world);
       const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
       for (const failure of status.failures) view.log("warn", failure);

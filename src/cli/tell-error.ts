@@ -1,5 +1,5 @@
-import { jsonLine } from "../report/text.js";
-import type { Output } from "../report/view.js";
+import { jsonLine } from "../terminal/text.js";
+import type { Output } from "../terminal/view.js";
 import { describeError } from "./describe-error.js";
 import type { OutputFlags } from "./output-flags.js";
 

@@ -1,8 +1,8 @@
 import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
-import { paintFor } from "../report/text.js";
-import { renderVerification, verificationJson } from "../report/verification.js";
-import { watchVerify } from "../report/verify-progress.js";
+import { paintFor } from "../terminal/text.js";
+import { renderVerification, verificationJson } from "../terminal/verification.js";
+import { watchVerify } from "../terminal/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
 import { withCommonOptions } from "./options.js";

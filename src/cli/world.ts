@@ -1,5 +1,5 @@
-import type { Output } from "../report/view.js";
 import type { CommitState } from "../run/run-options.js";
+import type { Output } from "../terminal/view.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */
 export interface World {

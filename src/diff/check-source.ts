@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import type { RowFile } from "../database/select-file.js";
 import { LongestRow } from "../sinks/byte-facts.js";
-import type { RowFile } from "../sinks/duckdb-read-file.js";
 import type { StagedFile } from "../sinks/sink.js";
 import { partsOf } from "../verify/check-manifest.js";
 import { readPieces } from "../verify/read-records.js";

@@ -1,4 +1,4 @@
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import { documentKey } from "../verify/document-key.js";
 
 /** A document of either run, and whether its rows can be compared. */

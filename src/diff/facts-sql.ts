@@ -1,6 +1,6 @@
+import { unguardedSql } from "../database/select-file.js";
 import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
-import { columns } from "../normalise/columns.js";
-import { unguardedSql } from "../sinks/duckdb-read-file.js";
+import { columns } from "../rows/columns.js";
 
 /** The columns that are compared beside content and answer, in the order in which they are named. */
 export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = {

@@ -1,6 +1,6 @@
+import { selectFromFile } from "../database/select-file.js";
 import { StopError } from "../errors.js";
 import type { MatchedKind } from "../match/fingerprint.js";
-import { selectFromFile } from "../sinks/duckdb-read-file.js";
 import { type Connection, lacksMemory } from "../verify/sql-rows.js";
 import { type CheckedSource, checkSource } from "./check-source.js";
 import type { DocumentPair } from "./compare-documents.js";

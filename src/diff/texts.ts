@@ -1,6 +1,6 @@
+import { selectFromFile } from "../database/select-file.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import { fingerprintSql } from "../match/fingerprint.js";
-import { selectFromFile } from "../sinks/duckdb-read-file.js";
 import type { Connection } from "../verify/sql-rows.js";
 import { contentSql } from "./facts-sql.js";
 import { type Comparison, type RunSources, unsound } from "./load-runs.js";

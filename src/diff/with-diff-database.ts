@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withDuckDb } from "../database/duckdb.js";
 import { StopError } from "../errors.js";
-import { withDuckDb } from "../sinks/duckdb-open.js";
 import { type Connection, lacksMemory } from "../verify/sql-rows.js";
 import type { DiffSetting } from "./diff-options.js";
 

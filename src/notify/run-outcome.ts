@@ -1,6 +1,6 @@
 import type { RequestTally } from "../client/request-tally.js";
-import type { Kind } from "../normalise/columns.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { Kind } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/document-row.js";
 
 export const outcomes = ["complete", "partial", "failed", "interrupted"] as const;
 

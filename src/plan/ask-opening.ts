@@ -1,8 +1,8 @@
 import type { Client } from "../client/open-client.js";
 import type { RequestTally } from "../client/request-tally.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
+import { captureStatus } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
-import { captureStatus } from "../run/capture-status.js";
 import { discoverDocuments } from "../run/discover-documents.js";
 import type { Discovery } from "../run/discovery.js";
 import { readMetadataFields } from "../run/read-metadata-fields.js";

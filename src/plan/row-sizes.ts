@@ -1,5 +1,5 @@
 import type { Listed } from "../client/check-list.js";
-import { rowFromRecord } from "../normalise/row-from-record.js";
+import { rowFromRecord } from "../rows/row-from-record.js";
 import { csvText } from "../sinks/csv.js";
 import { encodeLines } from "../sinks/encode-lines.js";
 import { jsonlText } from "../sinks/jsonl.js";

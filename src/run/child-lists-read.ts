@@ -1,7 +1,7 @@
 import type { ChildrenSoFar } from "../crawl/batch.js";
 import { listCounts, planChildren } from "../crawl/child-evidence.js";
 import type { Job } from "../job/job.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentRow } from "../rows/document-row.js";
 
 /** How the chunks of one document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
 export interface ChildLists {

@@ -5,8 +5,8 @@ import { readWholeList } from "../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { DriftCount, sumOfDrift } from "../normalise/drift.js";
-import { rowFromRecord } from "../normalise/row-from-record.js";
+import { DriftCount, sumOfDrift } from "../rows/drift.js";
+import { rowFromRecord } from "../rows/row-from-record.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { flawText, listDatasets, type Wanted } from "./list-datasets.js";
 

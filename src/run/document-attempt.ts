@@ -4,7 +4,7 @@ import { type ChildSource, supposedChildren } from "../crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
 import type { TellProblem } from "../crawl/problems.js";
 import { answersOf } from "../crawl/read-list.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
 import type { DocumentProgress, DocumentResult } from "./document-result.js";

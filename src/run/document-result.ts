@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../crawl/batch.js";
-import type { DocumentRow } from "../normalise/document-row.js";
-import type { Drift } from "../normalise/drift.js";
+import type { DocumentRow } from "../rows/document-row.js";
+import type { Drift } from "../rows/drift.js";
 import type { PartFile } from "../sinks/join-parts.js";
 import type { ChildLists } from "./child-lists-read.js";
 import type { DocumentProof } from "./proof.js";

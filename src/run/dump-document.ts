@@ -2,7 +2,7 @@ import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { IdSet } from "../crawl/id-set.js";
 import type { ProblemKind, TellProblem } from "../crawl/problems.js";
 import { SkipError } from "../errors.js";
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import { DocumentAttempt } from "./document-attempt.js";
 import { partPath } from "./document-parts.js";
 import {

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { parseJson } from "../client/parse-json.js";
-import { jsonText } from "../normalise/json-text.js";
+import { jsonText } from "../rows/json-text.js";
 import { flush } from "../sinks/flush.js";
 import { readRegular } from "./hold/regular-file.js";
 

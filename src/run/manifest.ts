@@ -1,6 +1,6 @@
 import type { Job } from "../job/job.js";
-import type { Counts } from "../normalise/columns.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { Counts } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import type { ChildLists } from "./child-lists-read.js";
 import type { DiscoveredIds } from "./discovered.js";

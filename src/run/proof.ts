@@ -1,4 +1,4 @@
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentRow } from "../rows/document-row.js";
 
 /**
  * The proof that a document is whole. one answer: each of its lists came with one, so that it was so in one moment. sweeps:

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
-import { captureStatus } from "./capture-status.js";
+import { captureStatus } from "../indexing/capture-status.js";
 import { discoverDocuments } from "./discover-documents.js";
 import { type Discovery, discoveryFile, discoveryFrom } from "./discovery.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";

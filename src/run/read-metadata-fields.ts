@@ -1,8 +1,8 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
-import { type Drift, DriftCount } from "../normalise/drift.js";
-import { type Row, rowFromRecord } from "../normalise/row-from-record.js";
+import { type Drift, DriftCount } from "../rows/drift.js";
+import { type Row, rowFromRecord } from "../rows/row-from-record.js";
 
 /** Rows of `metadata_fields`; a sentence for every dataset that failed, and for every one whose service has no such list. */
 export interface FieldsReading {

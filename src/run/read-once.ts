@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { StatusReading } from "./capture-status.js";
+import type { StatusReading } from "../indexing/capture-status.js";
 import { readJsonFile, writeJsonFile } from "./json-file.js";
 import type { FieldsReading } from "./read-metadata-fields.js";
 

@@ -1,9 +1,9 @@
 import { StopError } from "../errors.js";
+import type { StatusReading } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
-import type { Counts } from "../normalise/columns.js";
-import type { DocumentRow } from "../normalise/document-row.js";
-import { type Drift, sumOfDrift } from "../normalise/drift.js";
-import type { StatusReading } from "./capture-status.js";
+import type { Counts } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/document-row.js";
+import { type Drift, sumOfDrift } from "../rows/drift.js";
 import type { Discovery } from "./discovery.js";
 import type { DumpedDocument } from "./document-result.js";
 import type { FieldsReading } from "./read-metadata-fields.js";

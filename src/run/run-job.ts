@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
+import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
+import { pruneAfterRun } from "../keep/prune-job.js";
 import { sayDiskError } from "./disk-error.js";
 import type { Manifest } from "./manifest.js";
-import { pruneAfterRun } from "./prune-job.js";
 import { databaseOptions } from "./publish/job-database.js";
 import { outputsOf } from "./publish/outputs.js";
 import type { PreparedDatabase } from "./publish/prepare-database.js";
@@ -14,7 +15,6 @@ import { withRequestSum } from "./request-sum.js";
 import { type Log, type RunOptions, withDefaults } from "./run-options.js";
 import { stageRun } from "./stage-run.js";
 import { type Telling, tellOutcome } from "./tell-outcome.js";
-import { joinWaiting, waitingFiles } from "./waiting-status.js";
 import { withClient } from "./with-client.js";
 import { type Kept, type Workspace, withWorkspace } from "./workspace.js";
 

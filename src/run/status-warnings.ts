@@ -1,4 +1,4 @@
-import type { Row } from "../normalise/row-from-record.js";
+import type { Row } from "../rows/row-from-record.js";
 import type { DocumentResult } from "./document-result.js";
 
 /** What a run read, as far as the indexing status can say something against it. */

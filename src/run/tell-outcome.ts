@@ -1,8 +1,8 @@
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import type { DocumentRow } from "../normalise/document-row.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import { problemText } from "./disk-error.js";
 import type { Hold } from "./hold/job-folders.js";
 import type { Manifest } from "./manifest.js";

@@ -1,4 +1,4 @@
-import { shownStatus } from "../service/display-status.js";
+import { shownStatus } from "../demo/display-status.js";
 import { documentKey } from "../verify/document-key.js";
 import { recordsOf } from "../verify/read-records.js";
 import { MetadataInUse } from "./metadata-in-use.js";

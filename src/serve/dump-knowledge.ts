@@ -1,7 +1,7 @@
-import type { DocumentRow } from "../normalise/document-row.js";
-import { statusFilter } from "../service/display-status.js";
-import type { Knowledge, Listed, ListQuery, StatusQuery } from "../service/knowledge.js";
-import { notFound, UnknownPath } from "../service/refusal.js";
+import { statusFilter } from "../demo/display-status.js";
+import type { Knowledge, Listed, ListQuery, StatusQuery } from "../demo/knowledge.js";
+import { notFound, UnknownPath } from "../demo/refusal.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
 import { EmbeddedChildren } from "./embedded-children.js";
 import { FilterCache } from "./filter-cache.js";

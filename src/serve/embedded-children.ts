@@ -1,4 +1,4 @@
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 import { documentKey } from "../verify/document-key.js";
 

@@ -1,5 +1,5 @@
-import type { DocumentRow } from "../normalise/document-row.js";
-import type { Details, Listed } from "../service/knowledge.js";
+import type { Details, Listed } from "../demo/knowledge.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 
 /** What the service tells of a document and a dump of chunks does not know. */

@@ -1,5 +1,5 @@
-import { recordFromRow } from "../normalise/record-from-row.js";
-import type { MetadataField } from "../service/knowledge.js";
+import type { MetadataField } from "../demo/knowledge.js";
+import { recordFromRow } from "../rows/record-from-row.js";
 import { recordsOf } from "../verify/read-records.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";

@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { plainText } from "../client/plain-text.js";
 import { StopError } from "../errors.js";
-import { allKinds, type Kind } from "../normalise/columns.js";
+import { allKinds, type Kind } from "../rows/columns.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
 import { documentKey } from "../verify/document-key.js";
 import { countOf } from "../verify/place-text.js";

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import { type CheckedManifest, partsOf } from "../verify/check-manifest.js";
 import { pickFile } from "./pick-file.js";
 import { rewriteRows } from "./rewrite-rows.js";

@@ -1,9 +1,9 @@
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withDuckDb } from "../database/duckdb.js";
 import { StopError } from "../errors.js";
-import { type ColumnType, columns, type Kind } from "../normalise/columns.js";
-import { withDuckDb } from "../sinks/duckdb-open.js";
+import { type ColumnType, columns, type Kind } from "../rows/columns.js";
 import type { StagedFile } from "../sinks/sink.js";
 import { partsOf } from "../verify/check-manifest.js";
 import { csvCells, csvRows } from "../verify/csv-rows.js";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { ExactNumber } from "../client/parse-json.js";
-import { type ColumnType, columns } from "../normalise/columns.js";
-import { jsonText } from "../normalise/json-text.js";
+import { type ColumnType, columns } from "../rows/columns.js";
+import { jsonText } from "../rows/json-text.js";
 import { joinParts } from "./join-parts.js";
 import { joinedKinds, type Sink, type StagedFile, type TextFormat } from "./sink.js";
 

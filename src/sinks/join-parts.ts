@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { copyFile, link, open, rm } from "node:fs/promises";
 import type { Format } from "../job/job.js";
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { flush } from "./flush.js";
 

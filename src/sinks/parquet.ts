@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type DuckDbOptions, sqlPath, withDuckDb } from "./duckdb-open.js";
-import { selectFromJsonl } from "./duckdb-read.js";
+import { type DuckDbOptions, sqlPath, withDuckDb } from "../database/duckdb.js";
+import { selectFromJsonl } from "../database/select-jsonl.js";
 import { fingerprint } from "./join-parts.js";
 import { seal } from "./seal.js";
 import { type JoinedJsonl, joinedKinds, type Sink, type StagedFile } from "./sink.js";

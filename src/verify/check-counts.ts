@@ -1,5 +1,5 @@
-import type { Kind } from "../normalise/columns.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import type { Kind } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import { documentKey } from "./document-key.js";
 import type { Findings } from "./findings.js";
 import { countOf } from "./place-text.js";

@@ -1,5 +1,5 @@
-import type { Kind } from "../normalise/columns.js";
-import { sqlText } from "../sinks/duckdb-open.js";
+import { sqlText } from "../database/duckdb.js";
+import type { Kind } from "../rows/columns.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import { compareRows } from "./compare-rows.js";
 import { documentKey } from "./document-key.js";

@@ -1,5 +1,5 @@
-import { allKinds, type Counts, type Kind } from "../normalise/columns.js";
-import type { DocumentRow } from "../normalise/document-row.js";
+import { allKinds, type Counts, type Kind } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
 import {
   anything,

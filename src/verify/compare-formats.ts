@@ -1,4 +1,4 @@
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import { checkUnique } from "./check-ids.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import { compareRows } from "./compare-rows.js";

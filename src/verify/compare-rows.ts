@@ -1,4 +1,4 @@
-import { columns, type Kind } from "../normalise/columns.js";
+import { columns, type Kind } from "../rows/columns.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { type Pair, pairRows, samePlaces, samples, withoutPairs } from "./pair-rows.js";
 import { countOf } from "./place-text.js";

@@ -1,4 +1,4 @@
-import { allKinds } from "../normalise/columns.js";
+import { allKinds } from "../rows/columns.js";
 import { type CheckedManifest, fileFormats, partsOf } from "./check-manifest.js";
 import { documentKey } from "./document-key.js";
 import { countOf } from "./place-text.js";

@@ -1,4 +1,4 @@
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import type { StagedFile } from "../sinks/sink.js";
 import { type CheckedManifest, type FileFormat, partsOf } from "./check-manifest.js";
 import { fileRows } from "./file-rows.js";

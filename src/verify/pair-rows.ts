@@ -1,4 +1,4 @@
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 import { placeText } from "./place-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 

@@ -1,4 +1,4 @@
-import type { Kind } from "../normalise/columns.js";
+import type { Kind } from "../rows/columns.js";
 
 /** `1 row`, `17 rows`. */
 export function countOf(count: number, noun: string): string {

@@ -1,6 +1,6 @@
+import { sqlText } from "../database/duckdb.js";
 import { StopError } from "../errors.js";
-import type { Kind } from "../normalise/columns.js";
-import { sqlText } from "../sinks/duckdb-open.js";
+import type { Kind } from "../rows/columns.js";
 import { documentKey } from "./document-key.js";
 import type { RowSource } from "./row-source.js";
 import { type Connection, tableRows, unreadable } from "./sql-rows.js";

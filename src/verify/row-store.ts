@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { columns, type Kind } from "../normalise/columns.js";
+import { columns, type Kind } from "../rows/columns.js";
 import type { Findings } from "./findings.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./row-text.js";

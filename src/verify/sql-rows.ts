@@ -1,7 +1,7 @@
+import { sqlText, type withDuckDb } from "../database/duckdb.js";
+import { sqlTypes } from "../database/select-jsonl.js";
 import { StopError } from "../errors.js";
-import { type ColumnType, columns, type Kind } from "../normalise/columns.js";
-import { sqlText, type withDuckDb } from "../sinks/duckdb-open.js";
-import { sqlTypes } from "../sinks/duckdb-read.js";
+import { type ColumnType, columns, type Kind } from "../rows/columns.js";
 import { shortTextSql } from "./long-text.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
 

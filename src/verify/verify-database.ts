@@ -1,7 +1,7 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { UsageError } from "../errors.js";
-import { allKinds, type Kind } from "../normalise/columns.js";
+import { allKinds, type Kind } from "../rows/columns.js";
 import { checkRunRow, compareDatabase, type DatabaseShare, shareOf } from "./check-database.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import type { Findings } from "./findings.js";

@@ -1,7 +1,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../../src/service/start-service.js";
+import { startService } from "../../src/demo/start-service.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { query, type Rows, readJsonl } from "../run/read-dump.js";
 import { runKbdump } from "./run-kbdump.js";

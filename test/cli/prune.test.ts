@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
-import { makeRuns } from "../run/past-run.js";
 import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
 
 const dataset = { id: "00000000-0000-4000-8000-000000000001", documents: ["00000000-0000-4000-8000-000000000002"] };

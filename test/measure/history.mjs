@@ -6,8 +6,8 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { columns } from "../../dist/normalise/columns.js";
-import { duckDbSink } from "../../dist/sinks/duckdb.js";
+import { duckDbSink } from "../../dist/database/build-database.js";
+import { columns } from "../../dist/rows/columns.js";
 
 const [chunks = 100_000, nights = 30] = process.argv.slice(2).map(Number);
 const perDocument = 500;

@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { buildDataset } from "../../src/demo/sample/build-dataset.js";
+import { outlines } from "../../src/demo/sample/outlines.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runJob } from "../../src/run/run-job.js";
-import { buildDataset } from "../../src/service/sample/build-dataset.js";
-import { outlines } from "../../src/service/sample/outlines.js";
 import { expectedChild, expectedChunk } from "./expected-rows.js";
 import { testFolder } from "./job-for.js";
 import { query, readJsonl } from "./read-dump.js";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunResult, runJob } from "../../src/run/run-job.js";
 import { type ServedDump, serveDump } from "../../src/serve/serve-dump.js";
+import { readEverything } from "../demo/description/read-everything.js";
+import { inPractice, violations } from "../demo/description/violations.js";
 import { jobFor } from "../run/job-for.js";
-import { readEverything } from "../service/description/read-everything.js";
-import { inPractice, violations } from "../service/description/violations.js";
 import { ask } from "./ask.js";
 import { dumpAgain, expectSame } from "./redump.js";
 

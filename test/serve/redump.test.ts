@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { rowFromRecord } from "../../src/normalise/row-from-record.js";
+import { rowFromRecord } from "../../src/rows/row-from-record.js";
 import { runJob } from "../../src/run/run-job.js";
+import { uuid } from "../demo/small-knowledge.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
-import { uuid } from "../service/small-knowledge.js";
 import { plainFolder } from "../sinks/folder.js";
 import { nastyTables } from "../sinks/nasty-rows.js";
 import type { Tables } from "../sinks/stage.js";

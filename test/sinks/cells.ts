@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { ExactNumber, parseJson } from "../../src/client/parse-json.js";
-import { type ColumnType, columns, type Kind } from "../../src/normalise/columns.js";
-import type { Row } from "../../src/normalise/row-from-record.js";
+import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
+import type { Row } from "../../src/rows/row-from-record.js";
 
 /** The value with every string, names included, made well-formed: what UTF-8 can hold. */
 function wellFormed(value: unknown): unknown {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { kinds } from "../../src/normalise/columns.js";
+import { kinds } from "../../src/rows/columns.js";
 
 /** A folder for one test, gone when it has run. */
 export async function plainFolder(): Promise<string> {

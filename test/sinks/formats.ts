@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { duckDbSink } from "../../src/database/build-database.js";
 import type { Format } from "../../src/job/job.js";
-import { allKinds, type Kind } from "../../src/normalise/columns.js";
+import { allKinds, type Kind } from "../../src/rows/columns.js";
 import { csvSink, csvText } from "../../src/sinks/csv.js";
-import { duckDbSink } from "../../src/sinks/duckdb.js";
 import { jsonlSink } from "../../src/sinks/jsonl.js";
 import { parquetSink } from "../../src/sinks/parquet.js";
 import type { Sink } from "../../src/sinks/sink.js";

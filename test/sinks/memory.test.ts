@@ -1,16 +1,16 @@
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { duckDbSink } from "../../src/database/build-database.js";
 import { ByteFacts } from "../../src/sinks/byte-facts.js";
-import { duckDbSink } from "../../src/sinks/duckdb.js";
 import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import { parquetSink } from "../../src/sinks/parquet.js";
 import type { Stage } from "../../src/sinks/sink.js";
+import { chunk, read } from "../database/job-database.js";
+import { query, quoted } from "../database/query.js";
 import { plainFolder } from "./folder.js";
 import { databaseOf } from "./formats.js";
-import { chunk, read } from "./job-database.js";
-import { query, quoted } from "./query.js";
 import { stageOf } from "./stage.js";
 
 const memory = "200MB";

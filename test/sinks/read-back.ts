@@ -2,9 +2,9 @@ import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { parseJson } from "../../src/client/parse-json.js";
-import { type ColumnType, columns, type Kind } from "../../src/normalise/columns.js";
+import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
+import { query, quoted } from "../database/query.js";
 import { plainFolder } from "./folder.js";
-import { query, quoted } from "./query.js";
 import { readCsv } from "./rfc4180.js";
 
 export type Cells = readonly (readonly unknown[])[];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allKinds, type Kind } from "../../src/normalise/columns.js";
+import { allKinds, type Kind } from "../../src/rows/columns.js";
 import { expectCells } from "./cells.js";
 import { oddFolder, plainFolder } from "./folder.js";
 import { databaseOf, type Subject, subjects } from "./formats.js";

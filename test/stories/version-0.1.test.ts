@@ -3,9 +3,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { query } from "../database/query.js";
 import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
 import { jobFile, testFolder } from "../run/job-for.js";
-import { query } from "../sinks/query.js";
 
 const withBatch = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const other = "363de3fa-c033-4479-aa89-3e7cf01dccd5";

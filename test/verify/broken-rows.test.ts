@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { columns } from "../../src/normalise/columns.js";
+import { columns } from "../../src/rows/columns.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../sinks/folder.js";
 import { mend } from "./forge.js";

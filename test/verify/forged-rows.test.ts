@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { columns } from "../../src/normalise/columns.js";
+import { columns } from "../../src/rows/columns.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { type Dumped, useDump } from "./dumped.js";
 import { forgeCsv, forgeLines, forgeParquet } from "./forge.js";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson, canonicalText } from "../../src/verify/canonical-json.js";
 import { shortText, shortTextSql, unguardedText } from "../../src/verify/long-text.js";
 import { membersOf } from "../../src/verify/scan-json.js";
-import { query, quoted } from "../sinks/query.js";
+import { query, quoted } from "../database/query.js";
 
 describe("canonicalJson", () => {
   test.each([

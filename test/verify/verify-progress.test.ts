@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { watchVerify } from "../../src/report/verify-progress.js";
+import { watchVerify } from "../../src/terminal/verify-progress.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });

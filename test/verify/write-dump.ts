@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { kinds } from "../../src/normalise/columns.js";
+import type { kinds } from "../../src/rows/columns.js";
 import { csvSink, csvText } from "../../src/sinks/csv.js";
 import { jsonlSink } from "../../src/sinks/jsonl.js";
 import { parquetSink } from "../../src/sinks/parquet.js";

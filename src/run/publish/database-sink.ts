@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { duckDbSink } from "../../database/build-database.js";
+import { isCorruption, isReadable } from "../../database/inspect-database.js";
 import type { Job } from "../../job/job.js";
-import { duckDbSink } from "../../sinks/duckdb.js";
-import { isCorruption, isReadable } from "../../sinks/duckdb-inspect.js";
 import type { JsonlFile, Sink } from "../../sinks/sink.js";
 import type { Log } from "../run-options.js";
 import type { Workspace } from "../workspace.js";

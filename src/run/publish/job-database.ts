@@ -1,8 +1,8 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { DuckDbOptions } from "../../database/duckdb.js";
 import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
-import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
 import { problemText } from "../disk-error.js";
 import { pendingDatabase } from "../hold/fence.js";
 import { ifAbsent, isThere } from "../hold/is-there.js";
@@ -36,7 +36,7 @@ export async function replaceDatabase(
   options: DuckDbOptions,
   isDamaged = false,
 ): Promise<string | undefined> {
-  const { inspectDatabase } = await import("../../sinks/duckdb-inspect.js"); // heavy; other formats do without
+  const { inspectDatabase } = await import("../../database/inspect-database.js"); // heavy; other formats do without
   const found = await inspectDatabase(hold.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(hold, found));
   const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
@@ -56,7 +56,7 @@ export async function replaceDatabase(
 export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(hold.own, pendingDatabase);
   if (!(await isThere(pending))) return;
-  const { inspectDatabase } = await import("../../sinks/duckdb-inspect.js");
+  const { inspectDatabase } = await import("../../database/inspect-database.js");
   const [waiting, published] = [await inspectDatabase(pending, options), await inspectDatabase(hold.database, options)];
   if (waiting.state !== "ours") return setPendingAside(hold, log);
   if (published.state === "ours" && !isAfter(waiting.newest, published.newest)) return rm(pending);

@@ -1,11 +1,11 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { buildDatabase } from "../../database/build-database.js";
+import type { DuckDbOptions } from "../../database/duckdb.js";
+import { type RowFile, selectFromFile } from "../../database/select-file.js";
 import { StopError } from "../../errors.js";
-import { allKinds, type Kind } from "../../normalise/columns.js";
+import { allKinds, type Kind } from "../../rows/columns.js";
 import { ByteFacts, LongestRow } from "../../sinks/byte-facts.js";
-import { buildDatabase } from "../../sinks/duckdb.js";
-import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
-import { type RowFile, selectFromFile } from "../../sinks/duckdb-read-file.js";
 import type { DocumentChange, RunRow, RunRows, StagedFile } from "../../sinks/sink.js";
 import { type CheckedManifest, partsOf } from "../../verify/check-manifest.js";
 import { Findings } from "../../verify/findings.js";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import type { DuckDbOptions } from "../../database/duckdb.js";
+import { type Inspected, inspectDatabase } from "../../database/inspect-database.js";
 import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
-import { type Inspected, inspectDatabase } from "../../sinks/duckdb-inspect.js";
-import type { DuckDbOptions } from "../../sinks/duckdb-open.js";
 import { makeOwnFolder } from "../hold/job-folders.js";
 import type { Log } from "../run-options.js";
 import type { Workspace } from "../workspace.js";

@@ -1,5 +1,5 @@
-import { type DuckDbOptions, withDuckDb } from "../../sinks/duckdb-open.js";
-import { selectFromJsonl } from "../../sinks/duckdb-read.js";
+import { type DuckDbOptions, withDuckDb } from "../../database/duckdb.js";
+import { selectFromJsonl } from "../../database/select-jsonl.js";
 import type { PartFile } from "../../sinks/join-parts.js";
 import { isDiskError } from "../disk-error.js";
 import type { DumpedDocument } from "../document-result.js";

@@ -5,7 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
 import { loadRuns, runsAfter } from "../../../src/run/publish/load-runs.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
-import { query } from "../../sinks/query.js";
+import { query } from "../../database/query.js";
 import { startPublishedPlace } from "./published-place.js";
 
 /** Damages a block of rows: the file can be opened as a database, but not read to its end. */

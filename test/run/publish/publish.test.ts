@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
+import { query } from "../../database/query.js";
 import { addChunks } from "../../servers/edits.js";
-import { query } from "../../sinks/query.js";
 import { workOf } from "../job-for.js";
 import { startPublishedPlace } from "./published-place.js";
 

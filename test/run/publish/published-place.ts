@@ -4,9 +4,9 @@ import { onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
 import { type RunResult, runJob } from "../../../src/run/run-job.js";
 import type { RunOptions } from "../../../src/run/run-options.js";
+import { query } from "../../database/query.js";
 import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
-import { query } from "../../sinks/query.js";
 import { jobFile, jobFor, testFolder } from "../job-for.js";
 
 /** A job over a small server, and what became of its files. */

@@ -17,7 +17,7 @@ vi.mock("node:timers/promises", async (original) => (await import("./mocks.js"))
 vi.mock("../../../src/run/hold/lock-holder.js", async (original) =>
   (await import("./mocks.js")).simulatedHolders(await original()),
 );
-vi.mock("../../../src/sinks/duckdb-inspect.js", async (original) =>
+vi.mock("../../../src/database/inspect-database.js", async (original) =>
   (await import("./mocks.js")).simulatedInspection(await original()),
 );
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Kind } from "../../../src/normalise/columns.js";
-import type { DocumentRow } from "../../../src/normalise/document-row.js";
+import type { Kind } from "../../../src/rows/columns.js";
+import type { DocumentRow } from "../../../src/rows/document-row.js";
 import { partPath } from "../../../src/run/document-parts.js";
 import type { Proof } from "../../../src/run/proof.js";
 import type { Call } from "../calls.js";

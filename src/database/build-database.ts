@@ -1,0 +1,110 @@
+import { rm } from "node:fs/promises";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { jsonText } from "../rows/json-text.js";
+import { seal } from "../sinks/seal.js";
+import type { JsonlFile, RunRow, RunRows, Sink } from "../sinks/sink.js";
+import { addStatus } from "./add-status.js";
+import { type DuckDbOptions, sqlText, withDuckDb } from "./duckdb.js";
+import { type HistoryKind, historyKinds } from "./history.js";
+import { attachPrevious, keepPrevious, withPrevious } from "./previous-database.js";
+import { recordChanges } from "./record-changes.js";
+import { selectFromJsonl } from "./select-jsonl.js";
+import { sortDocuments } from "./sort-documents.js";
+import { createTables, tables } from "./tables.js";
+import { createViews } from "./views.js";
+
+export interface DuckDbSinkOptions extends DuckDbOptions {
+  /** The database of earlier runs, if there is one; it is read, never changed. */
+  readonly previous: string | undefined;
+  /** The database to make; put in place by the caller. */
+  readonly target: string;
+  /** Readings of the indexing status that `kbdump status` left waiting. */
+  readonly waiting: readonly JsonlFile[];
+}
+
+/**
+ * The database of the job, made anew beside the old one: what earlier runs know of documents that this run did not read,
+ * what this run read, and the history of both. Somebody who has the old file open is not disturbed: it is copied first,
+ * so that no lock on it is felt.
+ */
+export function duckDbSink(options: DuckDbSinkOptions): Sink {
+  return {
+    format: "duckdb",
+    finish: async ({ jsonl, ...stage }) => {
+      const select: RunRows["select"] = (kind) => {
+        const file = jsonl[kind];
+        return file && selectFromJsonl(kind, file);
+      };
+      await buildDatabase({ ...stage, select }, options);
+      return [];
+    },
+  };
+}
+
+/** Makes the database `options.target`, as duckDbSink says; rejects with the error of DuckDB where rows cannot be loaded. */
+export async function buildDatabase(run: RunRows, options: DuckDbSinkOptions): Promise<void> {
+  await rm(options.target, { force: true });
+  await withPrevious(options.previous, options, async (previous) =>
+    withDuckDb(options.target, options, async (connection) => {
+      await createTables(connection);
+      if (previous) await attachPrevious(connection, previous);
+      await sortDocuments(connection, run, previous !== undefined);
+      if (previous) await keepPrevious(connection, run);
+      await addRun(connection, run, options.waiting);
+      if (previous) await recordChanges(connection, run);
+      if (previous) await connection.run("DETACH previous");
+      await createViews(connection);
+      await connection.run("CHECKPOINT");
+    }),
+  );
+  await seal(options.target);
+}
+
+async function addRun(connection: DuckDBConnection, run: RunRows, waiting: readonly JsonlFile[]): Promise<void> {
+  const id = sqlText(run.run.run_id);
+  for (const kind of historyKinds) await addRows(connection, kind, run);
+  await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
+  if (run.select("document_info")) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
+  await connection.run(`INSERT INTO failed_reads SELECT ${id}, * FROM failed_now`);
+  const fields = run.select("metadata_fields");
+  if (fields) {
+    await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
+    await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
+  }
+  for (const file of waiting) await addStatus(connection, selectFromJsonl("indexing_status", file));
+  const readings = run.select("indexing_status");
+  if (readings) await addStatus(connection, readings);
+  await addDocumentChanges(connection, run);
+  await addRunRow(connection, run.run);
+}
+
+/** The names of documents that are gone are those of their last rows. */
+async function addDocumentChanges(connection: DuckDBConnection, { run, documentChanges = [] }: RunRows): Promise<void> {
+  if (documentChanges.length === 0) return;
+  const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
+  const statement = await connection.prepare(`INSERT INTO document_changes
+    SELECT ${sqlText(run.run_id)}, change, dataset_id, document_id, name
+    FROM (SELECT unnest(from_json($1::JSON, ${types}), recursive := true)) LEFT JOIN document_info USING (dataset_id, document_id)`);
+  statement.bindVarchar(1, jsonText(documentChanges));
+  await statement.run();
+}
+
+/** The rows of a kind, all of them; those of documents that keep an earlier state are taken out again. */
+async function addRows(connection: DuckDBConnection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
+  const [source, id] = [select(kind), sqlText(run.run_id)];
+  const rowsChanged = source
+    ? (await connection.run(`INSERT INTO ${kind} SELECT *, ${id} FROM (${source})`)).rowsChanged
+    : 0;
+  if (rowsChanged !== rows(kind)) throw new Error(`${kind} has ${rowsChanged} rows for ${rows(kind)}`);
+  await connection.run(`DELETE FROM ${kind} c USING passed_over p
+    WHERE c.run_id = ${id} AND c.dataset_id = p.dataset_id AND c.document_id = p.document_id`);
+}
+
+async function addRunRow(connection: DuckDBConnection, run: RunRow): Promise<void> {
+  const types = tables.runs?.columns.map(({ name, type }) => `"${name}": '${type}'`).join(", ");
+  const statement = await connection.prepare(
+    `INSERT INTO runs SELECT unnest(from_json($1::JSON, ${sqlText(`{${types}}`.replaceAll("'", '"'))}))`,
+  );
+  statement.bindVarchar(1, jsonText(run));
+  await statement.run();
+}

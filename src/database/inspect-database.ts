@@ -1,0 +1,102 @@
+import { lstat, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { StopError } from "../errors.js";
+import { copyDatabase } from "./copy-database.js";
+import { type DuckDbOptions, withDuckDb } from "./duckdb.js";
+
+/** The state of the file at the path of a database. */
+export type Inspected =
+  | { readonly state: "absent" }
+  /** Ours, with the id of the newest run in it; null where it has only readings of the indexing status. */
+  | { readonly state: "ours"; readonly newest: string | null }
+  /** A DuckDB database without our tables, or no file at all: it belongs to somebody else. */
+  | { readonly state: "foreign"; readonly what: string }
+  /** A file that DuckDB cannot read. */
+  | { readonly state: "corrupt"; readonly reason: string };
+
+/** Tables that every database of every version of ours has. */
+const markTables = ["chunks", "documents", "runs", "indexing_status"];
+
+/**
+ * Inspects a database without changing it or disturbing its readers. If another process writes to it, inspects a copy. Rejects
+ * if the state cannot be known: no permission, a disk error, a newer version of DuckDB's format.
+ */
+export async function inspectDatabase(path: string, options: DuckDbOptions): Promise<Inspected> {
+  const facts = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error; // no proof that there is none
+  });
+  if (!facts) return { state: "absent" };
+  if (!facts.isFile()) return { state: "foreign", what: "is not a file" };
+  try {
+    return await withDuckDb(path, { ...options, readOnly: true }, look);
+  } catch (error) {
+    if (isCorruption(error)) return { state: "corrupt", reason: reasonOf(error, path) };
+    return inspectCopy(path, options);
+  }
+}
+
+/** For a file that is open for writing elsewhere, or has an unreadable log beside it. */
+async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspected> {
+  try {
+    return await withCopy(path, options, look);
+  } catch (error) {
+    if (isCorruption(error)) return { state: "corrupt", reason: reasonOf(error, copyFor(options)) };
+    throw error;
+  }
+}
+
+/** Opens a copy of a database, and removes it afterwards: another process may be writing to the file itself. */
+async function withCopy<T>(
+  path: string,
+  options: DuckDbOptions,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const copy = copyFor(options);
+  try {
+    await copyDatabase(path, copy, options);
+    return await withDuckDb(copy, options, work);
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
+
+async function look(connection: DuckDBConnection): Promise<Inspected> {
+  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+  const names = new Set(found.getRowsJson().map(([name]) => name));
+  if (markTables.some((name) => !names.has(name))) return { state: "foreign", what: "has no tables of kbdump" };
+  const [row] = (await connection.runAndReadAll("SELECT max(run_id) FROM runs")).getRowsJson();
+  return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
+}
+
+/** Whether every block of the tables can be read. Reads a copy; takes as long as reading the whole database. */
+export async function isReadable(path: string, options: DuckDbOptions): Promise<boolean> {
+  const readAll = async (connection: DuckDBConnection) => {
+    const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+    for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
+  };
+  try {
+    await withCopy(path, options, readAll);
+    return true;
+  } catch (error) {
+    if (isCorruption(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether an error of DuckDB means that the file is damaged or unreadable. */
+export function isCorruption(error: unknown): boolean {
+  if (error instanceof StopError) return isCorruption(error.cause);
+  if (!(error instanceof Error)) return false;
+  return /Input\/output error|not a valid DuckDB database|Corrupt database file|not read enough bytes|failed to deserialize|^Serialization Error|^INTERNAL Error/i.test(
+    error.message,
+  );
+}
+
+function reasonOf(error: unknown, path: string): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split("\n", 1)[0]?.replaceAll(`"${resolve(path)}"`, "it") ?? "";
+}

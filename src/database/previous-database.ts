@@ -1,0 +1,85 @@
+import { rm } from "node:fs/promises";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { StopError } from "../errors.js";
+import type { Stage } from "../sinks/sink.js";
+import { copyDatabase } from "./copy-database.js";
+import { type DuckDbOptions, sqlPath, sqlText } from "./duckdb.js";
+import { histories, historyKinds } from "./history.js";
+import { createTables, tables } from "./tables.js";
+
+/** The database of earlier runs. */
+export interface Previous {
+  readonly path: string;
+  /** Ours alone. */
+  readonly copy: string;
+}
+
+/** Runs `work` with a copy of the database at `path`, if there is one, beside `target`, and removes the copy. */
+export async function withPrevious(
+  path: string | undefined,
+  options: DuckDbOptions & { readonly target: string },
+  work: (previous?: Previous) => Promise<void>,
+): Promise<void> {
+  if (path === undefined) return work();
+  const copy = `${options.target}.previous`;
+  try {
+    await copyDatabase(path, copy, options);
+    await work({ path, copy });
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+const noneIn = (table: string) =>
+  `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
+const notReadNow = noneIn("read_now");
+
+/** Attaches the database of earlier runs as `previous`; tables and columns that it lacks are made in the copy, which is ours. */
+export async function attachPrevious(connection: DuckDBConnection, { path, copy }: Previous): Promise<void> {
+  await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
+  if (await lacksColumns(connection, path)) await createTables(connection, "previous.main.");
+}
+
+/**
+ * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
+ * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
+ */
+export async function keepPrevious(
+  connection: DuckDBConnection,
+  { run, withoutChildren }: Pick<Stage, "run" | "withoutChildren">,
+): Promise<void> {
+  const otherRun = `run_id <> ${sqlText(run.run_id)}`;
+  const kept: Readonly<Record<string, string>> = {
+    chunks: notReadNow,
+    child_chunks: withoutChildren ? "true" : notReadNow,
+    documents: notReadNow,
+    document_info: noneIn("listed_now"),
+    runs: otherRun,
+    failed_reads: otherRun,
+    document_changes: otherRun,
+  };
+  for (const name of Object.keys(tables)) {
+    if (historyKinds.some((kind) => histories[kind].table === name)) continue; // with what this run adds, in one go
+    const where = kept[name] ?? "true";
+    await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
+  }
+}
+
+/** The database of earlier runs may lack columns of ours, but must have none that we would lose. */
+async function lacksColumns(connection: DuckDBConnection, path: string): Promise<boolean> {
+  const result = await connection.runAndReadAll(
+    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'previous' AND schema_name = 'main'",
+  );
+  const found = new Set(result.getRowsJson().map(([table, column]) => `${table}.${column}`));
+  const known = Object.entries(tables).map(([table, { columns }]) => ({
+    table,
+    names: columns.map(({ name }) => name),
+  }));
+  for (const { table, names } of known) {
+    const extra = [...found].find(
+      (each) => each.startsWith(`${table}.`) && !names.includes(each.slice(table.length + 1)),
+    );
+    if (extra) throw new StopError(`${path} has a column that this kbdump does not know, ${extra}: use a newer one`);
+  }
+  return known.some(({ table, names }) => names.some((name) => !found.has(`${table}.${name}`)));
+}

@@ -1,0 +1,118 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Column, columns, type Kind } from "../rows/columns.js";
+import { sqlText } from "./duckdb.js";
+import { type HistoryKind, histories } from "./history.js";
+import { sqlTypes } from "./select-jsonl.js";
+
+interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly about: string;
+  /** How the column is compressed; DuckDB chooses where it is not said. */
+  readonly compression?: string;
+}
+
+interface Table {
+  readonly about: string;
+  readonly columns: readonly TableColumn[];
+}
+
+const runId: TableColumn = { name: "run_id", type: "VARCHAR", about: "the run that read this row" };
+
+const sqlColumn = ({ name, type, about }: Column): TableColumn => ({ name, type: sqlTypes[type], about });
+const state = (kind: Kind, about: string): Table => ({ about, columns: [...columns[kind].map(sqlColumn), runId] });
+const column = (name: string, type: string, about: string): TableColumn => ({ name, type, about });
+
+const readRun = column("run_id", "VARCHAR", "the run that saw the change");
+
+/** Texts stand in few rows of a table of changes, and DuckDB, which looks at some of the rows only, may leave them as they are. */
+const compressed = (each: TableColumn): TableColumn =>
+  ["content", "sign_content"].includes(each.name) ? { ...each, compression: "fsst" } : each;
+
+/** A table of changes: the columns of the kind hold what was before. */
+const changes = (kind: HistoryKind, about: string): Table => ({
+  about,
+  columns: [
+    readRun,
+    column("change", "VARCHAR", `added, removed, ${histories[kind].changes.map(([name]) => name).join(", ")} or other`),
+    column("differs", "VARCHAR[]", "columns that were different afterwards; null for what was added or removed"),
+    column("lineage", "BIGINT", "a number that the row keeps over all of its changes, also when it gets a new id"),
+    ...histories[kind].ids.map((id) => column(`new_${id}`, "VARCHAR", `${id} after a re-index that replaced it`)),
+    ...columns[kind].map(sqlColumn).map(compressed),
+  ],
+});
+
+/** The tables of `<job>.duckdb`, by name. */
+export const tables: Readonly<Record<string, Table>> = {
+  chunks: state("chunks", "the newest good state of every chunk that the job ever read"),
+  child_chunks: state("child_chunks", "the newest good state of every child chunk; segment_id is chunks.id"),
+  documents: state("documents", "every document that was read, as of its newest good read"),
+  metadata_fields: state("metadata_fields", "the built-in metadata fields of every dataset"),
+  document_info: state(
+    "document_info",
+    "what the service lists of every document that it was asked for, as of the last time",
+  ),
+  indexing_status: {
+    about: "every reading of the indexing status of the batches; grows with every run and every kbdump status",
+    columns: columns.indexing_status.map(sqlColumn),
+  },
+  runs: {
+    about: "a row per run",
+    columns: [
+      column("run_id", "VARCHAR", "UTC time that sorts; the name of the run folder"),
+      column("status", "VARCHAR", "complete or partial"),
+      column("started_at", "TIMESTAMP", "when the run began, UTC"),
+      column("finished_at", "TIMESTAMP", "when everything was read, UTC"),
+      column("base_url", "VARCHAR", "the service"),
+      column("tool_version", "VARCHAR", "the kbdump that ran"),
+      column("documents", "BIGINT", "documents of the run, failed ones included"),
+      column("chunks", "BIGINT", "chunks read"),
+      column("child_chunks", "BIGINT", "child chunks read"),
+      column("requests_sent", "BIGINT", "requests, repeated ones included"),
+      column("requests_retried", "BIGINT", "requests sent again"),
+      column("warnings", "VARCHAR[]", "what was not as it should be"),
+      column(
+        "changes",
+        "BIGINT",
+        "rows of this run in chunk_changes and child_chunk_changes; null: none were looked for",
+      ),
+    ],
+  },
+  chunk_changes: changes(
+    "chunks",
+    "a row per chunk that a run added, removed or changed, with what it was before: all of it where it was removed or its text changed, else what differs",
+  ),
+  child_chunk_changes: changes("child_chunks", "a row per child chunk that a run added, removed or changed, likewise"),
+  failed_reads: {
+    about: "a row per document that a run could not read well: what was known of it before is kept",
+    columns: [column("run_id", "VARCHAR", "the run that tried"), ...columns.documents.map(sqlColumn)],
+  },
+  document_changes: {
+    about: "a row per document that a run found to be new, or not listed any more, compared with the run before",
+    columns: [
+      column("run_id", "VARCHAR", "the run that saw the change"),
+      column("change", "VARCHAR", "new or vanished"),
+      column("dataset_id", "VARCHAR", "the dataset (knowledge base)"),
+      column("document_id", "VARCHAR", "the document; what was last read of a vanished one stays in the other tables"),
+      column("name", "VARCHAR", "the name of the document, as it was listed last"),
+    ],
+  },
+};
+
+/** Makes the tables and columns that are not there yet, each with a comment; `into` is a database and a dot, or nothing. */
+export async function createTables(connection: DuckDBConnection, into = ""): Promise<void> {
+  const statements = Object.entries(tables).flatMap(([table, { about, columns }]) => {
+    const name = `${into}${table}`;
+    return [
+      `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`,
+      `COMMENT ON TABLE ${name} IS ${sqlText(about)}`,
+      ...columns.map((each) => `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS "${each.name}" ${each.type}`),
+      ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`),
+    ];
+  });
+  await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
+}
+
+function definition({ name, type, compression }: TableColumn): string {
+  return `"${name}" ${type}${compression ? ` USING COMPRESSION ${compression}` : ""}`;
+}

@@ -1,0 +1,46 @@
+import { jsonText } from "../rows/json-text.js";
+import type { Row } from "../rows/row-from-record.js";
+
+/** How far a document is, as far as somebody who waits for it is concerned. */
+export type DocumentState = "working" | "paused" | "completed" | "error";
+
+/** The state that a row of `indexing_status` tells. Stages are open: one that nobody knows is work. */
+export function stateOf({ indexing_status: status }: Row): DocumentState {
+  return status === "completed" || status === "error" || status === "paused" ? status : "working";
+}
+
+/** The chunks of a document that are done, and of how many; undefined where nothing is counted, as right after an update. */
+export interface Counts {
+  readonly done: number;
+  readonly total: number;
+}
+
+export function countsOf({ completed_segments: done, total_segments: total }: Row): Counts | undefined {
+  if (typeof done !== "number" || typeof total !== "number" || total <= 0) return undefined;
+  return { done: Math.max(0, Math.min(done, total)), total };
+}
+
+/** What changes while a document is worked on; `extra` may hold anything, such as the time of the answer. */
+const moving = [
+  "indexing_status",
+  "processing_started_at",
+  "parsing_completed_at",
+  "cleaning_completed_at",
+  "splitting_completed_at",
+  "completed_at",
+  "paused_at",
+  "error",
+  "stopped_at",
+  "completed_segments",
+  "total_segments",
+];
+
+/** Whether a document has come further, or at least elsewhere, from one reading to the next. */
+export function hasMoved(before: Row, after: Row): boolean {
+  return moving.some((name) => jsonText(before[name]) !== jsonText(after[name]));
+}
+
+/** Whether a reading says anything else than the one before, apart from when it was. */
+export function hasChanged(before: Row, after: Row): boolean {
+  return jsonText({ ...before, captured_at: null }) !== jsonText({ ...after, captured_at: null });
+}

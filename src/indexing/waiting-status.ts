@@ -1,0 +1,62 @@
+import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Row } from "../rows/row-from-record.js";
+import { type Hold, type JobFolders, makeFolder } from "../run/hold/job-folders.js";
+import { readRegular } from "../run/hold/regular-file.js";
+import { ByteFacts } from "../sinks/byte-facts.js";
+import { encodeLines } from "../sinks/encode-lines.js";
+import { flush } from "../sinks/flush.js";
+import { jsonlText } from "../sinks/jsonl.js";
+import type { JsonlFile } from "../sinks/sink.js";
+
+/** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
+export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  await makeFolder(waiting);
+  const path = join(waiting, `${name}-${process.pid}.jsonl`);
+  const part = `${path}.part`;
+  try {
+    await writeFile(part, encodeLines(jsonlText.texts("indexing_status", rows)), { mode: 0o600 });
+    await flush(part);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }); // a full disk needs the room
+    throw error;
+  }
+}
+
+/** The files of the readings that wait, oldest first. */
+export async function waitingFiles({ waiting }: JobFolders): Promise<readonly string[]> {
+  const names = (await readdir(waiting)).filter((name) => name.endsWith(".jsonl")).sort();
+  return names.map((name) => join(waiting, name));
+}
+
+/** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
+export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly JsonlFile[]> {
+  if (paths.length === 0) return [];
+  const facts = new ByteFacts();
+  const file = await open(target, "w", 0o600);
+  try {
+    for (const path of paths) {
+      const bytes = await readRegular(path); // what one poll told
+      facts.add(bytes);
+      await file.writeFile(bytes);
+    }
+  } finally {
+    await file.close();
+  }
+  return [{ path: target, ...facts.facts }];
+}
+
+/**
+ * Removes waiting readings once the database that holds them is published. Each is renamed into our own folder first, so that a
+ * fenced run removes none. The next run reads a reading again that cannot be removed, and adds none twice.
+ */
+export async function removeWaiting(paths: readonly string[], hold: Hold): Promise<void> {
+  for (const path of paths) {
+    const target = join(hold.own, basename(path));
+    await rename(path, target)
+      .then(() => rm(target))
+      .catch(() => {});
+  }
+}

@@ -1,0 +1,40 @@
+import { jsonText } from "../rows/json-text.js";
+import type { Row } from "../rows/row-from-record.js";
+import { durationText, type Paint, terminalText } from "./text.js";
+
+/** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
+export function renderStatusTable(rows: readonly Row[], now: number, paint: Paint): string {
+  const head = ["document", "status", "done", "age", "error"];
+  const cells = rows.map((row) => [
+    terminalText(String(row.document_id)),
+    terminalText(String(row.indexing_status ?? "unknown"), 30),
+    percentText(row.completed_segments, row.total_segments),
+    ageText(row.processing_started_at, now),
+    row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
+  ]);
+  const widths = head.map((title, at) =>
+    cells.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), title.length),
+  );
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [paint.faint(line(head)), ...cells.map((texts) => coloured(line(texts), texts[1], paint))].join("\n");
+}
+
+function coloured(line: string, status: string | undefined, paint: Paint): string {
+  if (status === "completed") return paint.good(line);
+  return status === "error" ? paint.bad(line) : line;
+}
+
+/** `40 %`; a dash as long as the service counts nothing, as it does right after an update. */
+function percentText(done: unknown, total: unknown): string {
+  if (typeof done !== "number" || typeof total !== "number" || total <= 0) return "–";
+  return `${Math.floor((100 * Math.min(done, total)) / total)} %`;
+}
+
+/** Time since processing began, which tells what is stuck. */
+function ageText(startedAt: unknown, now: number): string {
+  return typeof startedAt === "string" ? durationText(now - Date.parse(startedAt)) : "–";
+}

@@ -1,0 +1,56 @@
+import { styleText } from "node:util";
+import { jsonText } from "../rows/json-text.js";
+
+/** Colours for a terminal, or none. */
+export interface Paint {
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly strong: (text: string) => string;
+  readonly faint: (text: string) => string;
+}
+
+/** We decide ourselves what is a terminal; styleText would look at stdout. */
+const painted = (format: Parameters<typeof styleText>[0]) => (text: string) =>
+  styleText(format, text, { validateStream: false });
+const plain = (text: string) => text;
+
+/** Colours only where they are wanted: on a terminal, and never with NO_COLOR. */
+export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
+  if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
+    return { good: plain, bad: plain, strong: plain, faint: plain };
+  return { good: painted("green"), bad: painted("red"), strong: painted("bold"), faint: painted("dim") };
+}
+
+/** `5,012 chunks`, `1 chunk`. */
+export function countText(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+/** `1.2 MB`, in powers of 1,000. */
+export function bytesText(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
+/** `0.8 s`, `2 min 5 s`, `3 h 12 min`, `4 d 2 h`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
+}
+
+/** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
+export function jsonLine(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return jsonText(value).replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
+}
+
+/** Text of the service on one line of a terminal: control characters cannot move the cursor or recolour what follows. */
+export function terminalText(text: string, length = 200): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  return line.length > length ? `${line.slice(0, length).toWellFormed()}…` : line;
+}

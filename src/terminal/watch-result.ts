@@ -1,0 +1,30 @@
+import type { WatchedStatus } from "../indexing/watch-status.js";
+import { renderStatusTable } from "./status-table.js";
+import { countText, durationText, type Paint, terminalText } from "./text.js";
+
+/** How a watch ended, for people. `now` is in milliseconds. */
+export function renderWatchResult(result: WatchedStatus, now: number, paint: Paint): string {
+  const { rows, seconds, readings, database, added } = result;
+  const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
+  const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
+  const place = added ? "added to" : "waiting for the next run, which adds them to";
+  return [
+    `${paint.strong(verdict)}: ${facts}`,
+    "",
+    ...(rows.length > 0 ? [renderStatusTable(rows, now, paint), ""] : []),
+    ...(readings > 0 ? [`${place} ${terminalText(database)}`] : ["nothing was read"]),
+  ].join("\n");
+}
+
+const verdicts = { error: "ended with errors", timeout: "not completed in time" } as const;
+
+/** Why a watch ended before everything was completed; `timeout` in milliseconds. */
+export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
+  const ended = new Set(["completed", "error"]);
+  const open = rows.filter(({ indexing_status }) => !ended.has(String(indexing_status)));
+  const what =
+    rows.length === 0
+      ? "no batch could be read"
+      : `${countText(open.length, "document")} of ${rows.length} ${open.length === 1 ? "has" : "have"} not ended`;
+  return `${what} within ${durationText(timeout)}; --timeout sets how long is waited`;
+}

@@ -1,0 +1,102 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { duckDbSink } from "../../src/database/build-database.js";
+import type { Row } from "../../src/rows/row-from-record.js";
+import { encodeLines } from "../../src/sinks/encode-lines.js";
+import { jsonlText } from "../../src/sinks/jsonl.js";
+import type { JsonlFile, RunRow } from "../../src/sinks/sink.js";
+import { plainFolder } from "../sinks/folder.js";
+import { databaseOf, duckDbOptions } from "../sinks/formats.js";
+import { stageOf, type Tables } from "../sinks/stage.js";
+import { query } from "./query.js";
+
+export const dataset = "7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Rows with what a test is about; the other columns are null. */
+export const chunk = (document_id: string, id: string, more: Fields = {}): Row => ({
+  dataset_id: dataset,
+  document_id,
+  id,
+  ...more,
+});
+export const child = (document_id: string, segment_id: string, id: string): Row => ({
+  dataset_id: dataset,
+  document_id,
+  segment_id,
+  id,
+});
+export const read = (document_id: string, status = "complete", more: Fields = {}): Row => ({
+  dataset_id: dataset,
+  document_id,
+  status,
+  ...more,
+});
+export const field = (dataset_id: string, position: number, name: string): Row => ({
+  dataset_id,
+  position,
+  name,
+  type: "string",
+});
+export const reading = (captured_at: string, document_id: string, more: Fields = {}): Row => ({
+  captured_at,
+  dataset_id: dataset,
+  batch: "b",
+  document_id,
+  ...more,
+});
+
+/** The database of a job, renewed run by run as a run renews it: built aside and put in its place. */
+export class JobDatabase {
+  readonly folder: string;
+  readonly path: string;
+  #exists = false;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.path = join(folder, "job.duckdb");
+  }
+
+  static async create(): Promise<JobDatabase> {
+    return new JobDatabase(await plainFolder());
+  }
+
+  /** Takes a file that is there already for the database of earlier runs. */
+  adopt(): void {
+    this.#exists = true;
+  }
+
+  /** Gives the folder in which the database was built. */
+  async run(
+    run_id: string,
+    tables: Partial<Tables>,
+    more: { run?: Partial<RunRow>; waiting?: readonly JsonlFile[]; withoutChildren?: boolean } = {},
+  ): Promise<string> {
+    const base = await plainFolder();
+    const stage = await stageOf(base, tables, { run: { ...more.run, run_id }, rowsPerPart: 1000 });
+    const previous = this.#exists ? this.path : undefined;
+    await duckDbSink({
+      ...duckDbOptions(base),
+      previous,
+      target: databaseOf(base),
+      waiting: more.waiting ?? [],
+    }).finish({ ...stage, withoutChildren: more.withoutChildren === true });
+    await rm(`${this.path}.wal`, { force: true }); // as the program does
+    await rename(databaseOf(base), this.path);
+    this.adopt();
+    return join(base, "scratch");
+  }
+
+  query(sql: string): ReturnType<typeof query> {
+    return query(sql, this.path);
+  }
+}
+
+/** Readings of the status in a file of their own, as `kbdump status` leaves them. */
+export async function waitingFile(rows: readonly Row[]): Promise<JsonlFile> {
+  const path = join(await plainFolder(), "waiting.jsonl");
+  const bytes = encodeLines(jsonlText.texts("indexing_status", rows));
+  await writeFile(path, bytes);
+  return { path, longestLine: bytes.length };
+}

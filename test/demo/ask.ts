@@ -1,0 +1,66 @@
+import { afterEach } from "vitest";
+import { type RunningService, type ServiceOptions, startService } from "../../src/demo/start-service.js";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+const running: RunningService[] = [];
+
+/** Starts a service that is closed when the test ends. */
+export async function started(options?: ServiceOptions): Promise<RunningService> {
+  const service = await startService(options);
+  running.push(service);
+  return service;
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.close()));
+});
+
+/** Sends GET with the key of the service, unless `init` says otherwise. */
+export async function ask(service: RunningService, path: string, init: RequestInit = {}): Promise<Answer> {
+  const headers = { authorization: `Bearer ${service.key}` };
+  const response = await fetch(`${service.url}${path}`, { headers, ...init });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** The JSON object of an answer 200. */
+export async function read(service: RunningService, path: string): Promise<Row> {
+  const { status, text } = await ask(service, path);
+  if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+  return rowFrom(JSON.parse(text));
+}
+
+/** The rows of a list on one page. */
+export async function readRows(service: RunningService, path: string): Promise<readonly Row[]> {
+  return rowsFrom((await read(service, path)).data);
+}
+
+/** The rows of a list on all its pages. */
+export async function readAllRows(service: RunningService, path: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let page = 1; ; page++) {
+    const body = await read(service, `${path}?limit=100&page=${page}`);
+    rows.push(...rowsFrom(body.data));
+    if (rows.length >= Number(body.total)) return rows;
+  }
+}
+
+export function rowsFrom(value: unknown): readonly Row[] {
+  if (!Array.isArray(value)) throw new TypeError(`not an array: ${JSON.stringify(value)}`);
+  return value.map(rowFrom);
+}
+
+export function rowFrom(value: unknown): Row {
+  if (!isRow(value)) throw new TypeError(`not an object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

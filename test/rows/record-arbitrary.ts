@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { ExactNumber } from "../../src/client/parse-json.js";
+import { type Column, type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
+import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
+
+/** What kbdump itself knows of a record, of whatever kind. */
+export const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment", batch: "batch" };
+
+/** What it knows of a record of this kind. */
+export function knownOf(kind: Kind): Readonly<Record<string, string>> {
+  const own = columns[kind].filter(({ name, field }) => name in known && !field);
+  return Object.fromEntries(own.map(({ name }) => [name, known[name as keyof typeof known]]));
+}
+
+const ownValue = fc.constantFrom(...Object.values(known));
+
+const rightValues: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
+  text: texts,
+  integer: fc.oneof(fc.maxSafeInteger(), fc.constant(new ExactNumber("9223372036854775807"))),
+  boolean: fc.boolean(),
+  time: fc.oneof(
+    fc.integer({ min: -62135596800, max: 253402300799 }),
+    fc.double({ min: -1e9, max: 1e10, noNaN: true }),
+  ),
+  strings: fc.array(texts),
+  list: fc.array(jsonValues, { maxLength: 3 }),
+  object: jsonValues,
+  any: jsonValues,
+};
+
+/** A record of known fields, mostly right, and fields that no one named, in any order. */
+export function recordsOf(kind: Kind): fc.Arbitrary<Record<string, unknown>> {
+  const field = ({ field = "", type }: Column) =>
+    fc.tuple(fc.constant(field), fc.oneof(rightValues[type], fc.constant(null), jsonValues, numbers, exactNumbers));
+  const named = columns[kind].filter((column) => column.field !== undefined).map(field);
+  const ours = fc.tuple(
+    fc.constantFrom(...Object.keys(known), "extra", "child_chunks"),
+    fc.oneof(jsonValues, ownValue, fc.array(jsonValues)),
+  );
+  const made = fc.tuple(names, jsonValues);
+  return fc.array(fc.oneof(...named, ours, made), { maxLength: 40 }).map((entries) => Object.fromEntries(entries));
+}

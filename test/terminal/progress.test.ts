@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { emptyRunTally, type RunTally } from "../../src/run/run-tally.js";
+import { progressOf, renderBar, renderProgress } from "../../src/terminal/progress.js";
+
+const tallyOf = (facts: Partial<RunTally>): RunTally => ({ ...emptyRunTally(), step: "reading documents", ...facts });
+
+test("documents that have not told their size are taken for average ones", () => {
+  const tally = tallyOf({ documents: 4, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
+  expect(progressOf(tally, 10_000)).toMatchObject({ share: 0.25, left: 30_000 });
+});
+
+test("documents that failed are not waited for", () => {
+  const tally = tallyOf({ documents: 3, documentsBegun: 2, documentsFailed: 1, pagesExpected: 10, pagesDone: 5 });
+  expect(progressOf(tally, 1000)).toMatchObject({ share: 0.5, left: 1000 });
+});
+
+test("nothing is foretold before anything is known, and the share never passes 1", () => {
+  expect(progressOf(tallyOf({ documents: 4 }), 1000)).toMatchObject({ share: undefined, left: undefined });
+  expect(progressOf(tallyOf({ documents: 1, documentsBegun: 1, pagesExpected: 2, pagesDone: 3 }), 1000).share).toBe(1);
+});
+
+test("one line says how long, how far and how fast", () => {
+  const tally = tallyOf({
+    documents: 13,
+    documentsDone: 4,
+    documentsBegun: 13,
+    chunks: 4800,
+    child_chunks: 1,
+    pagesExpected: 10,
+    pagesDone: 5,
+  });
+  tally.requests.answered = 2360;
+  expect(renderProgress(progressOf(tally, 10_000))).toBe(
+    "10.0 s left · 4/13 documents · 4,800 chunks · 1 child chunk · 236 requests/s",
+  );
+  expect(renderProgress(progressOf({ ...tally, step: "writing duckdb", pagesDone: 10 }, 10_000))).toMatch(
+    /^writing duckdb · 4\/13/,
+  );
+});
+
+test("a bar is as wide with every share", () => {
+  expect(renderBar(0.5, 10)).toBe("━━━━━╌╌╌╌╌  50 %");
+  const widths = [undefined, 0, 0.01, 0.999, 1].map((share) => renderBar(share, 10).length);
+  expect(new Set(widths).size).toBe(1);
+});

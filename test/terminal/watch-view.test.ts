@@ -1,0 +1,120 @@
+import { stripVTControlCharacters } from "node:util";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { emptyWatchTally } from "../../src/indexing/watch-options.js";
+import { openWatchView } from "../../src/terminal/watch-view.js";
+import { indexing, poll } from "./watched.js";
+
+const now = Date.parse("2026-11-20T02:00:00Z");
+beforeEach(() => {
+  vi.useFakeTimers({ now, toFake: ["setInterval", "clearInterval", "Date", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean } = {}) {
+  const written: string[] = [];
+  const output = { isTTY, columns: 60, rows: 10, write: (text: string) => written.push(text) };
+  const tally = emptyWatchTally();
+  const view = openWatchView(tally, { output, env: { NO_COLOR: "1" }, format: "text", quiet: false, ...more });
+  return {
+    written,
+    tally,
+    view,
+    poll: (...rows: Parameters<typeof poll>[2][]) => view.polled(poll(tally, Date.now(), ...rows)),
+  };
+}
+
+const tokens = /\n|\r|ESC\[\d+A|ESC\[J|(?:(?!ESC)[^\n\r])+/g;
+
+/** What a terminal shows after all that was written: it knows newline, return, up and clear-below. */
+function screenOf(written: readonly string[]): readonly string[] {
+  const lines: string[] = [""];
+  let row = 0;
+  for (const [token] of written.join("").replaceAll("\x1b", "ESC").matchAll(tokens)) {
+    if (token === "\n") {
+      row++;
+      lines[row] ??= "";
+    } else if (token.endsWith("A") && token.startsWith("ESC")) row -= Number(token.slice(4, -1));
+    else if (token === "ESC[J") lines.splice(row, lines.length, "");
+    else if (token !== "\r") lines[row] += token;
+  }
+  return lines;
+}
+
+test("on a terminal a block is drawn over, what is said stands above it, and it is gone at the end", () => {
+  const { written, view, poll } = open(true);
+  poll(indexing("one", 2), indexing("two", 4));
+  expect(screenOf(written)).toEqual([
+    "0 of 2 documents completed",
+    expect.stringMatching(/^one .*25 %/),
+    expect.stringMatching(/^two .*50 %/),
+  ]);
+  view.log("warn", "odd \u001b[2J thing");
+  vi.advanceTimersByTime(5_000);
+  poll(indexing("one", 4), { document_id: "two", indexing_status: "completed" });
+  expect(screenOf(written)).toEqual([
+    "warning: odd  [2J thing",
+    "1 of 2 documents completed · 10.0 s left",
+    expect.stringMatching(/^one .*50 %.*10\.0 s left/),
+  ]);
+  view.close();
+  expect(screenOf(written)).toEqual(["warning: odd  [2J thing", ""]);
+  const before = written.length;
+  vi.advanceTimersByTime(60_000);
+  expect(written).toHaveLength(before);
+});
+
+test("elsewhere a line for another stage, and every ten seconds how far it is", () => {
+  const { written, view, poll } = open(false);
+  poll(indexing("one", 2), { document_id: "two", indexing_status: "waiting" });
+  poll(indexing("one", 3), { document_id: "two", indexing_status: "waiting" });
+  poll(indexing("one", 4), { document_id: "two", indexing_status: "completed" });
+  view.log("info", "said");
+  vi.advanceTimersByTime(10_000);
+  view.close();
+  expect(written).toEqual([
+    "document one: indexing · 2 of 8 chunks, 25 %\n",
+    "document two: waiting\n",
+    "document two: completed\n",
+    "said\n",
+    "document one: indexing · 4 of 8 chunks, 50 % · 20.0 s left\n",
+  ]);
+  expect(written.join("")).toBe(stripVTControlCharacters(written.join("")));
+});
+
+test("of many that come to another stage at once ten are named", () => {
+  const { written, poll } = open(false);
+  poll(...Array.from({ length: 5_000 }, (_each, n) => indexing(`d${n}`, 1)));
+  expect(written).toHaveLength(11);
+  expect(written.at(-1)).toBe("… and 4,990 more documents came to another stage\n");
+});
+
+test("JSON: a line for every reading that tells something new, and for what is said", () => {
+  const { written, view, poll } = open(true, { format: "json" });
+  poll(indexing("one", 2));
+  poll(indexing("one", 2));
+  poll(indexing("one", 4));
+  view.log("warn", "odd \u009b2J thing");
+  vi.advanceTimersByTime(10_000);
+  view.close();
+  const lines = written.map((line) => JSON.parse(line));
+  const time = "2026-11-20T02:00:00.000Z";
+  const reading = { time, level: "info", message: "reading", dataset_id: "set", batch: "b", document_id: "one" };
+  const said = { indexing_status: "indexing", total_segments: 8, left: null };
+  expect(lines).toEqual([
+    { ...reading, ...said, completed_segments: 2, share: 0.25 },
+    { ...reading, ...said, completed_segments: 4, share: 0.5 },
+    { time, level: "warn", message: "odd \u009b2J thing" },
+    { ...lines[3], message: "progress", documents: 1, completed: 0, failed: 0, left: 20_000 },
+  ]);
+  expect(written.join("")).not.toContain("\u009b");
+});
+
+test("quiet: nothing at all", () => {
+  const { written, view, poll } = open(true, { quiet: true });
+  poll(indexing("one", 2));
+  view.log("warn", "said");
+  view.close();
+  expect(written).toEqual([]);
+});
