@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 const order = [
   "errors.ts",
   "file-error.ts",
+  "disk-error.ts",
   "tool.ts",
   "job",
   "client",
@@ -13,6 +14,7 @@ const order = [
   "rows",
   "match",
   "sinks",
+  "dump",
   "database",
   "notify",
   "keep",

@@ -2,14 +2,14 @@ import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { copyWithStatus } from "../database/add-status.js";
 import { inspectDatabase } from "../database/inspect-database.js";
+import { isDiskError, sayDiskError } from "../disk-error.js";
 import { BusyError, LostError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { isDiskError, sayDiskError } from "../run/disk-error.js";
-import { withHold } from "../run/hold/hold.js";
-import { type Hold, makeOwnFolder } from "../run/hold/job-folders.js";
 import { currentDatabase, databaseOptions, newDatabase, replaceDatabase } from "../run/publish/job-database.js";
 import { mendPending } from "../run/publish/mend-published.js";
 import type { Log } from "../run/run-options.js";
+import { withHold } from "../run/work/hold.js";
+import { type Hold, makeOwnFolder } from "../run/work/job-folders.js";
 import { joinWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 
 /** Above this size, in bytes, a database is not copied for the sake of a few rows. */

@@ -1,9 +1,9 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { runIdFrom } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
 import type { RowOptions } from "../rows/row-from-record.js";
-import type { JobFolders } from "../run/hold/job-folders.js";
-import { runIdFrom } from "../run/run-id.js";
 import type { Log } from "../run/run-options.js";
+import type { JobFolders } from "../run/work/job-folders.js";
 import { endsWatch } from "./ends-watch.js";
 import { type Outage, outageAfter } from "./outage.js";
 import { type BatchReading, type BatchRef, failureText, readBatches } from "./read-batches.js";

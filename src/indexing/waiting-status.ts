@@ -1,8 +1,8 @@
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Row } from "../rows/row-from-record.js";
-import { type Hold, type JobFolders, makeFolder } from "../run/hold/job-folders.js";
-import { readRegular } from "../run/hold/regular-file.js";
+import { type Hold, type JobFolders, makeFolder } from "../run/work/job-folders.js";
+import { readRegular } from "../run/work/regular-file.js";
 import { ByteFacts } from "../sinks/byte-facts.js";
 import { encodeLines } from "../sinks/encode-lines.js";
 import { flush } from "../sinks/flush.js";

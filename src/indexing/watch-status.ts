@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { sayDiskError } from "../disk-error.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
 import { type Drift, DriftCount } from "../rows/drift.js";
 import type { Row } from "../rows/row-from-record.js";
-import { sayDiskError } from "../run/disk-error.js";
-import { foldersOf, refuseLinks } from "../run/hold/job-folders.js";
 import { type RunOptions, withDefaults } from "../run/run-options.js";
 import { withClient } from "../run/with-client.js";
+import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
 import { addWaiting } from "./add-waiting.js";
 import { Poll } from "./poll.js";
 import { batchesOf } from "./read-batches.js";

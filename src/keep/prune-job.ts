@@ -1,11 +1,11 @@
+import { problemText } from "../disk-error.js";
 import { UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { problemText } from "../run/disk-error.js";
-import { withHold } from "../run/hold/hold.js";
-import { isThere } from "../run/hold/is-there.js";
-import { foldersOf, refuseLinks } from "../run/hold/job-folders.js";
 import { mendPublished } from "../run/publish/mend-published.js";
 import type { Log, RunOptions } from "../run/run-options.js";
+import { withHold } from "../run/work/hold.js";
+import { isThere } from "../run/work/is-there.js";
+import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
 import type { Workspace } from "../run/workspace.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
 

@@ -1,12 +1,12 @@
 import { lstat, readlink, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { problemText } from "../disk-error.js";
 import type { Job, Keep } from "../job/job.js";
-import { problemText } from "../run/disk-error.js";
-import { isThere } from "../run/hold/is-there.js";
-import { type Hold, type JobFolders, makeOwnFolder } from "../run/hold/job-folders.js";
-import { clearRemoved, removedFolder } from "../run/hold/remove-from.js";
 import { pointLatest } from "../run/publish/latest.js";
 import type { Log } from "../run/run-options.js";
+import { isThere } from "../run/work/is-there.js";
+import { type Hold, type JobFolders, makeOwnFolder } from "../run/work/job-folders.js";
+import { clearRemoved, removedFolder } from "../run/work/remove-from.js";
 import { flush } from "../sinks/flush.js";
 import { type Decision, decideRuns } from "./decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "./past-runs.js";

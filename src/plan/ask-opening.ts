@@ -3,9 +3,9 @@ import type { RequestTally } from "../client/request-tally.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
 import { captureStatus } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
-import { discoverDocuments } from "../run/discover-documents.js";
-import type { Discovery } from "../run/discovery.js";
-import { readMetadataFields } from "../run/read-metadata-fields.js";
+import { discoverDocuments } from "../run/discover/discover-documents.js";
+import type { Discovery } from "../run/discover/discovery.js";
+import { readMetadataFields } from "../run/discover/read-metadata-fields.js";
 
 /** What a run asks before it reads documents, and after. */
 export interface Opening {

@@ -1,7 +1,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Job } from "../job/job.js";
-import { foldersOf } from "../run/hold/job-folders.js";
+import { foldersOf } from "../run/work/job-folders.js";
 import type { PlanDisk } from "./job-plan.js";
 import type { Written } from "./written.js";
 

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { findEarlierWork } from "../run/earlier-work.js";
-import { foldersOf } from "../run/hold/job-folders.js";
-import { readLock, refuseHeld } from "../run/hold/lock-file.js";
+import { foldersOf } from "../run/work/job-folders.js";
+import { readLock, refuseHeld } from "../run/work/lock-file.js";
 
 /** What other runs of the job mean for the next one. */
 export interface EarlierRun {

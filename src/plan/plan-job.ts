@@ -1,7 +1,7 @@
 import { LookAhead } from "../crawl/look-ahead.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { documentsOf } from "../run/discovery.js";
+import { documentsOf } from "../run/discover/discovery.js";
 import { type RunOptions, withDefaults } from "../run/run-options.js";
 import { withClient } from "../run/with-client.js";
 import { AnswerLog } from "./answer-log.js";

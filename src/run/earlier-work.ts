@@ -1,17 +1,17 @@
 import type { Dirent } from "node:fs";
 import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isRunId, newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
-import { discoveryFile } from "./discovery.js";
-import { isThere } from "./hold/is-there.js";
-import type { Hold, JobFolders } from "./hold/job-folders.js";
-import { removeFrom } from "./hold/remove-from.js";
-import { readJsonFile, readSharedJson, writeJsonFile } from "./json-file.js";
+import { discoveryFile } from "./discover/discovery.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
 import { requestFile } from "./request-sum.js";
-import { isRunId, newRunId } from "./run-id.js";
 import type { Log } from "./run-options.js";
+import { isThere } from "./work/is-there.js";
+import type { Hold, JobFolders } from "./work/job-folders.js";
+import { readJsonFile, readSharedJson, writeJsonFile } from "./work/json-file.js";
+import { removeFrom } from "./work/remove-from.js";
 
 export interface EarlierOptions {
   readonly now: () => Date;

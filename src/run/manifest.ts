@@ -2,9 +2,9 @@ import type { Job } from "../job/job.js";
 import type { Counts } from "../rows/columns.js";
 import type { DocumentRow } from "../rows/document-row.js";
 import type { StagedFile } from "../sinks/sink.js";
-import type { ChildLists } from "./child-lists-read.js";
-import type { DiscoveredIds } from "./discovered.js";
-import type { DocumentProof } from "./proof.js";
+import type { DiscoveredIds } from "./discover/discovered.js";
+import type { ChildLists } from "./documents/child-lists-read.js";
+import type { DocumentProof } from "./documents/proof.js";
 import type { RequestSum } from "./request-sum.js";
 
 /** What a run was and what it left; the last file of a run folder. */

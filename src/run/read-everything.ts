@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
 import { captureStatus } from "../indexing/capture-status.js";
-import { discoverDocuments } from "./discover-documents.js";
-import { type Discovery, discoveryFile, discoveryFrom } from "./discovery.js";
-import { readJsonFile, writeJsonFile } from "./json-file.js";
-import { lookAheadOf, type ReadOptions, readDocuments } from "./read-documents.js";
-import { readMetadataFields } from "./read-metadata-fields.js";
+import { discoverDocuments } from "./discover/discover-documents.js";
+import { type Discovery, discoveryFile, discoveryFrom } from "./discover/discovery.js";
+import { readMetadataFields } from "./discover/read-metadata-fields.js";
+import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import { readOnce } from "./read-once.js";
 import type { Reading } from "./reading.js";
 import { readingDocuments } from "./run-tally.js";
+import { readJsonFile, writeJsonFile } from "./work/json-file.js";
 
 /**
  * Asks for everything that the job means, in this order: lists, status, documents and metadata fields, the lists of documents

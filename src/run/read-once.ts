@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { StatusReading } from "../indexing/capture-status.js";
-import { readJsonFile, writeJsonFile } from "./json-file.js";
-import type { FieldsReading } from "./read-metadata-fields.js";
+import type { FieldsReading } from "./discover/read-metadata-fields.js";
+import { readJsonFile, writeJsonFile } from "./work/json-file.js";
 
 type OnceRead = StatusReading | FieldsReading;
 

@@ -4,9 +4,9 @@ import type { Job } from "../job/job.js";
 import type { Counts } from "../rows/columns.js";
 import type { DocumentRow } from "../rows/document-row.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
-import type { Discovery } from "./discovery.js";
-import type { DumpedDocument } from "./document-result.js";
-import type { FieldsReading } from "./read-metadata-fields.js";
+import type { Discovery } from "./discover/discovery.js";
+import type { FieldsReading } from "./discover/read-metadata-fields.js";
+import type { DumpedDocument } from "./documents/document-result.js";
 import { statusWarnings } from "./status-warnings.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
+import { sayDiskError } from "../disk-error.js";
 import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
-import { sayDiskError } from "./disk-error.js";
 import type { Manifest } from "./manifest.js";
 import { databaseOptions } from "./publish/job-database.js";
 import { outputsOf } from "./publish/outputs.js";

@@ -9,13 +9,13 @@ import type { PartFile } from "../sinks/join-parts.js";
 import { joinJsonl } from "../sinks/jsonl.js";
 import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
 import { tool } from "../tool.js";
-import { compareDiscovery, type Discovered, discoveredIds } from "./discovered.js";
-import { DocumentParts } from "./document-parts.js";
-import { earlierListings } from "./earlier-listings.js";
+import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
+import { earlierListings } from "./discover/earlier-listings.js";
 import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RequestSum } from "./request-sum.js";
 import type { RunTally } from "./run-tally.js";
+import { DocumentParts } from "./work/document-parts.js";
 import type { Workspace } from "./workspace.js";
 
 export interface StageOptions {

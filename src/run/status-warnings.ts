@@ -1,5 +1,5 @@
 import type { Row } from "../rows/row-from-record.js";
-import type { DocumentResult } from "./document-result.js";
+import type { DocumentResult } from "./documents/document-result.js";
 
 /** What a run read, as far as the indexing status can say something against it. */
 export interface StatusFacts {

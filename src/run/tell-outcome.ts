@@ -1,12 +1,12 @@
+import { problemText } from "../disk-error.js";
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
 import type { DocumentRow } from "../rows/document-row.js";
-import { problemText } from "./disk-error.js";
-import type { Hold } from "./hold/job-folders.js";
 import type { Manifest } from "./manifest.js";
 import type { RunOptions } from "./run-options.js";
+import type { Hold } from "./work/job-folders.js";
 import { writeMetrics } from "./write-metrics.js";
 
 type Setting = Required<RunOptions>;

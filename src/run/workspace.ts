@@ -1,11 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./earlier-work.js";
-import { withHold } from "./hold/hold.js";
-import { type Hold, makeOwnFolder } from "./hold/job-folders.js";
 import { mendPublished } from "./publish/mend-published.js";
-import { newRunId } from "./run-id.js";
+import { withHold } from "./work/hold.js";
+import { type Hold, makeOwnFolder } from "./work/job-folders.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends Hold {

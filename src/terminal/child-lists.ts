@@ -1,4 +1,4 @@
-import type { ChildListSums } from "../run/child-lists-read.js";
+import type { ChildListSums } from "../run/documents/child-lists-read.js";
 import { countText } from "./text.js";
 
 /** What a run asked of the child lists, on one line; undefined where there was nothing to ask. */

@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { sumOfChildLists } from "../run/child-lists-read.js";
+import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import type { Manifest } from "../run/manifest.js";
 import type { RunResult } from "../run/run-job.js";
 import { renderChildLists } from "./child-lists.js";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { runIdFrom } from "../../src/dump/run-id.js";
 import type { Keep } from "../../src/job/job.js";
 import { decideRuns, type PastRun } from "../../src/keep/decide-runs.js";
-import { runIdFrom } from "../../src/run/run-id.js";
 
 const run = (time: string, status: PastRun["status"] = "complete"): PastRun => ({
   runId: runIdFrom(new Date(time)),

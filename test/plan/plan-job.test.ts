@@ -2,10 +2,10 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { InterruptedError, StopError } from "../../src/errors.js";
-import { lockJob } from "../../src/run/hold/lock.js";
 import { planHash } from "../../src/run/plan-hash.js";
+import { lockJob } from "../../src/run/work/lock.js";
+import { makeIndexed } from "../run/documents/proving.js";
 import { jobFor } from "../run/job-for.js";
-import { makeIndexed } from "../run/proving.js";
 import { makeDocument, makeStatusEntry } from "../servers/store.js";
 import { startPlace } from "./planning.js";
 

@@ -1,4 +1,4 @@
-import { documentName, documentsOf } from "../../src/run/discovery.js";
+import { documentName, documentsOf } from "../../src/run/discover/discovery.js";
 import type { Reading } from "../../src/run/reading.js";
 import type { RunTally } from "../../src/run/run-tally.js";
 import type { Calls } from "./calls.js";

@@ -1,8 +1,8 @@
 import { lstat, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
-import { ifAbsent } from "../hold/is-there.js";
-import { readRegular } from "../hold/regular-file.js";
+import { ifAbsent } from "../work/is-there.js";
+import { readRegular } from "../work/regular-file.js";
 import type { Workspace } from "../workspace.js";
 
 /**

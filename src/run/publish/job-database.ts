@@ -1,14 +1,14 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDbOptions } from "../../database/duckdb.js";
+import { problemText } from "../../disk-error.js";
 import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
-import { problemText } from "../disk-error.js";
-import { pendingDatabase } from "../hold/fence.js";
-import { ifAbsent, isThere } from "../hold/is-there.js";
-import type { Hold } from "../hold/job-folders.js";
-import { moveAside } from "../hold/move-aside.js";
 import type { Log } from "../run-options.js";
+import { pendingDatabase } from "../work/fence.js";
+import { ifAbsent, isThere } from "../work/is-there.js";
+import type { Hold } from "../work/job-folders.js";
+import { moveAside } from "../work/move-aside.js";
 
 /** The file in the scratch folder of a run in which its database is built. */
 export const newDatabase = "new.duckdb";

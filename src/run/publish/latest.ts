@@ -1,12 +1,12 @@
 import { lstat, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
-import type { Hold } from "../hold/job-folders.js";
-import { moveAside } from "../hold/move-aside.js";
-import { kindOf } from "../hold/regular-file.js";
-import { readSharedJson } from "../json-file.js";
-import { isRunId } from "../run-id.js";
 import type { Log } from "../run-options.js";
+import type { Hold } from "../work/job-folders.js";
+import { readSharedJson } from "../work/json-file.js";
+import { moveAside } from "../work/move-aside.js";
+import { kindOf } from "../work/regular-file.js";
 
 /** Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. */
 export async function pointLatest(hold: Hold, runId: string): Promise<void> {

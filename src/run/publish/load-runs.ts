@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { buildDatabase } from "../../database/build-database.js";
 import type { DuckDbOptions } from "../../database/duckdb.js";
 import { type RowFile, selectFromFile } from "../../database/select-file.js";
+import { isFullDisk, problemText } from "../../disk-error.js";
+import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { allKinds, type Kind } from "../../rows/columns.js";
 import { ByteFacts, LongestRow } from "../../sinks/byte-facts.js";
@@ -11,8 +13,6 @@ import { type CheckedManifest, partsOf } from "../../verify/check-manifest.js";
 import { Findings } from "../../verify/findings.js";
 import { readDump } from "../../verify/read-dump.js";
 import { readPieces } from "../../verify/read-records.js";
-import { isFullDisk, problemText } from "../disk-error.js";
-import { isRunId } from "../run-id.js";
 
 /** A published run whose rows belong into the database of its job. */
 export interface PublishedRun {

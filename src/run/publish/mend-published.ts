@@ -1,14 +1,14 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { problemText } from "../../disk-error.js";
+import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
-import { problemText } from "../disk-error.js";
-import { pendingDatabase } from "../hold/fence.js";
-import { isThere } from "../hold/is-there.js";
-import type { Hold } from "../hold/job-folders.js";
-import { endMovesAside } from "../hold/move-aside.js";
-import { isRunId } from "../run-id.js";
 import type { Log } from "../run-options.js";
+import { pendingDatabase } from "../work/fence.js";
+import { isThere } from "../work/is-there.js";
+import type { Hold } from "../work/job-folders.js";
+import { endMovesAside } from "../work/move-aside.js";
 import { databaseOptions, mendDatabase, newDatabase } from "./job-database.js";
 import { mendLatest } from "./latest.js";
 

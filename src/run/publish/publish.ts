@@ -1,12 +1,12 @@
 import { join } from "node:path";
+import { problemText } from "../../disk-error.js";
 import type { LostError } from "../../errors.js";
 import { removeWaiting } from "../../indexing/waiting-status.js";
 import type { Job } from "../../job/job.js";
 import { flush } from "../../sinks/flush.js";
-import { problemText } from "../disk-error.js";
-import { lossBehind } from "../hold/hold.js";
 import type { Manifest } from "../manifest.js";
 import type { CommitState } from "../run-options.js";
+import { lossBehind } from "../work/hold.js";
 import type { Workspace } from "../workspace.js";
 import { commitRun } from "./commit.js";
 import { databaseOptions, replaceDatabase } from "./job-database.js";

@@ -1,9 +1,9 @@
 import { type DuckDbOptions, withDuckDb } from "../../database/duckdb.js";
 import { selectFromJsonl } from "../../database/select-jsonl.js";
+import { isDiskError } from "../../disk-error.js";
 import type { PartFile } from "../../sinks/join-parts.js";
-import { isDiskError } from "../disk-error.js";
-import type { DumpedDocument } from "../document-result.js";
-import { proofOf } from "../proof.js";
+import type { DumpedDocument } from "../documents/document-result.js";
+import { proofOf } from "../documents/proof.js";
 import type { Reading } from "../reading.js";
 
 /** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */

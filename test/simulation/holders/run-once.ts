@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isRunId } from "../../../src/dump/run-id.js";
 import { waitingFiles } from "../../../src/indexing/waiting-status.js";
 import type { Job } from "../../../src/job/job.js";
-import { DocumentStore } from "../../../src/run/document-store.js";
 import { currentDatabase, newDatabase } from "../../../src/run/publish/job-database.js";
 import { publishRun } from "../../../src/run/publish/publish.js";
-import { isRunId } from "../../../src/run/run-id.js";
+import { DocumentStore } from "../../../src/run/work/document-store.js";
 import { type Workspace, withWorkspace } from "../../../src/run/workspace.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
 import { joinParts } from "../../../src/sinks/join-parts.js";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Kind } from "../../../src/rows/columns.js";
 import type { DocumentRow } from "../../../src/rows/document-row.js";
-import { partPath } from "../../../src/run/document-parts.js";
-import type { Proof } from "../../../src/run/proof.js";
+import type { Proof } from "../../../src/run/documents/proof.js";
+import { partPath } from "../../../src/run/work/document-parts.js";
 import type { Call } from "../calls.js";
 import { type Outcome, placesOf } from "../outcome.js";
 import type { DocumentShape } from "../scenario.js";

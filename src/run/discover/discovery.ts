@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import type { DocumentRef } from "../../client/knowledge-api.js";
+import type { DatasetJob } from "../../job/job.js";
+import type { Drift } from "../../rows/drift.js";
+import type { Row } from "../../rows/row-from-record.js";
+
+/** A dataset of the job whose documents are all known by id. */
+export interface ListedDataset extends DatasetJob {
+  readonly documents: readonly string[];
+}
+
+/** What became of the question which documents a dataset has. */
+export interface Listing {
+  readonly dataset_id: string;
+  /** null where the job names the dataset by id: then nobody says its name. */
+  readonly name: string | null;
+  /**
+   * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
+   * not be read · skipped: the service does not give the chunks of this dataset.
+   */
+  readonly state: "listed" | "unsettled" | "failed" | "skipped";
+  readonly documents: number;
+}
+
+/** What the service said there is. */
+export interface Found {
+  /** Rows of `document_info`, in the order of the job, then of the service. */
+  readonly rows: readonly Row[];
+  /** A listing for every dataset whose documents were asked for, and for every one that was skipped. */
+  readonly listings: readonly Listing[];
+  /** Whether all datasets of the service are known; undefined where the job names them. */
+  readonly allDatasets: boolean | undefined;
+  /** A sentence for every list that is not whole, or could not be read. */
+  readonly failures: readonly string[];
+  /** What else a reader should know: datasets that were skipped, or are empty. */
+  readonly notes: readonly string[];
+  readonly drift: Drift;
+  /** Requests that it takes to read all lists of documents once. */
+  readonly pages: number;
+}
+
+/** The documents of a job by id, and what the service said of them. */
+export interface Discovery {
+  /** In the order of the job, then of the service. */
+  readonly datasets: readonly ListedDataset[];
+  /** undefined when the job names every document by id: then nothing was asked. */
+  readonly found: Found | undefined;
+}
+
+/** Where a run keeps its discovery, in its work folder. */
+export const discoveryFile = "discovery.json";
+
+/** A discovery as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
+export function discoveryFrom(value: unknown): Discovery | undefined {
+  const whole = typeof value === "object" && value !== null && "datasets" in value && "found" in value;
+  return whole ? (value as Discovery) : undefined;
+}
+
+/** A document to read, and the name of its parts in the work folder. */
+export interface PlacedDocument {
+  readonly ref: DocumentRef;
+  readonly name: string;
+}
+
+/**
+ * Every document, in its order. Parts are named after the place of a document in the job; where the service said what there
+ * is, that place may be another when it is asked again, and they are named after the ids.
+ */
+export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocument[] {
+  const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
+    documents.map((documentId): DocumentRef => ({ datasetId: id, documentId, status, keyword })),
+  );
+  return refs.map((ref, index) => ({ ref, name: found ? nameFromIds(ref) : documentName(index) }));
+}
+
+/** The name of the parts of a document that the job names: its place there. */
+export function documentName(index: number): string {
+  return String(index + 1).padStart(7, "0");
+}
+
+function nameFromIds({ datasetId, documentId }: DocumentRef): string {
+  return createHash("sha256")
+    .update(JSON.stringify([datasetId, documentId]))
+    .digest("hex")
+    .slice(0, 32);
+}

@@ -1,0 +1,73 @@
+import type { ChildrenSoFar } from "../../crawl/batch.js";
+import { listCounts, planChildren } from "../../crawl/child-evidence.js";
+import type { Job } from "../../job/job.js";
+import type { DocumentRow } from "../../rows/document-row.js";
+
+/** How the chunks of one document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
+export interface ChildLists {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  /** Chunks whose child list was asked for. */
+  readonly asked: number;
+  /** Chunks whose children were taken from the page of chunks. */
+  readonly embedded: number;
+  /** Chunks that were taken to have none. */
+  readonly skipped: number;
+  /** Child lists that were asked for and are empty. */
+  readonly empty: number;
+  /** Chunks that embedded some children in the page of chunks, whether these were taken or not. */
+  readonly embedding: number;
+  readonly reason: string;
+  /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
+  readonly auto_asks: number | null;
+  /** Child chunks of these that `auto` does not find, as far as that can be told. */
+  readonly auto_misses: number;
+}
+
+/** What the crawl knows of the children of a document that was read; null without children. */
+export function childListsOf(
+  childChunks: Job["childChunks"],
+  row: DocumentRow,
+  children: ChildrenSoFar | undefined,
+): ChildLists | null {
+  if (childChunks === "none" || !children) return null;
+  const { evidence, empty, differing } = children;
+  const auto = children.plan ?? planChildren(evidence, differing ?? undefined);
+  const asks = listCounts(evidence, auto);
+  const { dataset_id, document_id } = row;
+  const counts = childChunks === "auto" ? asks : { asked: evidence.chunks, embedded: 0, skipped: 0 };
+  return {
+    dataset_id,
+    document_id,
+    ...counts,
+    empty,
+    embedding: evidence.embedding,
+    reason: childChunks === "auto" ? auto.reason : "child_chunks: all",
+    auto_asks: row.status === "complete" ? asks.asked : null,
+    auto_misses: childChunks === "all" && auto.source === "none" ? row.child_chunk_count : 0,
+  };
+}
+
+/** The sums over all documents; `auto_asks` counts a document that moved with all its lists. */
+export interface ChildListSums {
+  readonly asked: number;
+  readonly embedded: number;
+  readonly skipped: number;
+  readonly empty: number;
+  /** Child lists that were asked for and that `auto` does not ask for: requests that it saves, at the least. */
+  readonly auto_saves: number;
+  readonly auto_misses: number;
+}
+
+/** Adds up what was read of several documents. */
+export function sumOfChildLists(all: readonly ChildLists[]): ChildListSums {
+  const sum = (of: (one: ChildLists) => number) => all.reduce((total, one) => total + of(one), 0);
+  return {
+    asked: sum(({ asked }) => asked),
+    embedded: sum(({ embedded }) => embedded),
+    skipped: sum(({ skipped }) => skipped),
+    empty: sum(({ empty }) => empty),
+    auto_saves: sum(({ asked, auto_asks }) => asked - (auto_asks ?? asked)),
+    auto_misses: sum(({ auto_misses }) => auto_misses),
+  };
+}

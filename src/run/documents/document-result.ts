@@ -1,0 +1,61 @@
+import type { Checkpoint } from "../../crawl/batch.js";
+import type { DocumentRow } from "../../rows/document-row.js";
+import type { Drift } from "../../rows/drift.js";
+import type { PartFile } from "../../sinks/join-parts.js";
+import type { ChildLists } from "./child-lists-read.js";
+import type { DocumentProof } from "./proof.js";
+
+/** What one document came to. Its rows lie in its parts. */
+export interface DocumentResult {
+  readonly row: DocumentRow;
+  readonly drift: Drift;
+  /** Null where the document could not be read, and where no child chunks were to be. */
+  readonly childLists: ChildLists | null;
+  readonly proof: DocumentProof;
+}
+
+/** A document that was read, and where its rows lie. */
+export interface DumpedDocument extends DocumentResult {
+  /** One for every kind and text format; there is none where there are no rows. */
+  readonly files: readonly PartFile[];
+  /** Whether an earlier process read it, and this one only found it. */
+  readonly isOld: boolean;
+}
+
+/** How far a document is that is not finished. */
+export interface DocumentProgress {
+  /** 1 for the first reading of the document. */
+  readonly attempt: number;
+  /** Times that the document was read, sweeps and this reading included. */
+  readonly sweeps: number;
+  readonly checkpoint: Checkpoint;
+  readonly docForm: string | null;
+  /** Rows of the largest page of child chunks. */
+  readonly childPage: number;
+  /** Whether a child list took more than one answer. */
+  readonly splitLists: boolean;
+  readonly counts: { readonly chunks: number; readonly child_chunks: number };
+  readonly drift: Drift;
+}
+
+/** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
+export function checkResult(value: unknown): DocumentResult | undefined {
+  return isObject(value) &&
+    isObject(value.row) &&
+    isObject(value.drift) &&
+    typeof value.childLists === "object" &&
+    isObject(value.proof)
+    ? (value as unknown as DocumentResult)
+    : undefined;
+}
+
+/** The progress of a document, likewise. */
+export function checkProgress(value: unknown): DocumentProgress | undefined {
+  if (!isObject(value) || !isObject(value.counts) || !isObject(value.drift)) return undefined;
+  const isWhole = isObject(value.checkpoint) && isObject(value.checkpoint.children);
+  return isWhole ? (value as unknown as DocumentProgress) : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,36 @@
+import type { IdSet } from "../../crawl/id-set.js";
+import type { LookAhead } from "../../crawl/look-ahead.js";
+import type { Job } from "../../job/job.js";
+import type { TextFormat } from "../../sinks/sink.js";
+import type { RunTally } from "../run-tally.js";
+import type { DocumentProgress } from "./document-result.js";
+
+/** How the documents of a run are read, and where their parts lie. */
+export interface DumpOptions {
+  readonly job: Job;
+  readonly formats: readonly TextFormat[];
+  /** The folder of the parts. */
+  readonly parts: string;
+  /** Names of the documents of which an earlier process left something there. */
+  readonly begun: ReadonlySet<string>;
+  readonly lookAhead: LookAhead;
+  readonly tally: RunTally;
+  /** Read documents again that an earlier process could not read whole. */
+  readonly retryFailed: boolean;
+}
+
+/** Which reading of a document this is. */
+export interface AttemptNumber {
+  /** 1 for the first. */
+  readonly number: number;
+  /** Times that the document was read, sweeps and this reading included. */
+  readonly sweeps: number;
+  /** Whether to read the chunks from their end. */
+  readonly fromTheEnd: boolean;
+}
+
+/** The place where an earlier process stopped, and the ids of the chunks that it read. */
+export interface Earlier {
+  readonly progress: DocumentProgress;
+  readonly ids: IdSet;
+}

@@ -1,0 +1,114 @@
+import type { Client } from "../../client/open-client.js";
+import { LookAhead } from "../../crawl/look-ahead.js";
+import type { Job } from "../../job/job.js";
+import type { TextFormat } from "../../sinks/sink.js";
+import { type Discovery, documentsOf, type PlacedDocument } from "../discover/discovery.js";
+import { findMovedDocuments } from "../discover/moved-documents.js";
+import { sentenceOf } from "../reading.js";
+import type { Log } from "../run-options.js";
+import type { RunTally } from "../run-tally.js";
+import { namesIn } from "../work/document-parts.js";
+import type { Workspace } from "../workspace.js";
+import type { DumpedDocument } from "./document-result.js";
+import { discardDocument, dumpDocument } from "./dump-document.js";
+
+export interface ReadOptions {
+  readonly job: Job;
+  readonly formats: readonly TextFormat[];
+  readonly workspace: Workspace;
+  readonly tally: RunTally;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly retryFailed: boolean;
+}
+
+/** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */
+const aheadPerSlot = 2;
+/** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
+const documentsPerSlot = 2;
+
+/** All documents of a run, and what a reader should know of how they were read. */
+export interface DocumentsRead {
+  /** In the order of the job. */
+  readonly documents: readonly DumpedDocument[];
+  readonly notes: readonly string[];
+}
+
+/** Pages of one run that are asked for ahead. */
+export function lookAheadOf({ service }: ReadOptions["job"]): LookAhead {
+  return new LookAhead(service.concurrency * aheadPerSlot);
+}
+
+/**
+ * Reads every document; then asks which of them have changed since they were listed, and reads these once more. The second
+ * reading counts where it is complete, or the first is not.
+ */
+export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
+  const { job, tally, workspace, log } = options;
+  const placed = documentsOf(discovery);
+  tally.documents = placed.length;
+  const lookAhead = lookAheadOf(job);
+  const begun = await namesIn(workspace.parts);
+  const atOnce = job.service.concurrency * documentsPerSlot;
+  const dumping = { ...options, parts: workspace.parts, begun, lookAhead };
+  const read = ({ ref, name }: PlacedDocument) =>
+    dumpDocument(api, ref, name, dumping).catch((error: unknown) => {
+      api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
+      throw error;
+    });
+
+  const documents: DumpedDocument[] = [];
+  await forEachOf([...placed.entries()], atOnce, async ([index, place]) => {
+    const result = await read(place);
+    documents[index] = result;
+    tally.documentsDone++;
+    if (result.row.status === "failed") tally.documentsFailed++;
+    if (result.row.status !== "complete") log("warn", sentenceOf(result.row));
+  });
+
+  if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };
+  const { ids, notes } = await findMovedDocuments(api, discovery, lookAhead);
+  for (const note of notes) log("warn", note);
+  for (const [index, { name }] of placed.entries())
+    if (begun.has(secondName(name)) && !documents[index]?.isOld) await discardDocument(secondName(name), dumping);
+  const isSecondBegun = (index: number, name: string) =>
+    begun.has(secondName(name)) && documents[index]?.isOld === true;
+  const again = [...placed.entries()].filter(
+    ([index, { ref, name }]) =>
+      documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || isSecondBegun(index, name)),
+  );
+  if (again.length > 0) tally.step = "reading changed documents again";
+  if (again.length > 0) log("info", `${counted(again.length)} changed since the run listed them: reading them again`);
+  await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
+    const second = await read({ ref, name: secondName(name) });
+    const first = documents[index];
+    if (first) documents[index] = newerOf(first, second, tally);
+  });
+  return { documents, notes };
+}
+
+/** The parts of a second reading lie beside those of the first. */
+const secondName = (name: string): string => `${name}_again`;
+
+const counted = (documents: number): string => (documents === 1 ? "1 document" : `${documents} documents`);
+
+/** The second reading, unless the first one is the better; the tally forgets the rows of the other. */
+function newerOf(first: DumpedDocument, second: DumpedDocument, tally: RunTally): DumpedDocument {
+  const isWorse =
+    second.row.status === "failed" || (second.row.status !== "complete" && first.row.status === "complete");
+  const dropped = isWorse ? second : first;
+  tally.chunks -= dropped.row.chunk_count;
+  tally.child_chunks -= dropped.row.child_chunk_count;
+  return isWorse ? first : second;
+}
+
+/** Works on at most `atOnce` items at a time; waits for all that were begun before it rejects with the first error. */
+async function forEachOf<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
+    for (const item of queue) await work(item);
+  });
+  const outcomes = await Promise.allSettled(workers);
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,177 @@
+import type { Listed } from "../../client/check-list.js";
+import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../../client/knowledge-api.js";
+import type { ChildSource } from "../../crawl/child-evidence.js";
+import { ContentDigest, type Fingerprinted } from "../../crawl/content-digest.js";
+import { embeddedChildren } from "../../crawl/embedded-children.js";
+import { halvingPages, type ReadSizedPage } from "../../crawl/halve-pages.js";
+import type { LookAhead } from "../../crawl/look-ahead.js";
+import type { TellProblem } from "../../crawl/problems.js";
+import { pagesOf } from "../../crawl/read-list.js";
+import { sweepList, sweepPages } from "../../crawl/sweep-list.js";
+import { readLines } from "../work/read-lines.js";
+import { readEmbedded } from "./embedded-part.js";
+
+/** The JSONL parts of a document. A part is there only where there are rows. */
+export interface PartPaths {
+  readonly chunks: string;
+  readonly childChunks: string;
+  /** The children that chunks embed, as far as they are kept; undefined where none are. */
+  readonly aside: string | undefined;
+}
+
+/** What is known of a reading. */
+export interface ReadRows {
+  readonly counts: { readonly chunks: number; readonly child_chunks: number };
+  /** Chunks that the service counted. */
+  readonly total: number;
+  /** Answers with which the chunks came, at the least. */
+  readonly chunkAnswers: number;
+  /** Whether the chunks were read from their end, and kept their ranks. */
+  readonly isAnchored: boolean;
+  /** Chunks on a page. */
+  readonly pageSize: number;
+  /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
+  readonly childPage: number;
+  /** Whether every child list came with one answer: then none is read again. */
+  readonly hasShortLists: boolean;
+  /** Where the children came from; those that chunks embed came with these, and are read again with them. */
+  readonly source: ChildSource;
+}
+
+export interface SweepOptions {
+  readonly lookAhead: LookAhead;
+  readonly problem: TellProblem;
+  /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
+  readonly ranksSuffice: boolean;
+}
+
+/** Reads one list again, and tells of what is not as it is stored. */
+export type Sweep = () => Promise<void>;
+
+/**
+ * The sweeps of a document: one for every list that took more than one answer; of chunks that were read from their end, which
+ * may grow, it reads all pages but the last. They compare with what lies on the disk, whoever put it there. Children that are
+ * stored as their chunk embedded them came with one answer, and are not read again but with the chunks.
+ */
+export async function sweepsOf(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  paths: PartPaths,
+  read: ReadRows,
+  { lookAhead, problem, ranksSuffice }: SweepOptions,
+): Promise<readonly Sweep[]> {
+  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored } = read;
+  const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
+  const sweeps: Sweep[] = [];
+  if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
+    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { lookAhead, problem }));
+  }
+  const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);
+  for (const [chunkId, stored] of split) {
+    const name = `children of chunk ${chunkId}`;
+    const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
+    const readPage = halvingPages(readSized, { name, problem });
+    const list = { name, readPage, stored, total: stored.rows, fingerprints: fingerprintOf };
+    sweeps.push(() => sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind)));
+  }
+  return sweeps;
+}
+
+async function sweepChunks(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  paths: Omit<PartPaths, "childChunks"> & { readonly childChunks: string | undefined },
+  { counts, total, isAnchored, pageSize, source }: ReadRows,
+  { lookAhead, problem }: Pick<SweepOptions, "lookAhead" | "problem">,
+): Promise<void> {
+  const pages = pagesOf({ total, pageSize }) - 1;
+  const compared = isAnchored ? pages * pageSize : counts.chunks;
+  const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
+  if (source === "embedded") await addEmbedded(stored, paths.childChunks, paths.aside, ids);
+  const readSized: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
+  const readPage = halvingPages(readSized, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
+  const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
+  const list = { name: "chunks", readPage, stored, total, fingerprints };
+  if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
+  else await sweepList(list, lookAhead, problem);
+}
+
+/** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
+async function splitLists(
+  path: string | undefined,
+  aside: string | undefined,
+  childPage: number,
+): Promise<ReadonlyMap<string, ContentDigest>> {
+  const lists = new Map<string, ContentDigest>();
+  for await (const { chunkId, digest } of digestsByParent(path))
+    if (digest.rows > childPage || digest.rows === fullPage) lists.set(chunkId, digest);
+  if (lists.size === 0 || aside === undefined) return lists;
+  for await (const { chunkId, children } of readEmbedded(aside)) {
+    const embedded = new ContentDigest();
+    for (const child of children.flatMap(fingerprintOf)) embedded.add(child);
+    if (lists.get(chunkId)?.equals(embedded)) lists.delete(chunkId);
+  }
+  return lists;
+}
+
+/** A digest of the first so many chunks, and the ids of the others. */
+async function storedChunks(
+  path: string | undefined,
+  rows: number,
+): Promise<{ readonly stored: ContentDigest; readonly ids: ReadonlySet<string> }> {
+  const stored = new ContentDigest();
+  const ids = new Set<string>();
+  if (path === undefined) return { stored, ids };
+  for await (const line of readLines(path)) {
+    const row = storedFingerprint(JSON.parse(line));
+    if (stored.rows < rows) stored.add(row);
+    else ids.add(row.id);
+  }
+  return { stored, ids };
+}
+
+/** Adds the stored children of the chunks that embed any, but for some; both stand in the order of the chunks. */
+async function addEmbedded(
+  stored: ContentDigest,
+  path: string | undefined,
+  aside: string | undefined,
+  without: ReadonlySet<string>,
+): Promise<void> {
+  const embedding = aside === undefined ? undefined : readEmbedded(aside);
+  let next = await embedding?.next();
+  for await (const { chunkId, digest } of digestsByParent(path)) {
+    if (next?.done !== false || next.value.chunkId !== chunkId) continue;
+    next = await embedding?.next();
+    if (!without.has(chunkId)) stored.merge(digest);
+  }
+}
+
+/** What of a record would be stored, as far as sweeps compare it. */
+function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[] {
+  const stored = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
+  return [{ id, content: stored(content), answer: stored(answer) }];
+}
+
+/** A chunk and the children that it embeds. */
+function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
+  return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
+}
+
+function storedFingerprint(row: Readonly<Record<string, unknown>>): Fingerprinted {
+  return { id: String(row.id), content: row.content, answer: row.answer };
+}
+
+/** A digest for each parent: the children of one stand together. */
+async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
+  if (path === undefined) return;
+  let parent: { chunkId: string; digest: ContentDigest } | undefined;
+  for await (const line of readLines(path)) {
+    const row = JSON.parse(line);
+    if (parent?.chunkId !== row.segment_id) {
+      if (parent) yield parent;
+      parent = { chunkId: row.segment_id, digest: new ContentDigest() };
+    }
+    parent?.digest.add(storedFingerprint(row));
+  }
+  if (parent) yield parent;
+}

@@ -1,0 +1,110 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Format } from "../../job/job.js";
+import type { Kind } from "../../rows/columns.js";
+import type { Row } from "../../rows/row-from-record.js";
+import type { PartFile } from "../../sinks/join-parts.js";
+import type { TextFormat } from "../../sinks/sink.js";
+import { Part, type PartFacts } from "./part.js";
+
+/** The path of one part: the rows of one kind, of one document, in one text format. */
+export function partPath(folder: string, name: string, kind: Kind, format: Format): string {
+  return join(folder, partName(name, kind, format));
+}
+
+const partName = (name: string, kind: Kind, format: Format) => `${name}.${kind}.${format}`;
+
+/** The names of the documents that have files in a folder. */
+export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
+}
+
+/** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
+export class DocumentParts {
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #formats: readonly TextFormat[];
+  readonly #parts = new Map<string, Part>();
+
+  /** `name` is unique in the folder. */
+  constructor(folder: string, name: string, formats: readonly TextFormat[]) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#formats = formats;
+  }
+
+  /**
+   * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
+   * as the facts say, which a power cut can bring about; the document has to be read anew then.
+   */
+  async reopen(facts: readonly PartFacts[]): Promise<boolean> {
+    for (const fact of facts) {
+      const part = new Part(join(this.#folder, fact.file));
+      this.#parts.set(fact.file, part);
+      if (!(await part.reopen(fact))) return false;
+    }
+    return true;
+  }
+
+  /** Keeps rows to be written; `flush` writes them. */
+  add(kind: Kind, rows: readonly Row[]): void {
+    if (rows.length === 0) return;
+    for (const text of this.#formats) this.addTexts(partName(this.#name, kind, text.format), text.texts(kind, rows));
+  }
+
+  /** Keeps texts to be written to the part of this name. */
+  addTexts(file: string, texts: readonly string[]): void {
+    const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
+    this.#parts.set(file, part);
+    part.add(texts);
+  }
+
+  /** Whether there is a file of this name. */
+  has(file: string): boolean {
+    return this.#parts.has(file);
+  }
+
+  /** Characters that wait to be written. */
+  get waiting(): number {
+    let sum = 0;
+    for (const part of this.#parts.values()) sum += part.waiting;
+    return sum;
+  }
+
+  /** Writes everything added so far, and gives what the files then are. */
+  async flush(): Promise<readonly PartFacts[]> {
+    const writes = [...this.#parts].map(async ([file, part]) => {
+      const { bytes, sha256 } = await part.flush();
+      return { file, bytes, sha256 };
+    });
+    return Promise.all(writes);
+  }
+
+  /** The files as far as they are written; there is none where there are no rows. */
+  get files(): readonly PartFile[] {
+    return [...this.#parts].map(([file, part]) => {
+      const [kind, format] = file.split(".").slice(-2) as [Kind, Format];
+      return { kind, format, path: join(this.#folder, file), ...part.facts };
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts.values()) await part.close();
+  }
+
+  /** Removes one file, if there is one of this name. */
+  async remove(file: string): Promise<void> {
+    const part = this.#parts.get(file);
+    if (!part) return;
+    await part.close();
+    this.#parts.delete(file);
+    await rm(join(this.#folder, file), { force: true });
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.close();
+    for (const file of this.#parts.keys()) await rm(join(this.#folder, file), { force: true });
+    this.#parts.clear();
+  }
+}

@@ -1,0 +1,177 @@
+import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Kind } from "../../rows/columns.js";
+import type { Row } from "../../rows/row-from-record.js";
+import type { PartFile } from "../../sinks/join-parts.js";
+import type { TextFormat } from "../../sinks/sink.js";
+import { DocumentParts } from "./document-parts.js";
+import { readJsonFile } from "./json-file.js";
+import type { PartFacts } from "./part.js";
+import { type Check, type Stored, storedFrom } from "./stored.js";
+
+/** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
+const commitsWaiting = 8;
+const charactersWaiting = 65_536;
+/** Characters of rows above which the crawl waits for the disk. */
+const backpressure = 1_048_576;
+
+/**
+ * Keeps one document: its rows in parts, how far it is in a journal beside them, and in the end its result. After a kill at
+ * any moment the last line of the journal tells what the parts hold for certain, and what lies behind that is cut off.
+ */
+export class DocumentStore<State, Result> {
+  readonly #parts: DocumentParts;
+  readonly #journalPath: string;
+  readonly #resultPath: string;
+  readonly #asideName: string;
+  /** The file of what is kept aside; there is none where nothing was. */
+  readonly asidePath: string;
+  #journal: FileHandle | undefined;
+  #hasJournal = false;
+  #state: State | undefined;
+  #commits = 0;
+  #writing: Promise<void> | undefined;
+  #flushing: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
+
+  /** `name` is unique in the folder. */
+  constructor(folder: string, name: string, formats: readonly TextFormat[]) {
+    this.#parts = new DocumentParts(folder, name, formats);
+    this.#journalPath = join(folder, `${name}.journal`);
+    this.#resultPath = join(folder, `${name}.result.json`);
+    this.#asideName = `${name}.aside`;
+    this.asidePath = join(folder, this.#asideName);
+  }
+
+  /** What an earlier process came to, if it finished and its parts are all there. */
+  async result(check: Check<Result>): Promise<Result | undefined> {
+    this.#hasJournal = true; // if an earlier process ended before it removed it
+    const stored = storedFrom(await readJsonFile(this.#resultPath), check);
+    return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
+  }
+
+  /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
+  async resume(check: Check<State>): Promise<State | undefined> {
+    this.#hasJournal = true; // if only half a line of one
+    const text = await readFile(this.#journalPath, "utf8").catch(() => "");
+    const end = text.lastIndexOf("\n") + 1; // what follows was torn
+    const stored = lastLine(text.slice(0, end), check);
+    if (!stored || !(await this.#parts.reopen(stored.parts))) {
+      await this.discard();
+      return undefined;
+    }
+    await truncate(this.#journalPath, Buffer.byteLength(text.slice(0, end)));
+    return stored.state;
+  }
+
+  /**
+   * Adds rows, and the state of the document with them; undefined in the middle of something that cannot be continued.
+   * Rejects with the error of an earlier write; resolves late where the disk is behind.
+   */
+  async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#parts.add(kind, rows);
+    this.#state = state;
+    this.#commits++;
+    if (this.#isDue()) this.#write();
+    if (this.#parts.waiting > backpressure) await this.#writing;
+  }
+
+  /** Whether lines are kept beside the rows. */
+  get hasAside(): boolean {
+    return this.#parts.has(this.#asideName);
+  }
+
+  /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
+  keepAside(lines: readonly string[]): void {
+    if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);
+  }
+
+  /** Writes everything that was added, also where several ask for it at once: one after the other. */
+  flush(): Promise<readonly PartFacts[]> {
+    const flushed = this.#flushing.then(async () => {
+      await this.#writing;
+      if (this.#failure !== undefined) throw this.#failure;
+      return this.#parts.flush();
+    });
+    this.#flushing = flushed.catch(() => {});
+    return flushed;
+  }
+
+  /** Writes what is left and then the result, which takes the place of the journal. */
+  async finish(result: Result): Promise<void> {
+    const parts = await this.flush();
+    const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
+    await this.#close();
+    await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
+    await rename(`${this.#resultPath}.part`, this.#resultPath);
+    await this.#removeJournal();
+    await this.#parts.remove(this.#asideName);
+  }
+
+  /** The files of the parts, as far as they are written. */
+  get files(): readonly PartFile[] {
+    return this.#parts.files;
+  }
+
+  /** Leaves everything as it is for a later process. */
+  async leave(): Promise<void> {
+    await this.#writing;
+    await this.#close();
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.leave();
+    await this.#parts.discard();
+    await rm(this.#resultPath, { force: true });
+    this.#hasJournal = true;
+    await this.#removeJournal();
+  }
+
+  async #removeJournal(): Promise<void> {
+    if (this.#hasJournal) await rm(this.#journalPath, { force: true });
+    this.#hasJournal = false;
+  }
+
+  #isDue(): boolean {
+    return this.#commits >= commitsWaiting || this.#parts.waiting >= charactersWaiting;
+  }
+
+  /** Writes until nothing is due; meanwhile more gathers, which is then written at once. */
+  #write(): void {
+    this.#writing ??= this.#writeDue()
+      .catch((error: unknown) => {
+        this.#failure = error;
+      })
+      .finally(() => {
+        this.#writing = undefined;
+      });
+  }
+
+  async #writeDue(): Promise<void> {
+    while (this.#isDue()) {
+      const state = this.#state;
+      this.#commits = 0;
+      const parts: readonly PartFacts[] = await this.#parts.flush();
+      if (state === undefined) continue;
+      this.#hasJournal = true;
+      this.#journal ??= await open(this.#journalPath, "a", 0o600);
+      await this.#journal.writeFile(`${JSON.stringify({ state, parts } satisfies Stored<State>)}\n`);
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#parts.close();
+    await this.#journal?.close();
+    this.#journal = undefined;
+  }
+}
+
+function lastLine<State>(text: string, check: Check<State>): Stored<State> | undefined {
+  try {
+    return storedFrom(JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)), check);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import { lstat, readdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ifAbsent } from "./is-there.js";
+import { type Hold, makeFolder } from "./job-folders.js";
+import { readSharedJson } from "./json-file.js";
+import type { Holder } from "./lock-holder.js";
+
+/** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */
+const keptFor = 30 * 86_400_000;
+
+const folderOf = ({ private: hidden }: Pick<Hold, "private">) => join(hidden, "fenced");
+
+/** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
+export async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: Date): Promise<void> {
+  const text = JSON.stringify({ pid, host, at: now.toISOString() });
+  const write = async () => {
+    await makeFolder(folderOf(hold));
+    await writeFile(join(folderOf(hold), token), text, { mode: 0o600 });
+  };
+  await write()
+    .catch(write) // another may have removed the folder when it was empty
+    .catch(() => {});
+}
+
+/** Removes marks older than `keptFor`, and the folder once it is empty. */
+export async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
+  const folder = folderOf(hold);
+  const names = await readdir(folder).catch(ifAbsent(undefined));
+  if (!names) return;
+  for (const name of names) {
+    const facts = await lstat(join(folder, name)).catch(() => undefined);
+    const isOld = facts !== undefined && now.getTime() - facts.mtimeMs > keptFor;
+    if (isOld) await rm(join(folder, name), { force: true, recursive: true });
+  }
+  await rmdir(folder).catch(() => {}); // stays as long as there are marks
+}
+
+/** Says who fenced a holder and when; undefined if there is no mark. */
+export async function successorOf(hold: Pick<Hold, "private" | "token">): Promise<string | undefined> {
+  const said = await readSharedJson(join(folderOf(hold), hold.token));
+  if (typeof said !== "object" || said === null || !("pid" in said && "host" in said && "at" in said)) return undefined;
+  return `process ${said.pid} on ${said.host} (at ${said.at})`;
+}

@@ -1,0 +1,111 @@
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, rm, truncate } from "node:fs/promises";
+import { ByteFacts, type FileFacts } from "../../sinks/byte-facts.js";
+import { encodeLines } from "../../sinks/encode-lines.js";
+
+/** What a part is, as far as it is written. */
+export interface PartFacts {
+  /** Name in the folder of the parts. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Bytes after which a part is brought down to the disk while the crawl goes on, so that little is left to do at its end. */
+const syncEvery = 8_388_608;
+
+/** One file of rows that grows at its end and knows what is in it. */
+export class Part {
+  readonly #path: string;
+  readonly #counted = new ByteFacts();
+  #facts: FileFacts | undefined;
+  #continued = false;
+  #file: FileHandle | undefined;
+  #unsynced = 0;
+  #syncing: Promise<void> | undefined;
+  #texts: string[] = [];
+  #waiting = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Characters that wait to be written. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** What is written. */
+  get facts(): FileFacts {
+    this.#facts ??= this.#counted.facts;
+    return this.#facts;
+  }
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text);
+      this.#waiting += text.length;
+    }
+  }
+
+  /** Writes what was added before the call. */
+  async flush(): Promise<FileFacts> {
+    if (this.#texts.length === 0) return this.facts;
+    const bytes = encodeLines(this.#texts);
+    this.#texts = [];
+    this.#waiting = 0;
+    this.#count(bytes);
+    const { facts } = this;
+    this.#file ??= await this.#open();
+    await this.#file.writeFile(bytes);
+    await this.#syncSometimes(this.#file, bytes.length);
+    return facts;
+  }
+
+  /** Takes a file as it was left, cut to the bytes of `facts`; false when these are not there. */
+  async reopen({ bytes, sha256 }: PartFacts): Promise<boolean> {
+    try {
+      if (bytes > 0) for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#count(piece);
+      if (this.facts.sha256 !== sha256) return false;
+      if (bytes > 0) await truncate(this.#path, bytes);
+      this.#continued = bytes > 0;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async close(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#texts = [];
+    this.#waiting = 0;
+    await this.#syncing;
+    await file?.close();
+  }
+
+  #count(bytes: Uint8Array): void {
+    this.#counted.add(bytes);
+    this.#facts = undefined;
+  }
+
+  /** A new file: what lies there may have a second name in a published run. */
+  async #open(): Promise<FileHandle> {
+    if (this.#continued) return open(this.#path, "a");
+    const anew = () => open(this.#path, "wx", 0o600);
+    return anew().catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+      await rm(this.#path);
+      return anew();
+    });
+  }
+
+  async #syncSometimes(file: FileHandle, written: number): Promise<void> {
+    this.#unsynced += written;
+    if (this.#unsynced < syncEvery) return;
+    this.#unsynced = 0;
+    await this.#syncing; // rejects with what the disk reported
+    this.#syncing = file.datasync();
+    this.#syncing.catch(() => {}); // seen at the next one, or when the part is closed
+  }
+}

@@ -1,0 +1,56 @@
+import { onTestFinished } from "vitest";
+import { type Client, openClient } from "../../../src/client/open-client.js";
+import type { Behaviour, RequestRecord } from "../../servers/behaviour.js";
+import type { Fault } from "../../servers/faults.js";
+import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
+import { makeDocument, Store, type TestDataset, type TestDocument } from "../../servers/store.js";
+
+export interface Place {
+  readonly store: Store;
+  readonly server: RealisticServer;
+  readonly client: Client;
+  /** In the order of the service. */
+  readonly datasets: readonly TestDataset[];
+}
+
+let seeds = 1000;
+
+/** A document of one chunk, unlike all others. */
+export function smallDocument(listed: NonNullable<TestDocument["listed"]> = {}): TestDocument {
+  return { ...makeDocument({ chunks: 1, seed: ++seeds }), listed };
+}
+
+/** A server with datasets of so many documents of one chunk each, and a client of it that does not retry. */
+export async function startPlace(documents: readonly number[], behaviour: Behaviour = {}): Promise<Place> {
+  const store = new Store();
+  const datasets = documents.map((count) => store.addDataset(...Array.from({ length: count }, () => smallDocument())));
+  const server = await startRealisticServer(store, { resign: false, ...behaviour });
+  const client = openClient({ baseUrl: server.url, key: server.key, retries: 0, timeout: 5 });
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+  });
+  return { store, server, client, datasets };
+}
+
+/** The ids of a dataset's documents as the service lists them: newest first. */
+export function idsOf(dataset: TestDataset | undefined): string[] {
+  return [...(dataset?.documents.keys() ?? [])].reverse();
+}
+
+/** Uploads a document. */
+export function upload(dataset: TestDataset | undefined, document = smallDocument()): string {
+  dataset?.documents.set(document.id, document);
+  return document.id;
+}
+
+/** What was asked for, behind `/v1`. */
+export function askedOf({ server }: Place): string[] {
+  return server.requests.map(({ path, query }) => `${path.replace("/v1", "")}?${query}`);
+}
+
+/** A refusal, as the service words it, of every request whose path ends so. */
+export function refusing(ending: string, status: number, code: string, message: string) {
+  return ({ path }: RequestRecord): Fault | undefined =>
+    path.endsWith(ending) ? { kind: "status", status, code, message } : undefined;
+}

@@ -1,0 +1,286 @@
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { StopError } from "../../../src/errors.js";
+import { loadJob } from "../../../src/job/load-job.js";
+import { sumOfChildLists } from "../../../src/run/documents/child-lists-read.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { emptyRunTally } from "../../../src/run/run-tally.js";
+import { verifyRun } from "../../../src/verify/verify-run.js";
+import type { Behaviour } from "../../servers/behaviour.js";
+import { rawNumber } from "../../servers/json.js";
+import { startRealisticServer } from "../../servers/realistic-server.js";
+import { makeDocument, Store, type TestDocument } from "../../servers/store.js";
+import { jobFor, testFolder, workOf } from "../job-for.js";
+import { readJsonl } from "../read-dump.js";
+
+const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
+const contentsOf = (folder: string) => Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
+
+async function startPlace(documents: readonly TestDocument[], more: Record<string, unknown> = {}) {
+  const store = new Store();
+  const dataset = store.addDataset(...documents);
+  const behaviour: Behaviour = {};
+  const server = await startRealisticServer(store, behaviour);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto", tally = emptyRunTally()) => {
+    const job = await jobFor(folder, {
+      name,
+      service: { base_url: server.url, concurrency: 4, retries: 0 },
+      datasets: [{ id: dataset.id, documents: [...dataset.documents.keys()] }],
+      child_chunks: childChunks,
+      output: { dir: join(folder, "out"), formats: ["jsonl", "csv"] },
+      ...more,
+    });
+    return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, tally });
+  };
+  const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
+  return { server, behaviour, run, asked, parts: (name: string) => join(folder, "out", name, ".work") };
+}
+
+const hierarchical = (seed: number, chunks = 250) =>
+  makeDocument({ chunks, seed, docForm: "hierarchical_model", childrenPerChunk: (at) => (at === 120 ? 230 : at % 3) });
+
+test("the sample data comes out the same with a quarter of the requests, and the manifest says why", async () => {
+  const folder = await testFolder();
+  const dump = async (childChunks: string) => {
+    const flags = { out: join(folder, childChunks), format: ["jsonl"], childChunks };
+    return runJob(await loadJob({ file: "jobs/demo.yaml" }, flags, {}), { env: {} });
+  };
+  const [all, auto] = [await dump("all"), await dump("auto")];
+  for (const name of ["chunks.jsonl", "child_chunks.jsonl"]) {
+    expect(await readFile(join(auto.folder, name), "utf8")).toBe(await readFile(join(all.folder, name), "utf8"));
+  }
+  expect(all.manifest.requests.sent).toBe(5148);
+  expect(auto.manifest.requests.sent).toBe(1300);
+  expect((await verifyRun(auto.folder)).findings).toEqual([]);
+
+  const { child_lists: lists, documents } = auto.manifest;
+  expect(lists.map(({ document_id }) => document_id)).toEqual(documents.map(({ document_id }) => document_id));
+  expect(lists.map(({ asked, embedded, skipped }) => asked + embedded + skipped)).toEqual(
+    documents.map(({ chunk_count }) => chunk_count),
+  );
+  expect(lists[0]).toMatchObject({ asked: 154, embedded: 446, skipped: 0, empty: 150, embedding: 450 });
+  expect(lists[4]).toMatchObject({ asked: 5, embedded: 0, skipped: 895, empty: 5, embedding: 0 });
+  expect(all.manifest.child_lists.map(({ embedding }) => embedding)).toEqual(lists.map(({ embedding }) => embedding));
+  expect(lists[5]).toMatchObject({
+    asked: 700,
+    empty: 630,
+    reason: "the child list of chunk 700 is not what the chunk embeds",
+  });
+  expect(all.manifest.child_lists.map(({ auto_asks }) => auto_asks)).toEqual(lists.map(({ asked }) => asked));
+  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
+    asked: 5_027,
+    embedded: 0,
+    skipped: 0,
+    empty: 3_921,
+    auto_saves: 3_847,
+    auto_misses: 0,
+  });
+}, 120_000);
+
+test("what a document embeds is written as its lists would have it, exact numbers and unknown fields included", async () => {
+  const document = hierarchical(1, 40);
+  for (const children of document.children.values()) {
+    for (const child of children)
+      Object.assign(child, { score: rawNumber("0.1234567890123456789"), "\u2028": "\ud800" });
+  }
+  const { run } = await startPlace([document]);
+  const [all, auto] = [await run("all", "all"), await run("auto")];
+  expect(await contentsOf(auto.folder)).toEqual(await contentsOf(all.folder));
+  expect(auto.manifest.child_lists[0]?.embedded).toBeGreaterThan(20);
+  expect(auto.manifest.drift).toEqual(all.manifest.drift);
+});
+
+test("a run with all tells what auto would have missed, and auto misses it", async () => {
+  const { run, asked } = await startPlace([
+    makeDocument({ chunks: 201, seed: 1, childrenPerChunk: (at) => (at === 7 ? 3 : 0) }),
+    makeDocument({ chunks: 100, seed: 2 }),
+    makeDocument({ chunks: 3, seed: 3, docForm: "graph_model" }),
+  ]);
+  const all = await run("all", "all");
+  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
+    asked: 304,
+    embedded: 0,
+    skipped: 0,
+    empty: 303,
+    auto_saves: 196 + 95,
+    auto_misses: 3,
+  });
+  const before = asked("/child_chunks");
+  const { manifest } = await run("auto");
+  expect(asked("/child_chunks") - before).toBe(before - (196 + 95));
+  expect(manifest.counts.child_chunks).toBe(all.manifest.counts.child_chunks - 3);
+  expect((await run("none", "none")).manifest.child_lists).toEqual([]);
+});
+
+test("the progress of a run ends at all that there is to be asked", async () => {
+  const { run } = await startPlace([
+    makeDocument({ chunks: 150, seed: 1, docForm: "hierarchical_model", childrenPerChunk: (at) => at % 3 }),
+    makeDocument({ chunks: 1, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 2 }),
+    makeDocument({ chunks: 120, seed: 3 }),
+    makeDocument({ chunks: 40, seed: 4, childrenPerChunk: 1 }),
+    makeDocument({ chunks: 0, seed: 5 }),
+  ]);
+  for (const childChunks of ["all", "auto", "none"] as const) {
+    const tally = emptyRunTally();
+    const { manifest } = await run(childChunks, childChunks, tally);
+    expect(tally).toMatchObject({ pagesDone: tally.pagesExpected, documentsBegun: 5 });
+    expect(tally.pagesDone).toBe(manifest.requests.sent - 1 - 4); // and the metadata fields, and four pages read twice
+  }
+});
+
+test("an embedded child that is nested too deeply is no trouble where the lists are asked, and else that of its document", async () => {
+  const [document, other] = [hierarchical(1, 10), makeDocument({ chunks: 3, seed: 2 })];
+  const [, chunk] = document.chunks;
+  const [child] = document.children.get(chunk?.id ?? "") ?? [];
+  if (chunk && child)
+    chunk.child_chunks = [{ ...child, deep: rawNumber(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) }];
+  const { run } = await startPlace([document, other]);
+  expect((await run("all", "all")).manifest.status).toBe("complete");
+  const { manifest } = await run("auto");
+  expect(manifest.documents.map(({ status }) => status)).toEqual(["failed", "complete"]);
+  expect(manifest.documents[0]?.error).toBe("a record is nested too deeply to be written");
+});
+
+describe("a run that breaks off again and again", () => {
+  const refused = { kind: "status", status: 401, body: "json" } as const;
+
+  test("ends as one that was never disturbed, and asks little twice", async () => {
+    const { run, server, behaviour, parts } = await startPlace([
+      hierarchical(1, 320),
+      makeDocument({ chunks: 250, seed: 2 }),
+      hierarchical(3),
+      makeDocument({ chunks: 60, seed: 4, childrenPerChunk: (at) => at % 2 }),
+    ]);
+    const undisturbed = await run("undisturbed");
+    const needed = server.requests.length;
+    server.reset();
+    for (const requests of [2, 7, 25, 40, 60, 30]) {
+      let answered = 0;
+      behaviour.faults = () => (++answered > requests ? refused : undefined);
+      await expect(run("test")).rejects.toThrow(StopError);
+    }
+    delete behaviour.faults;
+    const { folder, manifest } = await run("test");
+    expect(await contentsOf(folder)).toEqual(await contentsOf(undisturbed.folder));
+    expect(manifest.documents).toEqual(undisturbed.manifest.documents);
+    expect(manifest.child_lists).toEqual(undisturbed.manifest.child_lists);
+    const answered = server.requests.filter(({ status }) => status === 200).length;
+    expect(answered).toBeGreaterThanOrEqual(needed);
+    expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
+    expect(await readdir(parts("test"))).toEqual(["indexing_status"]);
+  });
+
+  const losses: readonly [string, (parts: string) => Promise<void>][] = [
+    ["the embedded children were lost", (parts) => truncate(join(parts, "0000001.aside"), 10)],
+    [
+      "the journal tells nothing of the children, as that of an earlier version",
+      async (parts) => {
+        const path = join(parts, "0000001.journal");
+        const text = await readFile(path, "utf8");
+        await writeFile(path, text.replaceAll('"children":', '"unknown":'));
+      },
+    ],
+  ];
+
+  test.each(losses)("reads a document anew of which %s", async (_, lose) => {
+    const { run, behaviour, parts } = await startPlace([hierarchical(1, 320)]);
+    const undisturbed = await run("undisturbed");
+    let answered = 0;
+    behaviour.faults = () => (++answered > 90 ? refused : undefined);
+    await expect(run("test")).rejects.toThrow(StopError);
+    delete behaviour.faults;
+    await lose(join(await workOf(parts("test")), "parts"));
+    const { folder } = await run("test");
+    expect(await contentsOf(folder)).toEqual(await contentsOf(undisturbed.folder));
+  });
+});
+
+describe("with consistency: sweeps", () => {
+  const sweeps = { consistency: "sweeps" };
+
+  test("chunk pages are read twice, and of the lists that were asked those of more than one page", async () => {
+    const document = hierarchical(1, 201);
+    const hidden = document.chunks[90];
+    if (hidden) hidden.child_chunks = []; // 230 children that only the list shows would be another matter
+    document.children.set(hidden?.id ?? "", document.children.get(document.chunks[120]?.id ?? "") ?? []);
+    const { run, asked } = await startPlace([document], sweeps);
+    const { manifest } = await run("auto");
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 2 });
+    const { asked: lists = 0 } = manifest.child_lists[0] ?? {};
+    const sampledPages = 2; // of the largest, beyond its first
+    expect({ pages: asked("/segments"), lists: asked("/child_chunks") }).toEqual({
+      pages: 6,
+      lists: lists + sampledPages + 2 + 3,
+    });
+  });
+
+  test.each<[string, (document: TestDocument) => void]>([
+    [
+      "edited",
+      ({ chunks, children }) => {
+        const [child] = children.get(chunks[1]?.id ?? "") ?? [];
+        if (child) child.content = "edited";
+      },
+    ],
+    [
+      "added",
+      ({ chunks, children }) => {
+        const own = children.get(chunks[1]?.id ?? "");
+        own?.push({ ...own[0], id: "a child more" });
+      },
+    ],
+    [
+      "deleted",
+      ({ chunks, children }) => {
+        children.get(chunks[1]?.id ?? "")?.pop();
+      },
+    ],
+  ])("an embedded child that is %s behind the crawl is seen, and the document read again", async (_, edit) => {
+    const document = hierarchical(1, 150);
+    const { run, behaviour } = await startPlace([document], sweeps);
+    let lists = 0;
+    behaviour.onRequest = ({ path, query }) => {
+      if (path.endsWith("/child_chunks")) lists++;
+      else if (lists > 0 && query.startsWith("page=1")) {
+        lists = Number.NEGATIVE_INFINITY; // the second sweep begins, for the first time
+        edit(document);
+      }
+    };
+    const { manifest, folder } = await run("auto");
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, error: null });
+    const rows = await readJsonl(folder, "child_chunks");
+    const now = document.chunks.flatMap(({ id }) => document.children.get(id) ?? []);
+    expect(rows.map(({ id, content }) => [id, content])).toEqual(now.map(({ id, content }) => [id, content]));
+  });
+
+  test("a child that appears in a document without any is seen", async () => {
+    const document = makeDocument({ chunks: 150, seed: 1, docForm: "text_model" });
+    const { run, behaviour } = await startPlace([document], sweeps);
+    let pages = 0;
+    behaviour.onRequest = ({ path }) => {
+      const [, , chunk] = document.chunks;
+      if (!path.endsWith("/segments") || ++pages !== 3 || !chunk) return;
+      const child = { id: "child", segment_id: chunk.id, position: 1, content: "new" };
+      document.children.set(chunk.id, [child]);
+      chunk.child_chunks = [child];
+    };
+    const { manifest } = await run("auto");
+    expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, child_chunk_count: 1 });
+    expect(manifest.child_lists[0]?.reason).toBe("some chunks embed children, which is not usual in text_model");
+  });
+});
+
+test("a document that moves is read again, with what it embeds then", async () => {
+  const document = hierarchical(1, 250);
+  const { run, behaviour } = await startPlace([document]);
+  behaviour.onRequest = ({ path, query, nth }) => {
+    if (path.endsWith("/segments") && query.startsWith("page=3") && nth === 0) document.chunks.splice(0, 30);
+  };
+  const { manifest, folder } = await run("auto");
+  expect(manifest.documents[0]).toMatchObject({ status: "complete", chunk_count: 220 });
+  const ids = document.chunks.flatMap(({ id }) => (document.children.get(id) ?? []).map((child) => child.id));
+  expect((await readJsonl(folder, "child_chunks")).map(({ id }) => id)).toEqual(ids);
+});

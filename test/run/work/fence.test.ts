@@ -1,0 +1,232 @@
+import { spawnSync } from "node:child_process";
+import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { LostError } from "../../../src/errors.js";
+import { withHold } from "../../../src/run/work/hold.js";
+import { isThere } from "../../../src/run/work/is-there.js";
+import type { Hold } from "../../../src/run/work/job-folders.js";
+import { makeOwnFolder } from "../../../src/run/work/job-folders.js";
+import { thisHolder } from "../../../src/run/work/lock-holder.js";
+import { dataset, document } from "../../job/job-folder.js";
+import { jobFor, testFolder } from "../job-for.js";
+
+const runId = "20261120T020000000Z";
+const options = { now: () => new Date("2026-11-22T02:00:00Z"), log: () => {} };
+const deadPid = spawnSync(process.execPath, ["-e", ""]).pid;
+
+async function startJob() {
+  const folder = await testFolder();
+  const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
+  const hidden = join(folder, "out", "test", ".work");
+  await mkdir(hidden, { recursive: true });
+  /** The folder that a holder left, with the work of a run in it; it tells what `holder` says of its process. */
+  const leave = async (token: string, holder: object | undefined, ...below: readonly string[]) => {
+    const own = join(hidden, ...below, token);
+    const parts = join(own, runId, "parts");
+    await mkdir(parts, { recursive: true });
+    if (holder) await writeFile(join(own, "holder.json"), JSON.stringify(holder));
+    await writeFile(join(own, runId, "plan.json"), "{}");
+    await writeFile(join(parts, "1.chunks.jsonl"), "journaled\n");
+    return own;
+  };
+  return { job, hidden, leave, place: join(folder, "out", "test") };
+}
+
+const [first, second, third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-8000-00000000000${number}`) as [
+  string,
+  string,
+  string,
+];
+const frozen = await thisHolder(new Date()); // this process lives, so that it cannot be proved dead
+const dead = { ...frozen, pid: deadPid };
+const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
+const part = (hold: Hold) => join(hold.own, runId, "parts", "1.chunks.jsonl");
+
+test.each([
+  ["a process of this machine that lives, whose lock was removed", frozen],
+  ["a process of another machine", elsewhere],
+])("fences %s: its work goes on as a copy, and nothing of it succeeds any more", async (_name, holder) => {
+  const { job, hidden, leave, place } = await startJob();
+  const own = await leave(first, holder);
+  await mkdir(join(own, runId, "stage"));
+  await writeFile(join(own, runId, "stage", "manifest.json"), "{}");
+  await symlink("runs/x", join(own, "latest"));
+  const late = await open(join(own, runId, "parts", "1.chunks.jsonl"), "a");
+  await withHold(job, options, async (hold) => {
+    await late.writeFile("written late\n");
+    await late.close();
+    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
+    for (const source of [join(own, runId, "stage"), join(own, "latest")])
+      await expect(rename(source, join(place, "published"))).rejects.toThrow("ENOENT");
+    await expect(makeOwnFolder(join(own, "removed"))).rejects.toThrow("ENOENT");
+    await expect(lstat(own)).rejects.toThrow("ENOENT");
+    expect(JSON.parse(await readFile(join(hidden, "fenced", first), "utf8"))).toEqual({
+      pid: process.pid,
+      host: hostname(),
+      at: "2026-11-22T02:00:00.000Z",
+    });
+  });
+});
+
+test.each([
+  ["whose process is proved dead", dead, false],
+  ["who said that it is done", elsewhere, true],
+])("takes over the work of a holder %s without a copy, and leaves no mark", async (_name, holder, released) => {
+  const { job, hidden, leave } = await startJob();
+  const own = await leave(first, holder);
+  if (released) await writeFile(join(own, "released"), "");
+  const { ino } = await stat(join(own, runId, "parts", "1.chunks.jsonl"));
+  await withHold(job, options, async (hold) => {
+    expect((await stat(part(hold))).ino).toBe(ino);
+    expect(await readdir(hidden)).not.toContain("fenced");
+    expect(await readdir(join(hold.own, "from"))).toEqual([]);
+  });
+});
+
+test("what a holder leaves is taken over by the next one, and the next but one; done with, nothing stays", async () => {
+  const { job, hidden, leave } = await startJob();
+  await leave(first, dead);
+  for (let round = 0; round < 3; round++) {
+    await withHold(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+    expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
+  }
+  await withHold(job, options, async (hold) => rename(join(hold.own, runId), join(hidden, "..", "gone")));
+  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+});
+
+test("a holder that died while it fenced others: what it had not taken over yet is, by the same rules", async () => {
+  const { job, leave } = await startJob();
+  const own = await leave(first, dead);
+  await rename(join(own, runId), join(own, "copy")); // broken off, so that it may lack something
+  await writeFile(join(own, "copy", "parts", "1.chunks.jsonl"), "half");
+  const inner = await leave(second, elsewhere, first, "from");
+  const { ino } = await stat(join(inner, runId, "parts", "1.chunks.jsonl"));
+  await withHold(job, options, async (hold) => {
+    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
+    expect((await stat(part(hold))).ino).not.toBe(ino);
+  });
+});
+
+test("work that a holder had taken over counts, not what it had taken it from", async () => {
+  const { job, leave } = await startJob();
+  const own = await leave(first, dead);
+  await writeFile(join(own, runId, "parts", "1.chunks.jsonl"), "journaled\nand continued\n");
+  await leave(second, elsewhere, first, "from");
+  await withHold(job, options, async (hold) =>
+    expect(await readFile(part(hold), "utf8")).toBe("journaled\nand continued\n"),
+  );
+});
+
+test("takes over the work of version 0.1, and removes what it left beside it", async () => {
+  const { job, hidden, leave } = await startJob();
+  const own = await leave(third, undefined);
+  await rename(join(own, runId), join(hidden, runId));
+  await rename(own, join(hidden, "removed"));
+  await writeFile(join(hidden, "metrics.0d3c1f1e-0000-4000-8000-000000000001"), "");
+  await withHold(job, options, async (hold) => {
+    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
+    expect((await readdir(hidden)).sort()).toEqual([hold.token, "indexing_status", "lock"].sort());
+  });
+});
+
+test("a named pipe or a link in work that is taken over is dropped, so that nothing waits for it or follows it", async () => {
+  const { job, leave } = await startJob();
+  for (const [token, holder] of [
+    [first, dead],
+    [second, elsewhere],
+  ] as const) {
+    const own = await leave(token, holder);
+    spawnSync("mkfifo", [join(own, runId, "parts", "pipe")]);
+    await symlink("/etc/passwd", join(own, runId, "parts", "link"));
+    await withHold(job, options, async (hold) => {
+      expect(await readdir(join(hold.own, runId, "parts"))).toEqual(["1.chunks.jsonl"]);
+      await rename(join(hold.own, runId), join(hold.folder, token));
+    });
+  }
+});
+
+test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
+  const { job, hidden } = await startJob();
+  const outcome = await withHold(job, options, async (mine) => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // somebody removed it
+    await withHold(job, options, async () => {});
+    return readFile(join(mine.own, "anything"));
+  }).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(LostError);
+  expect(String(outcome)).toContain(
+    `this job was taken over by process ${process.pid} on ${hostname()} (at 2026-11-22T02:00:00.000Z)`,
+  );
+});
+
+test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
+  const { job, hidden } = await startJob();
+  const outcome = await withHold(job, options, async () => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
+    await withHold(job, options, async () => {});
+    throw new LostError("the lock was removed while this run was at work");
+  }).catch((error: unknown) => error);
+  expect(String(outcome)).toContain(`this job was taken over by process ${process.pid} on ${hostname()}`);
+});
+
+test("a successor leaves word for a holder that was frozen before it made its folder", async () => {
+  const { job, hidden } = await startJob();
+  const lock = join(hidden, "lock");
+  await writeFile(lock, JSON.stringify({ ...elsewhere, id: first }));
+  const longAgo = Date.now() / 1000 - 300;
+  await utimes(lock, longAgo, longAgo);
+  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+  await writeFile(lock, `${JSON.stringify({ ...elsewhere, id: second })}\nreleased\n`);
+  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+});
+
+test("two that fence each other both fail, and leave what they had to the next one", async () => {
+  const { job, hidden, leave } = await startJob();
+  await leave(first, dead);
+  const outcome = await withHold(job, options, async (mine) => {
+    await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
+    await withHold(job, options, async (other) => {
+      await rename(other.own, join(hidden, "..", "fenced-too"));
+      await rename(join(hidden, "..", "fenced-too"), join(hidden, second));
+      await readdir(other.own);
+    });
+    await readdir(mine.own);
+  }).catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(LostError);
+  await withHold(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+});
+
+test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {
+  const { job, hidden, place } = await startJob();
+  const victim = join(place, "victim");
+  await mkdir(join(victim, "from", second), { recursive: true });
+  await symlink(victim, join(hidden, first));
+  await withHold(job, options, async () => {});
+  expect(await readdir(hidden)).toEqual(["indexing_status"]);
+  expect(await readdir(join(victim, "from"))).toEqual([second]);
+});
+
+test("of work that has to be copied, only what is worth it is: parts and facts, the database of a staged run, no stage", async () => {
+  const { job, leave } = await startJob();
+  for (const [token, isStaged] of [
+    [first, true],
+    [second, false],
+  ] as const) {
+    const work = join(await leave(token, elsewhere), runId);
+    for (const name of ["stage", "scratch", "scratch/spill"]) await mkdir(join(work, name));
+    for (const name of ["stage/chunks.csv", "scratch/new.duckdb", "scratch/spill/big"])
+      await writeFile(join(work, name), "");
+    if (isStaged) await writeFile(join(work, "stage", "manifest.json"), "{}");
+    await withHold(job, options, async ({ own, folder }) => {
+      const names = (await readdir(join(own, runId), { recursive: true })).sort();
+      const database = isStaged ? ["scratch", "scratch/new.duckdb"] : [];
+      expect(names).toEqual(["parts", "parts/1.chunks.jsonl", "plan.json", ...database].sort());
+      await rename(join(own, runId), join(folder, token));
+    });
+  }
+});
+
+test("an error is no proof that nothing is there", async () => {
+  await expect(isThere(join(await testFolder(), "x".repeat(300)))).rejects.toThrow("ENAMETOOLONG");
+});
