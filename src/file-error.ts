@@ -1,3 +1,5 @@
+import { StopError } from "./errors.js";
+
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
@@ -18,4 +20,44 @@ export function fileErrorText(error: unknown): string | undefined {
   const { code, path } = error as NodeJS.ErrnoException;
   const reason = code === undefined ? undefined : reasons[code];
   return reason && `${reason}${path === undefined ? "" : `: ${path}`}`;
+}
+
+/**
+ * Turns the error of a full or failing disk into a StopError that names the place, the step and the remedy. Gives back any
+ * other error unchanged.
+ */
+export function sayDiskError(error: unknown, folder: string, step: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (meansFullDisk(error)) {
+    const message = `the disk of ${folder} is full (${step}). What was read is kept: make room, and the next run goes on from there`;
+    return new StopError(message, { cause: error });
+  }
+  if (!meansBrokenDisk(error)) return error;
+  const place = "path" in error && typeof error.path === "string" ? error.path : folder;
+  const message = `the disk reports an error at ${place} (${step}). Nothing was published. Check the disk; the next run goes on with what can be read`;
+  return new StopError(message, { cause: error });
+}
+
+/** Puts any error into one line, for a warning beside a published run. */
+export function problemText(error: unknown): string {
+  return fileErrorText(error) ?? (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
+}
+
+/** Whether an error is one of the disk itself. Node has a code for it; DuckDB only says so. */
+export function isDiskError(error: unknown): boolean {
+  return error instanceof Error && (meansFullDisk(error) || meansBrokenDisk(error));
+}
+
+/** Whether an error says that the disk, or the quota on it, is full. */
+export function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && meansFullDisk(error);
+}
+
+function meansFullDisk(error: Error): boolean {
+  if ("code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT")) return true;
+  return /No space left on device|Disk quota exceeded/i.test(error.message);
+}
+
+function meansBrokenDisk(error: Error): boolean {
+  return ("code" in error && error.code === "EIO") || /Input\/output error|fsync failed/i.test(error.message);
 }

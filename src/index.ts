@@ -6,7 +6,7 @@
  * ```
  */
 
-export type { Listed, ListPage, RawRecord } from "./client/check-list.js";
+export type { Listed, ListPage } from "./client/check-list.js";
 export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
 export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
 export { emptyRequestTally, type RequestTally } from "./client/request-tally.js";
@@ -43,6 +43,7 @@ export type { WatchedDocument, WatchedDocuments } from "./indexing/watched-docum
 export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
+export type { Log } from "./log.js";
 export type {
   ByMode,
   Certainty,
@@ -57,14 +58,15 @@ export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { Quirk } from "./plan/quirk.js";
 export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
 export type { DocumentRow } from "./rows/document-row.js";
-export { type Row, type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
+export type { RawRecord, Row } from "./rows/row.js";
+export { type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
 export { type DiscoveryJob, discoverDocuments } from "./run/discover/discover-documents.js";
 export type { ComparedListing, DiscoveredIds } from "./run/discover/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discover/discovery.js";
 export type { ChildLists } from "./run/documents/child-lists-read.js";
 export type { Manifest } from "./run/manifest.js";
 export { type RunResult, runJob } from "./run/run-job.js";
-export type { Log, RunOptions } from "./run/run-options.js";
+export type { RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export type { ServeOptions, ServeTally } from "./serve/serve-options.js";

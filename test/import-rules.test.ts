@@ -6,7 +6,8 @@ import { expect, test } from "vitest";
 const order = [
   "errors.ts",
   "file-error.ts",
-  "disk-error.ts",
+  "log.ts",
+  "words.ts",
   "tool.ts",
   "job",
   "client",
@@ -33,7 +34,7 @@ const order = [
 const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(http|failed-request)\.ts$/,
   "p-limit": /^client\/paced\.ts$/,
-  "lossless-json": /^client\/parse-json\.ts$/,
+  "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
   valibot: /^job\//,
   "@valibot/to-json-schema": /^job\/write-json-schema\.ts$/,

@@ -1,5 +1,5 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { parseJson } from "./parse-json.js";
+import { parseJson } from "../rows/exact-json.js";
 import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
 

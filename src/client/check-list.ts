@@ -1,7 +1,5 @@
 import { RetryError } from "../errors.js";
-
-/** A record as the service sent it; nothing of it is checked but that it is an object. */
-export type RawRecord = Readonly<Record<string, unknown>>;
+import type { RawRecord } from "../rows/row.js";
 
 /** A record of a list: its id is a string. */
 export type Listed = RawRecord & { readonly id: string };

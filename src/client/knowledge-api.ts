@@ -1,6 +1,7 @@
 import { RetryError, SkipError } from "../errors.js";
+import type { RawRecord } from "../rows/row.js";
 import { checkAnswer } from "./check-answer.js";
-import { checkFields, checkPage, checkStatus, type Listed, type ListPage, type RawRecord } from "./check-list.js";
+import { checkFields, checkPage, checkStatus, type Listed, type ListPage } from "./check-list.js";
 import { percentEncoded, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */

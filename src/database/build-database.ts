@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { jsonText } from "../rows/json-text.js";
+import { jsonText } from "../rows/exact-json.js";
 import { seal } from "../sinks/seal.js";
 import type { JsonlFile, RunRow, RunRows, Sink } from "../sinks/sink.js";
 import { addStatus } from "./add-status.js";

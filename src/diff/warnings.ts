@@ -1,6 +1,6 @@
+import { documentKey } from "../rows/document-row.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
-import { documentKey } from "../verify/document-key.js";
-import { countOf } from "../verify/place-text.js";
+import { countOf } from "../words.js";
 import type { ReadRun } from "./read-run.js";
 
 /** Sentences on what may make a comparison say less than it seems to. */

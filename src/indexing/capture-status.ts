@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { DatasetJob } from "../job/job.js";
 import { type Drift, DriftCount } from "../rows/drift.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { batchesOf, failureText, readBatches } from "./read-batches.js";
 
 /** Rows of `indexing_status`, and a sentence for every batch that could not be read. */

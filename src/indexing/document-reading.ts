@@ -1,5 +1,5 @@
-import { jsonText } from "../rows/json-text.js";
-import type { Row } from "../rows/row-from-record.js";
+import { jsonText } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
 
 /** How far a document is, as far as somebody who waits for it is concerned. */
 export type DocumentState = "working" | "paused" | "completed" | "error";

@@ -1,8 +1,8 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { runIdFrom } from "../dump/run-id.js";
 import { StopError } from "../errors.js";
+import type { Log } from "../log.js";
 import type { RowOptions } from "../rows/row-from-record.js";
-import type { Log } from "../run/run-options.js";
 import type { JobFolders } from "../run/work/job-folders.js";
 import { endsWatch } from "./ends-watch.js";
 import { type Outage, outageAfter } from "./outage.js";

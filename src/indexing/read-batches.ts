@@ -2,7 +2,8 @@ import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import type { DatasetJob } from "../job/job.js";
 import { isoTime } from "../rows/convert.js";
-import { type Row, type RowOptions, rowFromRecord } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
+import { type RowOptions, rowFromRecord } from "../rows/row-from-record.js";
 
 /** One batch of a job. */
 export interface BatchRef {

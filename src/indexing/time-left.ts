@@ -1,4 +1,4 @@
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { countsOf } from "./document-reading.js";
 
 /** How many chunks were done at a moment, in milliseconds. */

@@ -1,6 +1,6 @@
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { type Hold, type JobFolders, makeFolder } from "../run/work/job-folders.js";
 import { readRegular } from "../run/work/regular-file.js";
 import { ByteFacts } from "../sinks/byte-facts.js";

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import { sayDiskError } from "../disk-error.js";
 import { StopError } from "../errors.js";
+import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
 import { type Drift, DriftCount } from "../rows/drift.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { type RunOptions, withDefaults } from "../run/run-options.js";
 import { withClient } from "../run/with-client.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";

@@ -1,4 +1,4 @@
-import { jsonText } from "../rows/json-text.js";
+import { jsonText } from "../rows/exact-json.js";
 import { countsOf } from "./document-reading.js";
 import { ageOf, isStuck, stillFor, stuckAfter } from "./stuck.js";
 import type { WatchedDocument, WatchedDocuments } from "./watched-documents.js";

@@ -1,4 +1,4 @@
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { type DocumentState, hasChanged, hasMoved, stateOf } from "./document-reading.js";
 import type { BatchReading } from "./read-batches.js";
 import { type Sample, withSample } from "./time-left.js";

@@ -1,8 +1,9 @@
-import { problemText } from "../disk-error.js";
 import { UsageError } from "../errors.js";
+import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
 import { mendPublished } from "../run/publish/mend-published.js";
-import type { Log, RunOptions } from "../run/run-options.js";
+import type { RunOptions } from "../run/run-options.js";
 import { withHold } from "../run/work/hold.js";
 import { isThere } from "../run/work/is-there.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";

@@ -1,9 +1,9 @@
 import { lstat, readlink, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { problemText } from "../disk-error.js";
+import { problemText } from "../file-error.js";
 import type { Job, Keep } from "../job/job.js";
+import type { Log } from "../log.js";
 import { pointLatest } from "../run/publish/latest.js";
-import type { Log } from "../run/run-options.js";
 import { isThere } from "../run/work/is-there.js";
 import { type Hold, type JobFolders, makeOwnFolder } from "../run/work/job-folders.js";
 import { clearRemoved, removedFolder } from "../run/work/remove-from.js";

@@ -1,5 +1,5 @@
-import { ExactNumber } from "../client/parse-json.js";
 import type { ColumnType } from "./columns.js";
+import { ExactNumber } from "./exact-json.js";
 
 /** Says that a value is not of its column's type. */
 export const mistyped = Symbol("mistyped");

@@ -1,4 +1,4 @@
-import type { Row } from "./row-from-record.js";
+import type { Row } from "./row.js";
 
 /** The result of one document, as a row of `documents`. */
 export type DocumentRow = {
@@ -14,3 +14,8 @@ export type DocumentRow = {
   readonly sweeps: number;
   readonly error: string | null;
 } & Row;
+
+/** What tells a document from all others of a run. */
+export function documentKey(row: { readonly dataset_id?: unknown; readonly document_id?: unknown }): string {
+  return JSON.stringify([row.dataset_id, row.document_id]);
+}

@@ -1,11 +1,8 @@
-import type { RawRecord } from "../client/check-list.js";
 import { allKinds, columns, type Kind } from "./columns.js";
 import { convert, isFinerThanColumn, mistyped } from "./convert.js";
-import { jsonText } from "./json-text.js";
+import { jsonText } from "./exact-json.js";
+import type { RawRecord, Row } from "./row.js";
 import { withoutSignaturesIn } from "./signatures.js";
-
-/** A row: the columns of its kind, in order. Times are ISO strings, everything else is as JSON has it. */
-export type Row = Readonly<Record<string, unknown>>;
 
 export interface RowOptions {
   readonly keepSignatures: boolean;

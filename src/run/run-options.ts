@@ -1,7 +1,5 @@
+import type { Log } from "../log.js";
 import { emptyRunTally, type RunTally } from "./run-tally.js";
-
-/** Says something to whoever watches a run; never a result. */
-export type Log = (level: "info" | "warn", message: string) => void;
 
 /** `begun`: it cannot be known whether the run is published; `done`: it is, whatever happens; `failed`: it is not. */
 export type CommitState = "begun" | "done" | "failed";

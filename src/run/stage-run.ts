@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDbOptions } from "../database/duckdb.js";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../rows/columns.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { flush } from "../sinks/flush.js";
 import type { PartFile } from "../sinks/join-parts.js";
 import { joinJsonl } from "../sinks/jsonl.js";

@@ -1,4 +1,4 @@
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import type { DocumentResult } from "./documents/document-result.js";
 
 /** What a run read, as far as the indexing status can say something against it. */

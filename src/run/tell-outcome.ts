@@ -1,5 +1,5 @@
-import { problemText } from "../disk-error.js";
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
+import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";

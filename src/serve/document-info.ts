@@ -1,5 +1,5 @@
 import { shownStatus } from "../demo/display-status.js";
-import { documentKey } from "../verify/document-key.js";
+import { documentKey } from "../rows/document-row.js";
 import { recordsOf } from "../verify/read-records.js";
 import { MetadataInUse } from "./metadata-in-use.js";
 import type { RowFile } from "./row-file.js";

@@ -1,8 +1,7 @@
-import type { RawRecord } from "../client/check-list.js";
 import type { Listed } from "../demo/knowledge.js";
 import type { Kind } from "../rows/columns.js";
 import { recordFromRow } from "../rows/record-from-row.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { RawRecord, Row } from "../rows/row.js";
 import { NumberList } from "./number-list.js";
 import type { RowFile } from "./row-file.js";
 import type { Lines, RowRange } from "./row-index.js";

@@ -1,6 +1,6 @@
 import type { DocumentRow } from "../rows/document-row.js";
+import { documentKey } from "../rows/document-row.js";
 import type { CheckedManifest } from "../verify/check-manifest.js";
-import { documentKey } from "../verify/document-key.js";
 
 /**
  * Which documents embed their children in their chunks. The service does so where parents are paragraphs: not in documents

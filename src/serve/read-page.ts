@@ -1,6 +1,6 @@
 import type { Listed, ListQuery, Slice, StatusQuery } from "../demo/knowledge.js";
 import type { Kind } from "../rows/columns.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import { matchingRows, recordsAt, recordsOfRows } from "./dump-rows.js";
 import type { FilterCache } from "./filter-cache.js";
 import type { RowFile } from "./row-file.js";

@@ -1,6 +1,6 @@
 import { plainText } from "../client/plain-text.js";
 import { StopError } from "../errors.js";
-import { documentKey } from "../verify/document-key.js";
+import { documentKey } from "../rows/document-row.js";
 import { recordsOf } from "../verify/read-records.js";
 import { UnreadableError } from "../verify/row-source.js";
 import { RowError } from "../verify/row-text.js";

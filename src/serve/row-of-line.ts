@@ -1,6 +1,6 @@
-import { parseJson } from "../client/parse-json.js";
 import { StopError } from "../errors.js";
-import type { Row } from "../rows/row-from-record.js";
+import { parseJson } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
 
 /** The row of a line of JSONL, no number of it rounded; StopError, with its number from 1, when it is none. */
 export function rowOfLine(

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
 import { StopError } from "../errors.js";
-import { jsonText } from "../rows/json-text.js";
+import { jsonText } from "../rows/exact-json.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
 import { noticesOf } from "./notices.js";
 import { openDump } from "./open-dump.js";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { ExactNumber } from "../client/parse-json.js";
 import { type ColumnType, columns } from "../rows/columns.js";
-import { jsonText } from "../rows/json-text.js";
+import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { joinParts } from "./join-parts.js";
 import { joinedKinds, type Sink, type StagedFile, type TextFormat } from "./sink.js";
 

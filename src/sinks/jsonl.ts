@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Kind } from "../rows/columns.js";
-import { jsonText } from "../rows/json-text.js";
+import { jsonText } from "../rows/exact-json.js";
 import { joinParts } from "./join-parts.js";
 import { type JoinedJsonl, joinedKinds, type Sink, type Stage, type TextFormat } from "./sink.js";
 

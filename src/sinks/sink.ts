@@ -1,6 +1,6 @@
 import type { Format } from "../job/job.js";
 import { allKinds, type Kind, type kinds } from "../rows/columns.js";
-import type { Row } from "../rows/row-from-record.js";
+import type { Row } from "../rows/row.js";
 import type { FileFacts } from "./byte-facts.js";
 import type { PartFile } from "./join-parts.js";
 

@@ -1,5 +1,5 @@
-import { jsonText } from "../rows/json-text.js";
-import type { Row } from "../rows/row-from-record.js";
+import { jsonText } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
 import { durationText, type Paint, terminalText } from "./text.js";
 
 /** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */

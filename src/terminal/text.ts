@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { jsonText } from "../rows/json-text.js";
+import { jsonText } from "../rows/exact-json.js";
 
 /** Colours for a terminal, or none. */
 export interface Paint {

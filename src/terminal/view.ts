@@ -1,4 +1,4 @@
-import type { Log } from "../run/run-options.js";
+import type { Log } from "../log.js";
 import type { RunTally } from "../run/run-tally.js";
 import { progressOf, renderBar, renderProgress } from "./progress.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";

@@ -1,6 +1,6 @@
 import type { WatchTally } from "../indexing/watch-options.js";
 import type { WatchedDocument } from "../indexing/watched-documents.js";
-import type { Log } from "../run/run-options.js";
+import type { Log } from "../log.js";
 import { countText, jsonLine, paintFor, terminalText } from "./text.js";
 import { type Output, repeat, type ViewOptions } from "./view.js";
 import {

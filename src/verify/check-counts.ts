@@ -1,8 +1,8 @@
 import type { Kind } from "../rows/columns.js";
 import type { DocumentRow } from "../rows/document-row.js";
-import { documentKey } from "./document-key.js";
+import { documentKey } from "../rows/document-row.js";
+import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { countOf } from "./place-text.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
 /** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */

@@ -1,12 +1,12 @@
 import { sqlText } from "../database/duckdb.js";
 import type { Kind } from "../rows/columns.js";
+import { documentKey } from "../rows/document-row.js";
+import { countOf } from "../words.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import { compareRows } from "./compare-rows.js";
-import { documentKey } from "./document-key.js";
 import { manifestRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
 import { isGuarded, type LoadedFile } from "./load-files.js";
-import { countOf } from "./place-text.js";
 import type { RunDatabase } from "./read-database.js";
 import type { Loaded, RowStore } from "./row-store.js";
 

@@ -1,7 +1,7 @@
 import { columns, type Kind } from "../rows/columns.js";
+import { countOf } from "../words.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { type Pair, pairRows, samePlaces, samples, withoutPairs } from "./pair-rows.js";
-import { countOf } from "./place-text.js";
 import type { RowSource } from "./row-source.js";
 import type { Loaded, RowStore } from "./row-store.js";
 import { canonicalRow, type RowText, unguardedRow } from "./row-text.js";

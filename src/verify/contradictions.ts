@@ -1,7 +1,7 @@
 import { allKinds } from "../rows/columns.js";
+import { documentKey } from "../rows/document-row.js";
+import { countOf } from "../words.js";
 import { type CheckedManifest, fileFormats, partsOf } from "./check-manifest.js";
-import { documentKey } from "./document-key.js";
-import { countOf } from "./place-text.js";
 
 /** What in a manifest contradicts itself: sentences, none when it holds together. */
 export function contradictionsIn(manifest: CheckedManifest): readonly string[] {

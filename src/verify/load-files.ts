@@ -1,9 +1,9 @@
 import type { Kind } from "../rows/columns.js";
 import type { StagedFile } from "../sinks/sink.js";
+import { countOf } from "../words.js";
 import { type CheckedManifest, type FileFormat, partsOf } from "./check-manifest.js";
 import { fileRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
-import { countOf } from "./place-text.js";
 import type { Loaded, RowStore } from "./row-store.js";
 import type { Connection } from "./sql-rows.js";
 

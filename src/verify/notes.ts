@@ -1,7 +1,7 @@
+import { countOf } from "../words.js";
 import type { DatabaseShare } from "./check-database.js";
 import type { CheckedManifest } from "./check-manifest.js";
 import type { LoadedFile } from "./load-files.js";
-import { countOf } from "./place-text.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(

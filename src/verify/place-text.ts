@@ -1,10 +1,5 @@
 import type { Kind } from "../rows/columns.js";
 
-/** `1 row`, `17 rows`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
-
 /** `child chunk … of chunk … of document …`, for people. The row is one of a table that was loaded. */
 export function placeText(kind: Kind, row: Readonly<Record<string, unknown>>): string {
   const { dataset_id: dataset, document_id: document, parent, id } = row;

@@ -1,7 +1,7 @@
 import { sqlText } from "../database/duckdb.js";
 import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
-import { documentKey } from "./document-key.js";
+import { documentKey } from "../rows/document-row.js";
 import type { RowSource } from "./row-source.js";
 import { type Connection, tableRows, unreadable } from "./sql-rows.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkFields, checkPage, checkStatus } from "../../src/client/check-list.js";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { RetryError } from "../../src/errors.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
 
 const url = "https://kb.example.com/v1/datasets/d/documents/e/segments?page=2&limit=100";
 const noObjects = [null, 1, "row", true, [], [{ id: "x" }]];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { isLosslessNumber, parse as parseLossless } from "lossless-json";
 import { describe, expect, it } from "vitest";
-import { ExactNumber, parseJson } from "../../src/client/parse-json.js";
+import { ExactNumber, parseJson } from "../../src/rows/exact-json.js";
 
 /** JSON text of every kind: numbers that a double cannot hold, odd spacing, keys that repeat or have a meaning in JavaScript. */
 const digits = (max: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{0,${max}}$`));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { child, chunk, JobDatabase, read } from "./job-database.js";
 import { query } from "./query.js";
 

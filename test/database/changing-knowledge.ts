@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { dataset } from "./job-database.js";
 
 /** A chunk with its children, as a service has them. */

@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { duckDbSink } from "../../src/database/build-database.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { jsonlText } from "../../src/sinks/jsonl.js";
 import type { JsonlFile, RunRow } from "../../src/sinks/sink.js";

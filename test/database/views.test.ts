@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { child, chunk, JobDatabase, read, reading } from "./job-database.js";
 
 const views = [

@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { oddFolder } from "../sinks/folder.js";
 import { editManifest } from "../verify/forge.js";
 import { nastyDump } from "../verify/nasty-dump.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { DiffOptions } from "../../src/diff/diff-options.js";
 import { diffRuns } from "../../src/diff/diff-runs.js";
 import type { ChunkChange, RunDiff } from "../../src/diff/run-diff.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { plainFolder } from "../sinks/folder.js";
 import { noRows, type Tables } from "../sinks/stage.js";
 import { document } from "../verify/sound-tables.js";

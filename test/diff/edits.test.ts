@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { chunk } from "../verify/sound-tables.js";
 import { diffed, tablesOf, twoDumps } from "./dumps.js";
 

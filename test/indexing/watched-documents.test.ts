@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { SkipError } from "../../src/errors.js";
 import { countsOf, stateOf } from "../../src/indexing/document-reading.js";
 import { advance, isOver, type WatchedDocuments } from "../../src/indexing/watched-documents.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { batchReading, statusRow } from "./reading.js";
 
 const none: WatchedDocuments = new Map();

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import type { ColumnType } from "../../src/rows/columns.js";
 import { convert, isFinerThanColumn, isoTime, mistyped } from "../../src/rows/convert.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
 
 const exact = (text: string) => new ExactNumber(text);
 

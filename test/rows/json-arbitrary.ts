@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { ExactNumber } from "../../src/client/parse-json.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
 
 /** Numbers of a service's JSON that JavaScript would round. */
 const exactTexts = fc.oneof(

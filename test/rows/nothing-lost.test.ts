@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
-import { type Row, rowFromRecord } from "../../src/rows/row-from-record.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
+import type { Row } from "../../src/rows/row.js";
+import { rowFromRecord } from "../../src/rows/row-from-record.js";
 import { known, knownOf, recordsOf } from "./record-arbitrary.js";
 
 /** Whether a value is of a column's type, said again in other words than the program's. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { type Column, type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
 import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
 
 /** What kbdump itself knows of a record, of whatever kind. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ExactNumber, parseJson } from "../../src/client/parse-json.js";
 import type { Kind } from "../../src/rows/columns.js";
-import { jsonText } from "../../src/rows/json-text.js";
+import { ExactNumber, jsonText, parseJson } from "../../src/rows/exact-json.js";
 import { recordFromRow } from "../../src/rows/record-from-row.js";
-import { type Row, rowFromRecord } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
+import { rowFromRecord } from "../../src/rows/row-from-record.js";
 import { jsonValues } from "./json-arbitrary.js";
 import { knownOf, recordsOf } from "./record-arbitrary.js";
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { RawRecord } from "../../src/client/check-list.js";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { allKinds, columns, type Kind } from "../../src/rows/columns.js";
-import { type Row, rowFromRecord } from "../../src/rows/row-from-record.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
+import type { RawRecord, Row } from "../../src/rows/row.js";
+import { rowFromRecord } from "../../src/rows/row-from-record.js";
 
 const known: Readonly<Record<Kind, Row>> = {
   chunks: { dataset_id: "dataset", document_id: "document" },

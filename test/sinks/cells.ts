@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { ExactNumber, parseJson } from "../../src/client/parse-json.js";
 import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import { ExactNumber, parseJson } from "../../src/rows/exact-json.js";
+import type { Row } from "../../src/rows/row.js";
 
 /** The value with every string, names included, made well-formed: what UTF-8 can hold. */
 function wellFormed(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { columns, type Kind, kinds } from "../../src/rows/columns.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
+import type { Row } from "../../src/rows/row.js";
 import { csvText } from "../../src/sinks/csv.js";
 import { encodeLines } from "../../src/sinks/encode-lines.js";
 import { readCsv } from "./rfc4180.js";

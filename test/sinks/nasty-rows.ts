@@ -1,6 +1,6 @@
-import { ExactNumber } from "../../src/client/parse-json.js";
 import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import { ExactNumber } from "../../src/rows/exact-json.js";
+import type { Row } from "../../src/rows/row.js";
 import type { Tables } from "./stage.js";
 
 const texts = [

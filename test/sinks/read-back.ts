@@ -1,8 +1,8 @@
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { parseJson } from "../../src/client/parse-json.js";
 import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
+import { parseJson } from "../../src/rows/exact-json.js";
 import { query, quoted } from "../database/query.js";
 import { plainFolder } from "./folder.js";
 import { readCsv } from "./rfc4180.js";

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../../src/job/job.js";
 import { allKinds, type Kind, type kinds } from "../../src/rows/columns.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { ByteFacts } from "../../src/sinks/byte-facts.js";
 import { csvText } from "../../src/sinks/csv.js";
 import { encodeLines } from "../../src/sinks/encode-lines.js";

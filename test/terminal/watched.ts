@@ -1,6 +1,6 @@
 import { emptyWatchTally, type WatchTally } from "../../src/indexing/watch-options.js";
 import { advance, type WatchedDocument } from "../../src/indexing/watched-documents.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import { batchReading } from "../indexing/reading.js";
 
 /** Puts another reading of batch b into the tally, and gives what changed. */

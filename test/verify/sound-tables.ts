@@ -1,5 +1,5 @@
 import { columns, type Kind } from "../../src/rows/columns.js";
-import type { Row } from "../../src/rows/row-from-record.js";
+import type { Row } from "../../src/rows/row.js";
 import type { Tables } from "../sinks/stage.js";
 
 /** A row of a kind: what is given, and null in all other columns. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { DocumentRef } from "../../client/knowledge-api.js";
 import type { DatasetJob } from "../../job/job.js";
 import type { Drift } from "../../rows/drift.js";
-import type { Row } from "../../rows/row-from-record.js";
+import type { Row } from "../../rows/row.js";
 
 /** A dataset of the job whose documents are all known by id. */
 export interface ListedDataset extends DatasetJob {

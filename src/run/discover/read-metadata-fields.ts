@@ -2,7 +2,8 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
 import type { DatasetJob } from "../../job/job.js";
 import { type Drift, DriftCount } from "../../rows/drift.js";
-import { type Row, rowFromRecord } from "../../rows/row-from-record.js";
+import type { Row } from "../../rows/row.js";
+import { rowFromRecord } from "../../rows/row-from-record.js";
 
 /** Rows of `metadata_fields`; a sentence for every dataset that failed, and for every one whose service has no such list. */
 export interface FieldsReading {

@@ -4,8 +4,9 @@ import type { Batch } from "../../crawl/batch.js";
 import type { ChildText } from "../../crawl/embedded-children.js";
 import { SkipError } from "../../errors.js";
 import { type Drift, DriftCount } from "../../rows/drift.js";
-import { jsonText } from "../../rows/json-text.js";
-import { type Row, type RowOptions, rowFromRecord } from "../../rows/row-from-record.js";
+import { jsonText } from "../../rows/exact-json.js";
+import type { Row } from "../../rows/row.js";
+import { type RowOptions, rowFromRecord } from "../../rows/row-from-record.js";
 
 /** Makes the rows of one document, and counts what came otherwise than expected. */
 export class DocumentRows {

@@ -1,8 +1,7 @@
 import { isListed, type Listed } from "../../client/check-list.js";
-import { parseJson } from "../../client/parse-json.js";
 import { embeddedChildren } from "../../crawl/embedded-children.js";
 import type { KeptChildren } from "../../crawl/embedded-source.js";
-import { jsonText } from "../../rows/json-text.js";
+import { jsonText, parseJson } from "../../rows/exact-json.js";
 import { readLines } from "../work/read-lines.js";
 
 /** Children that a chunk embeds, with the id of the chunk. */

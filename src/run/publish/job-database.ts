@@ -1,10 +1,10 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDbOptions } from "../../database/duckdb.js";
-import { problemText } from "../../disk-error.js";
 import { StopError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
-import type { Log } from "../run-options.js";
+import type { Log } from "../../log.js";
 import { pendingDatabase } from "../work/fence.js";
 import { ifAbsent, isThere } from "../work/is-there.js";
 import type { Hold } from "../work/job-folders.js";

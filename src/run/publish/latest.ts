@@ -2,7 +2,7 @@ import { lstat, readdir, readlink, rename, rm, stat, symlink } from "node:fs/pro
 import { dirname, join } from "node:path";
 import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
-import type { Log } from "../run-options.js";
+import type { Log } from "../../log.js";
 import type { Hold } from "../work/job-folders.js";
 import { readSharedJson } from "../work/json-file.js";
 import { moveAside } from "../work/move-aside.js";

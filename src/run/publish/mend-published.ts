@@ -1,10 +1,10 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { problemText } from "../../disk-error.js";
 import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
-import type { Log } from "../run-options.js";
+import type { Log } from "../../log.js";
 import { pendingDatabase } from "../work/fence.js";
 import { isThere } from "../work/is-there.js";
 import type { Hold } from "../work/job-folders.js";

@@ -3,7 +3,7 @@ import type { DuckDbOptions } from "../../database/duckdb.js";
 import { type Inspected, inspectDatabase } from "../../database/inspect-database.js";
 import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
-import type { Log } from "../run-options.js";
+import type { Log } from "../../log.js";
 import { makeOwnFolder } from "../work/job-folders.js";
 import type { Workspace } from "../workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";

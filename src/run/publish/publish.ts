@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { problemText } from "../../disk-error.js";
 import type { LostError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import { removeWaiting } from "../../indexing/waiting-status.js";
 import type { Job } from "../../job/job.js";
 import { flush } from "../../sinks/flush.js";

@@ -1,6 +1,6 @@
 import { type DuckDbOptions, withDuckDb } from "../../database/duckdb.js";
 import { selectFromJsonl } from "../../database/select-jsonl.js";
-import { isDiskError } from "../../disk-error.js";
+import { isDiskError } from "../../file-error.js";
 import type { PartFile } from "../../sinks/join-parts.js";
 import type { DumpedDocument } from "../documents/document-result.js";
 import { proofOf } from "../documents/proof.js";

@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Format } from "../../job/job.js";
 import type { Kind } from "../../rows/columns.js";
-import type { Row } from "../../rows/row-from-record.js";
+import type { Row } from "../../rows/row.js";
 import type { PartFile } from "../../sinks/join-parts.js";
 import type { TextFormat } from "../../sinks/sink.js";
 import { Part, type PartFacts } from "./part.js";

@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kind } from "../../rows/columns.js";
-import type { Row } from "../../rows/row-from-record.js";
+import type { Row } from "../../rows/row.js";
 import type { PartFile } from "../../sinks/join-parts.js";
 import type { TextFormat } from "../../sinks/sink.js";
 import { DocumentParts } from "./document-parts.js";

@@ -1,9 +1,9 @@
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { problemText } from "../../disk-error.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import { copyIfThere, copyWork, dropOddFiles, entriesOf } from "./copy-work.js";
 import { forgetOldMarks, leaveMark } from "./fence-marks.js";
 import { ifAbsent, isThere } from "./is-there.js";

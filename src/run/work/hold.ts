@@ -1,9 +1,9 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { problemText } from "../../disk-error.js";
 import { InterruptedError, LostError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
-import type { Log } from "../run-options.js";
+import type { Log } from "../../log.js";
 import { fenceOthers } from "./fence.js";
 import { successorOf } from "./fence-marks.js";
 import { isThere } from "./is-there.js";

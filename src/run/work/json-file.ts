@@ -1,6 +1,5 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
-import { parseJson } from "../../client/parse-json.js";
-import { jsonText } from "../../rows/json-text.js";
+import { jsonText, parseJson } from "../../rows/exact-json.js";
 import { flush } from "../../sinks/flush.js";
 import { readRegular } from "./regular-file.js";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Row } from "../../../src/rows/row-from-record.js";
+import type { Row } from "../../../src/rows/row.js";
 import { type RunResult, runJob } from "../../../src/run/run-job.js";
 import type { RunOptions } from "../../../src/run/run-options.js";
 import type { Behaviour } from "../../servers/behaviour.js";

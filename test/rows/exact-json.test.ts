@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ExactNumber, parseJson } from "../../src/client/parse-json.js";
-import { jsonText } from "../../src/rows/json-text.js";
+import { ExactNumber, jsonText, parseJson } from "../../src/rows/exact-json.js";
 import { jsonValues } from "./json-arbitrary.js";
 
 /** The value with every string, names included, made well-formed; names that become equal are one, the last counts. */

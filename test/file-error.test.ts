@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isDiskError, sayDiskError } from "../src/disk-error.js";
 import { StopError } from "../src/errors.js";
+import { isDiskError, sayDiskError } from "../src/file-error.js";
 
 test.each([
   [
