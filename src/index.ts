@@ -26,6 +26,8 @@ export type {
   TextDiff,
   TextPart,
 } from "./diff/run-diff.js";
+export type { StagedFile } from "./dump/formats/format.js";
+export type { ChildLists, DiscoveredIds, Manifest } from "./dump/manifest/manifest.js";
 export {
   BusyError,
   exitCodes,
@@ -61,16 +63,13 @@ export type { DocumentRow } from "./rows/document-row.js";
 export type { RawRecord, Row } from "./rows/row.js";
 export { type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
 export { type DiscoveryJob, discoverDocuments } from "./run/discover/discover-documents.js";
-export type { ComparedListing, DiscoveredIds } from "./run/discover/discovered.js";
+export type { ComparedListing } from "./run/discover/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discover/discovery.js";
-export type { ChildLists } from "./run/documents/child-lists-read.js";
-export type { Manifest } from "./run/manifest.js";
 export { type RunResult, runJob } from "./run/run-job.js";
 export type { RunOptions } from "./run/run-options.js";
 export { emptyRunTally, type RunTally } from "./run/run-tally.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export type { ServeOptions, ServeTally } from "./serve/serve-options.js";
-export type { StagedFile } from "./sinks/sink.js";
 export type { Finding } from "./verify/findings.js";
 export type { Verification } from "./verify/verification.js";
 export type { VerifyOptions } from "./verify/verify-options.js";

@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import { seal } from "../dump/files/seal.js";
+import type { RowFile } from "../dump/formats/format.js";
+import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { columns } from "../rows/columns.js";
-import { seal } from "../sinks/seal.js";
-import type { JsonlFile } from "../sinks/sink.js";
 import { copyDatabase } from "./copy-database.js";
-import { type DuckDbOptions, withDuckDb } from "./duckdb.js";
-import { selectFromJsonl } from "./select-jsonl.js";
 import { createTables } from "./tables.js";
 import { createViews } from "./views.js";
 
@@ -14,7 +14,7 @@ const key = ["captured_at", "dataset_id", "batch", "document_id"];
 const same = key.map((name) => `s.${name} IS NOT DISTINCT FROM f.${name}`).join(" AND ");
 
 /** Adds readings of the indexing status, as SQL selects them; those that are there already are not added again. */
-export async function addStatus(connection: DuckDBConnection, select: string): Promise<void> {
+export async function addStatus(connection: Connection, select: string): Promise<void> {
   await connection.run(`INSERT INTO indexing_status (${names})
     SELECT * FROM (${select}) f
     WHERE NOT EXISTS (FROM indexing_status s WHERE ${same})`);
@@ -24,7 +24,7 @@ export async function addStatus(connection: DuckDBConnection, select: string): P
 export async function copyWithStatus(
   previous: string | undefined,
   target: string,
-  files: readonly JsonlFile[],
+  files: readonly RowFile[],
   options: DuckDbOptions,
 ): Promise<void> {
   await rm(target, { force: true });
@@ -32,7 +32,7 @@ export async function copyWithStatus(
   await withDuckDb(target, options, async (connection) => {
     await createTables(connection);
     await createViews(connection);
-    for (const file of files) await addStatus(connection, selectFromJsonl("indexing_status", file));
+    for (const file of files) await addStatus(connection, selectRows("indexing_status", file, "JSON"));
     await connection.run("CHECKPOINT");
   });
   await seal(target);

@@ -1,48 +1,47 @@
 import { rm } from "node:fs/promises";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
+import { seal } from "../dump/files/seal.js";
+import type { RowFile, StagedRows } from "../dump/formats/format.js";
+import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { jsonText } from "../rows/exact-json.js";
-import { seal } from "../sinks/seal.js";
-import type { JsonlFile, RunRow, RunRows, Sink } from "../sinks/sink.js";
 import { addStatus } from "./add-status.js";
-import { type DuckDbOptions, sqlText, withDuckDb } from "./duckdb.js";
 import { type HistoryKind, historyKinds } from "./history.js";
 import { attachPrevious, keepPrevious, withPrevious } from "./previous-database.js";
 import { recordChanges } from "./record-changes.js";
-import { selectFromJsonl } from "./select-jsonl.js";
+import type { RunFacts, RunRow, RunRows } from "./run-rows.js";
 import { sortDocuments } from "./sort-documents.js";
 import { createTables, tables } from "./tables.js";
 import { createViews } from "./views.js";
 
-export interface DuckDbSinkOptions extends DuckDbOptions {
+export interface BuildOptions extends DuckDbOptions {
   /** The database of earlier runs, if there is one; it is read, never changed. */
   readonly previous: string | undefined;
   /** The database to make; put in place by the caller. */
   readonly target: string;
   /** Readings of the indexing status that `kbdump status` left waiting. */
-  readonly waiting: readonly JsonlFile[];
+  readonly waiting: readonly RowFile[];
+}
+
+/** Makes the database from the joined JSONL of a run that is not published yet. */
+export async function buildFromStaged(
+  { jsonl, ...staged }: StagedRows & RunFacts,
+  options: BuildOptions,
+): Promise<void> {
+  const select: RunRows["select"] = (kind) => {
+    const file = jsonl[kind];
+    return file && selectRows(kind, file, "JSON");
+  };
+  await buildDatabase({ ...staged, select }, options);
 }
 
 /**
- * The database of the job, made anew beside the old one: what earlier runs know of documents that this run did not read,
- * what this run read, and the history of both. Somebody who has the old file open is not disturbed: it is copied first,
- * so that no lock on it is felt.
+ * Makes the database of the job anew beside the old one: what earlier runs know of documents that this run did not read, what
+ * this run read, and the history of both. Somebody who has the old file open is not disturbed: it is copied first, so that no
+ * lock on it is felt. Rejects with the error of DuckDB where rows cannot be loaded.
  */
-export function duckDbSink(options: DuckDbSinkOptions): Sink {
-  return {
-    format: "duckdb",
-    finish: async ({ jsonl, ...stage }) => {
-      const select: RunRows["select"] = (kind) => {
-        const file = jsonl[kind];
-        return file && selectFromJsonl(kind, file);
-      };
-      await buildDatabase({ ...stage, select }, options);
-      return [];
-    },
-  };
-}
-
-/** Makes the database `options.target`, as duckDbSink says; rejects with the error of DuckDB where rows cannot be loaded. */
-export async function buildDatabase(run: RunRows, options: DuckDbSinkOptions): Promise<void> {
+export async function buildDatabase(run: RunRows, options: BuildOptions): Promise<void> {
   await rm(options.target, { force: true });
   await withPrevious(options.previous, options, async (previous) =>
     withDuckDb(options.target, options, async (connection) => {
@@ -60,7 +59,7 @@ export async function buildDatabase(run: RunRows, options: DuckDbSinkOptions): P
   await seal(options.target);
 }
 
-async function addRun(connection: DuckDBConnection, run: RunRows, waiting: readonly JsonlFile[]): Promise<void> {
+async function addRun(connection: Connection, run: RunRows, waiting: readonly RowFile[]): Promise<void> {
   const id = sqlText(run.run.run_id);
   for (const kind of historyKinds) await addRows(connection, kind, run);
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
@@ -71,7 +70,7 @@ async function addRun(connection: DuckDBConnection, run: RunRows, waiting: reado
     await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
     await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
   }
-  for (const file of waiting) await addStatus(connection, selectFromJsonl("indexing_status", file));
+  for (const file of waiting) await addStatus(connection, selectRows("indexing_status", file, "JSON"));
   const readings = run.select("indexing_status");
   if (readings) await addStatus(connection, readings);
   await addDocumentChanges(connection, run);
@@ -79,7 +78,7 @@ async function addRun(connection: DuckDBConnection, run: RunRows, waiting: reado
 }
 
 /** The names of documents that are gone are those of their last rows. */
-async function addDocumentChanges(connection: DuckDBConnection, { run, documentChanges = [] }: RunRows): Promise<void> {
+async function addDocumentChanges(connection: Connection, { run, documentChanges = [] }: RunRows): Promise<void> {
   if (documentChanges.length === 0) return;
   const types = sqlText('[{"change": "VARCHAR", "dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
   const statement = await connection.prepare(`INSERT INTO document_changes
@@ -90,7 +89,7 @@ async function addDocumentChanges(connection: DuckDBConnection, { run, documentC
 }
 
 /** The rows of a kind, all of them; those of documents that keep an earlier state are taken out again. */
-async function addRows(connection: DuckDBConnection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
+async function addRows(connection: Connection, kind: HistoryKind, { select, rows, run }: RunRows): Promise<void> {
   const [source, id] = [select(kind), sqlText(run.run_id)];
   const rowsChanged = source
     ? (await connection.run(`INSERT INTO ${kind} SELECT *, ${id} FROM (${source})`)).rowsChanged
@@ -100,7 +99,7 @@ async function addRows(connection: DuckDBConnection, kind: HistoryKind, { select
     WHERE c.run_id = ${id} AND c.dataset_id = p.dataset_id AND c.document_id = p.document_id`);
 }
 
-async function addRunRow(connection: DuckDBConnection, run: RunRow): Promise<void> {
+async function addRunRow(connection: Connection, run: RunRow): Promise<void> {
   const types = tables.runs?.columns.map(({ name, type }) => `"${name}": '${type}'`).join(", ");
   const statement = await connection.prepare(
     `INSERT INTO runs SELECT unnest(from_json($1::JSON, ${sqlText(`{${types}}`.replaceAll("'", '"'))}))`,

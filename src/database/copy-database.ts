@@ -1,6 +1,6 @@
 import { constants, copyFile } from "node:fs/promises";
+import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
-import { type DuckDbOptions, withDuckDb } from "./duckdb.js";
 
 /** Copies a database, which others may have open: no lock on it is felt. StopError when it is none that can be read. */
 export async function copyDatabase(path: string, copy: string, options: DuckDbOptions): Promise<void> {

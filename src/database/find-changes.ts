@@ -1,4 +1,4 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { matchRows } from "../match/match-rows.js";
 import { type HistoryKind, histories, historyKinds, sameRow } from "./history.js";
 
@@ -9,7 +9,7 @@ import { type HistoryKind, histories, historyKinds, sameRow } from "./history.js
  * Most documents have the same ids as before, and need no more than one comparison of their rows. Only the others, in the
  * table `loose`, are matched by what they contain.
  */
-export async function findChanges(connection: DuckDBConnection): Promise<void> {
+export async function findChanges(connection: Connection): Promise<void> {
   await connection.run("CREATE TEMP TABLE loose (dataset_id VARCHAR, document_id VARCHAR)");
   const loose = await connection.run(looseDocuments());
   await connection.run(historyKinds.map(foundById).join(";\n"));

@@ -1,9 +1,9 @@
 import { lstat, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./copy-database.js";
-import { type DuckDbOptions, withDuckDb } from "./duckdb.js";
 
 /** The state of the file at the path of a database. */
 export type Inspected =
@@ -51,7 +51,7 @@ async function inspectCopy(path: string, options: DuckDbOptions): Promise<Inspec
 async function withCopy<T>(
   path: string,
   options: DuckDbOptions,
-  work: (connection: DuckDBConnection) => Promise<T>,
+  work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const copy = copyFor(options);
   try {
@@ -64,7 +64,7 @@ async function withCopy<T>(
 
 const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
 
-async function look(connection: DuckDBConnection): Promise<Inspected> {
+async function look(connection: Connection): Promise<Inspected> {
   const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
   const names = new Set(found.getRowsJson().map(([name]) => name));
   if (markTables.some((name) => !names.has(name))) return { state: "foreign", what: "has no tables of kbdump" };
@@ -74,7 +74,7 @@ async function look(connection: DuckDBConnection): Promise<Inspected> {
 
 /** Whether every block of the tables can be read. Reads a copy; takes as long as reading the whole database. */
 export async function isReadable(path: string, options: DuckDbOptions): Promise<boolean> {
-  const readAll = async (connection: DuckDBConnection) => {
+  const readAll = async (connection: Connection) => {
     const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
     for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
   };

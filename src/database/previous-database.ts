@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection, DuckDbOptions } from "../duckdb/open-duckdb.js";
+import { sqlPath, sqlText } from "../duckdb/sql-text.js";
 import { StopError } from "../errors.js";
-import type { Stage } from "../sinks/sink.js";
 import { copyDatabase } from "./copy-database.js";
-import { type DuckDbOptions, sqlPath, sqlText } from "./duckdb.js";
 import { histories, historyKinds } from "./history.js";
+import type { RunFacts } from "./run-rows.js";
 import { createTables, tables } from "./tables.js";
 
 /** The database of earlier runs. */
@@ -35,7 +35,7 @@ const noneIn = (table: string) =>
 const notReadNow = noneIn("read_now");
 
 /** Attaches the database of earlier runs as `previous`; tables and columns that it lacks are made in the copy, which is ours. */
-export async function attachPrevious(connection: DuckDBConnection, { path, copy }: Previous): Promise<void> {
+export async function attachPrevious(connection: Connection, { path, copy }: Previous): Promise<void> {
   await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
   if (await lacksColumns(connection, path)) await createTables(connection, "previous.main.");
 }
@@ -44,10 +44,7 @@ export async function attachPrevious(connection: DuckDBConnection, { path, copy 
  * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
  * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
  */
-export async function keepPrevious(
-  connection: DuckDBConnection,
-  { run, withoutChildren }: Pick<Stage, "run" | "withoutChildren">,
-): Promise<void> {
+export async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
   const otherRun = `run_id <> ${sqlText(run.run_id)}`;
   const kept: Readonly<Record<string, string>> = {
     chunks: notReadNow,
@@ -66,7 +63,7 @@ export async function keepPrevious(
 }
 
 /** The database of earlier runs may lack columns of ours, but must have none that we would lose. */
-async function lacksColumns(connection: DuckDBConnection, path: string): Promise<boolean> {
+async function lacksColumns(connection: Connection, path: string): Promise<boolean> {
   const result = await connection.runAndReadAll(
     "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'previous' AND schema_name = 'main'",
   );

@@ -1,8 +1,9 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Stage } from "../sinks/sink.js";
-import { duckDbThreads, sqlText } from "./duckdb.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { duckDbThreads } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
 import { findChanges } from "./find-changes.js";
 import { type HistoryKind, histories, historyKinds } from "./history.js";
+import type { RunFacts } from "./run-rows.js";
 import { stateBefore } from "./state-at.js";
 
 /**
@@ -11,8 +12,8 @@ import { stateBefore } from "./state-at.js";
  * run there was nothing, which is known without a row for every chunk. Child chunks that nobody asked for have not changed.
  */
 export async function recordChanges(
-  connection: DuckDBConnection,
-  { run: { run_id: runId }, withoutChildren }: Pick<Stage, "run" | "withoutChildren">,
+  connection: Connection,
+  { run: { run_id: runId }, withoutChildren }: RunFacts,
 ): Promise<void> {
   const run = sqlText(runId);
   const found = await connection.runAndReadAll("SELECT run_id FROM previous.main.runs");

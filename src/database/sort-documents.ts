@@ -1,5 +1,5 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import type { RunRows } from "../sinks/sink.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import type { RunRows } from "./run-rows.js";
 
 /**
  * Sorts the documents of a run into temporary tables: `read_now`, whose older rows make way; `passed_over`, which moved while
@@ -7,7 +7,7 @@ import type { RunRows } from "../sinks/sink.js";
  * found them; `listed_now`, what the service listed, if it was asked.
  */
 export async function sortDocuments(
-  connection: DuckDBConnection,
+  connection: Connection,
   { select }: Pick<RunRows, "select">,
   previous: boolean,
 ): Promise<void> {

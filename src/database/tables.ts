@@ -1,8 +1,8 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
+import { sqlTypes } from "../duckdb/sql-types.js";
 import { type Column, columns, type Kind } from "../rows/columns.js";
-import { sqlText } from "./duckdb.js";
 import { type HistoryKind, histories } from "./history.js";
-import { sqlTypes } from "./select-jsonl.js";
 
 interface TableColumn {
   readonly name: string;
@@ -100,7 +100,7 @@ export const tables: Readonly<Record<string, Table>> = {
 };
 
 /** Makes the tables and columns that are not there yet, each with a comment; `into` is a database and a dot, or nothing. */
-export async function createTables(connection: DuckDBConnection, into = ""): Promise<void> {
+export async function createTables(connection: Connection, into = ""): Promise<void> {
   const statements = Object.entries(tables).flatMap(([table, { about, columns }]) => {
     const name = `${into}${table}`;
     return [

@@ -1,5 +1,5 @@
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { sqlText } from "./duckdb.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
 import { type HistoryKind, historyKinds } from "./history.js";
 import { historyViews } from "./history-views.js";
 import { stateBefore } from "./state-at.js";
@@ -9,7 +9,7 @@ import { stateViews } from "./state-views.js";
  * Makes the views and macros anew, each with a comment. They need no extension and change nothing. A table that somebody has
  * added under the name of a view stays.
  */
-export async function createViews(connection: DuckDBConnection): Promise<void> {
+export async function createViews(connection: Connection): Promise<void> {
   const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
   const taken = result.getRowsJson().map(([name]) => name);
   const free = Object.entries({ ...stateViews, ...historyViews }).filter(([name]) => !taken.includes(name));

@@ -1,4 +1,4 @@
-import type { Connection } from "../verify/sql-rows.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { countsSql } from "./changes-sql.js";
 import { type DocumentPair, isOtherDocument } from "./compare-documents.js";
 import type { ChangeCounts, DocumentCounts, DocumentDiff, DocumentState } from "./run-diff.js";

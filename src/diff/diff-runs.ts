@@ -1,5 +1,5 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { matchRows } from "../match/match-rows.js";
-import type { Connection } from "../verify/sql-rows.js";
 import { changedSql, changesSql, documentFacts, reorderedSql } from "./changes-sql.js";
 import { compareDocuments, type DocumentPair } from "./compare-documents.js";
 import { diffDocuments, documentCounts, statusOf, sumOf } from "./count-changes.js";
@@ -33,8 +33,8 @@ export async function withRunDiff<T>(
 ): Promise<T> {
   const setting = withDiffDefaults(options);
   const runs = [await readRun(old), await readRun(fresh)] as const;
-  const documents = compareDocuments(runs[0].manifest.documents, runs[1].manifest.documents);
-  const children = runs.every(({ manifest }) => readsChildren(manifest));
+  const documents = compareDocuments(runs[0].dump.manifest.documents, runs[1].dump.manifest.documents);
+  const children = runs.every(({ dump }) => readsChildren(dump.manifest));
   const comparison = { documents, children, unguarded: runs.some(isGuarded) };
   const sources = await checkBoth(runs, setting);
   return withDiffDatabase(setting, async (connection) => {
@@ -117,7 +117,8 @@ async function runDiff(
   };
 }
 
-function diffedRun({ folder, manifest, format, chunks, childChunks }: ReadRun): DiffedRun {
+function diffedRun({ dump, format, chunks, childChunks }: ReadRun): DiffedRun {
+  const { folder, manifest } = dump;
   const { job, run_id } = manifest;
   return { folder, job, run_id, format, chunks: chunks.rows, child_chunks: childChunks.rows };
 }

@@ -1,4 +1,4 @@
-import { unguardedSql } from "../database/select-file.js";
+import { unguardedSql } from "../dump/formats/csv/sql.js";
 import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
 import { columns } from "../rows/columns.js";
 

@@ -1,20 +1,24 @@
-import { selectFromFile } from "../database/select-file.js";
+import { type Connection, isOwnError } from "../duckdb/open-duckdb.js";
+import type { CheckedFile, Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import type { MatchedKind } from "../match/fingerprint.js";
-import { type Connection, lacksMemory } from "../verify/sql-rows.js";
-import { type CheckedSource, checkSource } from "./check-source.js";
 import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
 import { factsSql } from "./facts-sql.js";
-import { notSound, type ReadRun } from "./read-run.js";
+import type { ReadRun } from "./read-run.js";
 import { rowsOf } from "./with-diff-database.js";
+
+/** A file whose bytes were checked, and the SQL that reads it. */
+export interface LoadedFile extends CheckedFile {
+  readonly select: string;
+}
 
 /** The files of one run, whose bytes were checked. */
 export interface RunSources {
   readonly side: "old" | "new";
   readonly run: ReadRun;
-  readonly chunks: CheckedSource;
-  readonly child_chunks: CheckedSource;
+  readonly chunks: LoadedFile;
+  readonly child_chunks: LoadedFile;
 }
 
 /** What goes for both runs. */
@@ -32,12 +36,15 @@ export async function checkSources(
   run: ReadRun,
   { signal, tally }: DiffSetting,
 ): Promise<RunSources> {
-  const check = (file: ReadRun["chunks"]) => {
+  const check = async (file: ReadRun["chunks"]): Promise<LoadedFile> => {
     tally.step = `hashing ${file.path} of the ${side} run`;
-    return checkSource(run.folder, file, (bytes) => {
+    const checked = await run.dump.check(file, (bytes) => {
       signal.throwIfAborted();
       tally.done += bytes;
     });
+    // Exact fractions are not compared: reading them takes two to three times as long.
+    const select = await run.dump.select({ ...checked, longNumbers: false }, "VARCHAR");
+    return { ...checked, select };
   };
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
@@ -72,14 +79,14 @@ export async function loadFacts(
 ): Promise<void> {
   const source = sources[kind];
   const table = `${side}_${kind}`;
-  const facts = factsSql(kind, selectFromFile(kind, source, "VARCHAR"), comparison.unguarded);
+  const facts = factsSql(kind, source.select, comparison.unguarded);
   const isCompared = kind === "chunks" || comparison.children;
   const skip = comparison.documents.some(({ reason }) => reason !== null)
     ? "ANTI JOIN (FROM documents WHERE NOT compared) USING (dataset_id, document_id)"
     : "";
   await connection
     .run(`CREATE TABLE ${table} AS FROM (${facts}) ${isCompared ? skip : "LIMIT 0"}`)
-    .catch((error: unknown) => unsound(error, run.folder, source.path));
+    .catch((error: unknown) => unsound(error, run.dump, source.path));
   if (isCompared) await checkCounts(connection, kind, { side, run });
 }
 
@@ -99,12 +106,11 @@ async function checkCounts(
   if (!wrong) return;
   const file = kind === "chunks" ? run.chunks.path : run.childChunks.path;
   const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, for which the manifest says ${wrong.expected}`;
-  throw notSound(run.folder, `${file}: ${reason}`);
+  throw run.dump.unsound(`${file}: ${reason}`);
 }
 
-/** What DuckDB says of a file that it cannot read; what it lacks itself, memory or disk, is no fault of the file. */
-export function unsound(error: unknown, folder: string, path: string): never {
-  if (!(error instanceof Error) || error instanceof StopError) throw error;
-  if (lacksMemory(error) || /no space left|interrupt/i.test(error.message)) throw error;
-  throw notSound(folder, `${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
+/** Throws an error of DuckDB: as that of the file that it cannot read, unless it lacks memory or disk itself. */
+export function unsound(error: unknown, dump: Dump, path: string): never {
+  if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
+  throw dump.unsound(`${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
 }

@@ -1,4 +1,4 @@
-import type { Connection } from "../verify/sql-rows.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { diffText } from "./diff-text.js";
 import type { ChangeKind, ChunkChange, HandMade, TextDiff } from "./run-diff.js";
 import { rowsOf, type SqlRow } from "./with-diff-database.js";

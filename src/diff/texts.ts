@@ -1,7 +1,6 @@
-import { selectFromFile } from "../database/select-file.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import { fingerprintSql } from "../match/fingerprint.js";
-import type { Connection } from "../verify/sql-rows.js";
 import { contentSql } from "./facts-sql.js";
 import { type Comparison, type RunSources, unsound } from "./load-runs.js";
 
@@ -26,7 +25,7 @@ export async function loadTexts(
     for (const kind of comparison.children ? (["chunks", "child_chunks"] as const) : (["chunks"] as const)) {
       await connection
         .run(textsSql(kind, sources, comparison.unguarded))
-        .catch((error: unknown) => unsound(error, run.folder, sources[kind].path));
+        .catch((error: unknown) => unsound(error, run.dump, sources[kind].path));
     }
   }
   await connection.run(`CREATE TABLE texts AS
@@ -44,7 +43,7 @@ function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded
   return `INSERT INTO ${side}_texts
     SELECT '${level}', dataset_id, document_id, ${segment}, id, ${fingerprintSql(kind)} AS fingerprint,
       'x' || left(content, ${longest}), ${answer}
-    FROM ${contentSql(kind, selectFromFile(kind, sources[kind], "VARCHAR"), unguarded)} s
+    FROM ${contentSql(kind, sources[kind].select, unguarded)} s
     SEMI JOIN ${wanted} w ON w.dataset_id = s.dataset_id AND w.document_id = s.document_id AND w.wanted_id = s.id
       ${kind === "chunks" ? "" : "AND w.segment = s.segment_id"}`;
 }

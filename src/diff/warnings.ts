@@ -1,13 +1,13 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { documentKey } from "../rows/document-row.js";
-import type { CheckedManifest } from "../verify/check-manifest.js";
 import { countOf } from "../words.js";
 import type { ReadRun } from "./read-run.js";
 
 /** Sentences on what may make a comparison say less than it seems to. */
 export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
-  const [before, after] = [old.manifest, fresh.manifest];
+  const [before, after] = [old.dump.manifest, fresh.dump.manifest];
   return [
-    old.folder === fresh.folder && "OLD and NEW are the same run folder",
+    old.dump.folder === fresh.dump.folder && "OLD and NEW are the same run folder",
     before.run_id > after.run_id && `OLD is the newer run: ${before.run_id} comes after ${after.run_id}`,
     before.job !== after.job && `these are runs of different jobs: ${before.job} and ${after.job}`,
     before.service.base_url !== after.service.base_url &&
@@ -26,8 +26,8 @@ export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
 /** Documents whose child lists `auto` took to be empty in one run, although lists held child chunks in the other. */
 function skippedText(
   run: "old" | "new",
-  { child_lists: here }: CheckedManifest,
-  { child_lists: there }: CheckedManifest,
+  { child_lists: here }: Manifest,
+  { child_lists: there }: Manifest,
   looks: string,
 ): string | undefined {
   const skipped = new Set(here.filter((lists) => lists.skipped > 0).map(documentKey));
@@ -38,17 +38,17 @@ function skippedText(
 }
 
 /** Whether a run read child chunks at all; what its manifest does not say, it did. */
-export function readsChildren({ options }: CheckedManifest): boolean {
+export function readsChildren({ options }: Manifest): boolean {
   return options.child_chunks !== "none";
 }
 
 /** Whether apostrophes may stand before texts in what is read of a run. */
-export function isGuarded({ format, manifest }: ReadRun): boolean {
-  return format === "csv" && manifest.options.output.csv_safe;
+export function isGuarded({ format, dump }: ReadRun): boolean {
+  return format === "csv" && dump.manifest.options.output.csv_safe;
 }
 
 /** The filters of every dataset that has some, as far as the manifest says. */
-function filtersOf({ options }: CheckedManifest): string {
+function filtersOf({ options }: Manifest): string {
   const datasets: readonly unknown[] = Array.isArray(options.datasets) ? options.datasets : [options.datasets];
   const filters = datasets.map((dataset) => {
     if (typeof dataset !== "object" || dataset === null) return "";

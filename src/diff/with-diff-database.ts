@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withDuckDb } from "../database/duckdb.js";
+import { type Connection, lacksMemory, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
-import { type Connection, lacksMemory } from "../verify/sql-rows.js";
 import type { DiffSetting } from "./diff-options.js";
 
 /** A DuckDB that holds what is compared. What does not fit its memory goes to a temporary folder, which is removed. */

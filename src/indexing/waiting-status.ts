@@ -1,13 +1,13 @@
 import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { ByteFacts } from "../dump/files/byte-facts.js";
+import { encodeLines } from "../dump/files/encode-lines.js";
+import { flush } from "../dump/files/flush.js";
+import { readRegular } from "../dump/files/regular-file.js";
+import type { RowFile } from "../dump/formats/format.js";
+import { jsonlText } from "../dump/formats/jsonl/write.js";
 import type { Row } from "../rows/row.js";
 import { type Hold, type JobFolders, makeFolder } from "../run/work/job-folders.js";
-import { readRegular } from "../run/work/regular-file.js";
-import { ByteFacts } from "../sinks/byte-facts.js";
-import { encodeLines } from "../sinks/encode-lines.js";
-import { flush } from "../sinks/flush.js";
-import { jsonlText } from "../sinks/jsonl.js";
-import type { JsonlFile } from "../sinks/sink.js";
 
 /** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
@@ -32,7 +32,7 @@ export async function waitingFiles({ waiting }: JobFolders): Promise<readonly st
 }
 
 /** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
-export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly JsonlFile[]> {
+export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly RowFile[]> {
   if (paths.length === 0) return [];
   const facts = new ByteFacts();
   const file = await open(target, "w", 0o600);

@@ -1,9 +1,9 @@
 import { basename, extname } from "node:path";
 import type { Problem } from "../errors.js";
+import { isMapping } from "../schema.js";
 import type { Draft, Label } from "./draft.js";
 import { isWithin } from "./finding.js";
 import { interpolate, type Variables } from "./interpolate.js";
-import { isMapping } from "./is-mapping.js";
 import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 import { parseJobText } from "./parse-job-text.js";
 import { fileText } from "./quoted-text.js";

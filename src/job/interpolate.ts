@@ -1,5 +1,5 @@
+import { isMapping } from "../schema.js";
 import type { Finding, Path } from "./finding.js";
-import { isMapping } from "./is-mapping.js";
 
 /** A value with its variables filled in, and the variables that could not be. */
 export interface Interpolated {

@@ -1,5 +1,5 @@
+import { isMapping } from "../schema.js";
 import type { Path } from "./finding.js";
-import { isMapping } from "./is-mapping.js";
 
 type FlagValue = string | number | boolean | undefined;
 

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, type YAMLError } from "yaml";
 import { type Problem, UsageError } from "../errors.js";
-import { isMapping } from "./is-mapping.js";
+import { isMapping } from "../schema.js";
 import { visibleText } from "./quoted-text.js";
 
 const mostAliases = 100;

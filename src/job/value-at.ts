@@ -1,5 +1,5 @@
+import { isMapping } from "../schema.js";
 import type { Path } from "./finding.js";
-import { isMapping } from "./is-mapping.js";
 
 /** The value at a place of a document, undefined where there is none. */
 export function valueAt(document: unknown, path: Path): unknown {

@@ -1,3 +1,4 @@
+import { isThere } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
@@ -5,7 +6,6 @@ import type { Log } from "../log.js";
 import { mendPublished } from "../run/publish/mend-published.js";
 import type { RunOptions } from "../run/run-options.js";
 import { withHold } from "../run/work/hold.js";
-import { isThere } from "../run/work/is-there.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
 import type { Workspace } from "../run/workspace.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";

@@ -1,13 +1,13 @@
 import { lstat, readlink, rename, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { flush } from "../dump/files/flush.js";
+import { isThere } from "../dump/files/is-there.js";
+import { pointLatest } from "../dump/publish/latest.js";
 import { problemText } from "../file-error.js";
 import type { Job, Keep } from "../job/job.js";
 import type { Log } from "../log.js";
-import { pointLatest } from "../run/publish/latest.js";
-import { isThere } from "../run/work/is-there.js";
 import { type Hold, type JobFolders, makeOwnFolder } from "../run/work/job-folders.js";
 import { clearRemoved, removedFolder } from "../run/work/remove-from.js";
-import { flush } from "../sinks/flush.js";
 import { type Decision, decideRuns } from "./decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "./past-runs.js";
 

@@ -1,8 +1,8 @@
 import type { Listed } from "../client/check-list.js";
+import { encodeLines } from "../dump/files/encode-lines.js";
+import { csvText } from "../dump/formats/csv/write.js";
+import { jsonlText } from "../dump/formats/jsonl/write.js";
 import { rowFromRecord } from "../rows/row-from-record.js";
-import { csvText } from "../sinks/csv.js";
-import { encodeLines } from "../sinks/encode-lines.js";
-import { jsonlText } from "../sinks/jsonl.js";
 
 type SizedKind = "chunks" | "child_chunks";
 

@@ -4,6 +4,11 @@ export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", 
 export const allKinds = [...kinds, "document_info"] as const;
 export type Kind = (typeof allKinds)[number];
 
+/** Whether a text is the name of a kind. */
+export function isKind(name: string): name is Kind {
+  return allKinds.some((kind) => kind === name);
+}
+
 /** Rows of every table of a dump. */
 export type Counts = Readonly<Record<(typeof kinds)[number], number>> & { readonly document_info?: number };
 

@@ -1,6 +1,5 @@
-import type { RawRecord } from "../rows/row.js";
 import { columns, type Kind } from "./columns.js";
-import type { Row } from "./row.js";
+import type { RawRecord, Row } from "./row.js";
 
 /** Columns that kbdump knows by itself and the service sends, too. */
 const alsoSent: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {

@@ -1,6 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isThere } from "../dump/files/is-there.js";
+import { readJsonFile, readSharedJson, writeJsonFile } from "../dump/files/json-file.js";
 import { isRunId, newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
@@ -8,9 +10,7 @@ import { discoveryFile } from "./discover/discovery.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
 import { requestFile } from "./request-sum.js";
-import { isThere } from "./work/is-there.js";
 import type { Hold, JobFolders } from "./work/job-folders.js";
-import { readJsonFile, readSharedJson, writeJsonFile } from "./work/json-file.js";
 import { removeFrom } from "./work/remove-from.js";
 
 export interface EarlierOptions {

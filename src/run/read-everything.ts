@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
+import { readJsonFile, writeJsonFile } from "../dump/files/json-file.js";
 import { captureStatus } from "../indexing/capture-status.js";
 import { discoverDocuments } from "./discover/discover-documents.js";
 import { type Discovery, discoveryFile, discoveryFrom } from "./discover/discovery.js";
@@ -8,7 +9,6 @@ import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-d
 import { readOnce } from "./read-once.js";
 import type { Reading } from "./reading.js";
 import { readingDocuments } from "./run-tally.js";
-import { readJsonFile, writeJsonFile } from "./work/json-file.js";
 
 /**
  * Asks for everything that the job means, in this order: lists, status, documents and metadata fields, the lists of documents

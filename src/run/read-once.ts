@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readJsonFile, writeJsonFile } from "../dump/files/json-file.js";
 import type { StatusReading } from "../indexing/capture-status.js";
 import type { FieldsReading } from "./discover/read-metadata-fields.js";
-import { readJsonFile, writeJsonFile } from "./work/json-file.js";
 
 type OnceRead = StatusReading | FieldsReading;
 

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { sayDiskError } from "../file-error.js";
 import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
-import type { Manifest } from "./manifest.js";
 import { databaseOptions } from "./publish/job-database.js";
-import { outputsOf } from "./publish/outputs.js";
+import { openOutputs } from "./publish/outputs.js";
 import type { PreparedDatabase } from "./publish/prepare-database.js";
 import { type Published, publishRun } from "./publish/publish.js";
 import { readEverything } from "./read-everything.js";
@@ -69,7 +69,7 @@ async function readWithin(
   };
   const waiting = await waitingFiles(workspace);
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
-  const outputs = await outputsOf({ job, workspace, previous, waiting: joined, log, signal, onDamage });
+  const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal, onDamage });
 
   const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
     const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });

@@ -1,17 +1,21 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDbOptions } from "../database/duckdb.js";
+
+import type { RunRow } from "../database/run-rows.js";
+import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
+import { flush } from "../dump/files/flush.js";
+import type { PartFile } from "../dump/files/join-parts.js";
+import type { StagedFile, StagedRows, TextFormat, Writer } from "../dump/formats/format.js";
+import { joinJsonl } from "../dump/formats/jsonl/write.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
-import { flush } from "../sinks/flush.js";
-import type { PartFile } from "../sinks/join-parts.js";
-import { joinJsonl } from "../sinks/jsonl.js";
-import type { RunRow, Sink, Stage, StagedFile, TextFormat } from "../sinks/sink.js";
 import { tool } from "../tool.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
-import { type Manifest, requestCounts, resolvedOptions } from "./manifest.js";
+import { requestCounts, resolvedOptions } from "./manifest.js";
+import type { DatabaseWriter } from "./publish/database-writer.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RequestSum } from "./request-sum.js";
 import type { RunTally } from "./run-tally.js";
@@ -23,7 +27,8 @@ export interface StageOptions {
   readonly baseUrl: string;
   readonly workspace: Workspace;
   readonly formats: readonly TextFormat[];
-  readonly sinks: readonly Sink[];
+  readonly writers: readonly Writer[];
+  readonly writeDatabase: DatabaseWriter | undefined;
   readonly tally: RunTally;
   /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
@@ -63,15 +68,22 @@ async function stageFiles(
   discovered: Discovered | undefined,
   options: StageOptions,
 ): Promise<Manifest> {
-  const { workspace, sinks, tally, signal } = options;
+  const { workspace, writers, writeDatabase, tally, signal } = options;
   const parts = [...reading.documents.flatMap(({ files }) => files), ...(await writeRunParts(reading, options))];
   tally.step = "joining the parts";
-  const stage = { ...(await joinedStage(reading, parts, options)), documentChanges: discovered?.changes };
+  const staged = await joinParts(reading, parts, options);
   const files: StagedFile[] = [];
-  for (const sink of sinks) {
+  for (const writer of writers) {
     signal.throwIfAborted();
-    tally.step = `writing ${sink.format}`;
-    files.push(...(await sink.finish(stage)));
+    tally.step = `writing ${writer.format}`;
+    files.push(...(await writer.finish(staged)));
+  }
+  if (writeDatabase) {
+    signal.throwIfAborted();
+    tally.step = "writing duckdb";
+    const withoutChildren = options.job.childChunks === "none";
+    const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
+    await writeDatabase({ ...staged, ...facts });
   }
   const manifest = manifestOf(reading, files, discovered, options);
   const path = join(workspace.stage, "manifest.json");
@@ -101,11 +113,12 @@ async function writeRunParts(reading: Reading, { workspace, formats }: StageOpti
 }
 
 /** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
-async function joinedStage(reading: Reading, files: readonly PartFile[], options: StageOptions): Promise<Stage> {
+async function joinParts(reading: Reading, files: readonly PartFile[], options: StageOptions): Promise<StagedRows> {
   const { job, workspace } = options;
   const counts = countsOf(reading);
-  const parts: Stage["parts"] = (kind, format) => files.filter((file) => file.kind === kind && file.format === format);
-  const rows: Stage["rows"] = (kind) => counts[kind] ?? 0;
+  const parts: StagedRows["parts"] = (kind, format) =>
+    files.filter((file) => file.kind === kind && file.format === format);
+  const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
   const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
   const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
   const jsonl = {
@@ -116,8 +129,7 @@ async function joinedStage(reading: Reading, files: readonly PartFile[], options
     metadata_fields: await join("metadata_fields"),
     ...(counts.document_info === undefined ? {} : { document_info: await join("document_info") }),
   };
-  const withoutChildren = job.childChunks === "none";
-  return { folder: workspace.stage, parts, rows, jsonl, run: runRowOf(reading, options), withoutChildren };
+  return { folder: workspace.stage, parts, rows, jsonl };
 }
 
 function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: StageOptions): RunRow {

@@ -1,10 +1,10 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
 import type { DocumentRow } from "../rows/document-row.js";
-import type { Manifest } from "./manifest.js";
 import type { RunOptions } from "./run-options.js";
 import type { Hold } from "./work/job-folders.js";
 import { writeMetrics } from "./write-metrics.js";

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ifAbsent, isThere } from "../dump/files/is-there.js";
+import { readRegular } from "../dump/files/regular-file.js";
 import type { Job } from "../job/job.js";
 import { renderMetrics } from "../notify/metrics-text.js";
 import { metricsAfter } from "../notify/run-metrics.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
-import { ifAbsent, isThere } from "./work/is-there.js";
 import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "./work/job-folders.js";
-import { readRegular } from "./work/regular-file.js";
 
 /**
  * Replaces `metrics.prom` beside the runs of a job with what it is after this run, by a rename from the folder of the holder:

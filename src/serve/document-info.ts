@@ -1,6 +1,6 @@
 import { shownStatus } from "../demo/display-status.js";
+import { splitLines } from "../dump/files/split-lines.js";
 import { documentKey } from "../rows/document-row.js";
-import { recordsOf } from "../verify/read-records.js";
 import { MetadataInUse } from "./metadata-in-use.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";
@@ -25,7 +25,7 @@ export class DocumentInfo {
   /** Reads `document_info` once. StopError, naming the row, where it is not as a run leaves it. */
   static async make(file: RowFile, bytes: AsyncIterable<Buffer>): Promise<DocumentInfo> {
     const info = new DocumentInfo(file);
-    for await (const lines of recordsOf(bytes, false)) for (const line of lines) info.#add(line);
+    for await (const lines of splitLines(bytes)) for (const line of lines) info.#add(line);
     return info;
   }
 

@@ -5,6 +5,7 @@ import type { DocumentRow } from "../rows/document-row.js";
 import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
 import { EmbeddedChildren } from "./embedded-children.js";
 import { FilterCache } from "./filter-cache.js";
+import type { IndexedDump } from "./index-dump.js";
 import {
   datasetsOf,
   isFiltered,
@@ -14,7 +15,6 @@ import {
   listedDocument,
   type NamedDataset,
 } from "./listed-rows.js";
-import type { OpenDump } from "./open-dump.js";
 import { pageOf, readPage } from "./read-page.js";
 import type { RowKey } from "./row-key.js";
 
@@ -32,13 +32,13 @@ interface Dataset extends NamedDataset {
  * of older services. A document that failed is listed, and its chunks are not found.
  */
 export class DumpKnowledge implements Knowledge {
-  readonly #dump: OpenDump;
+  readonly #dump: IndexedDump;
   readonly #datasets: ReadonlyMap<string, Dataset>;
   readonly #filters = new FilterCache();
   readonly #hasChildren: boolean;
   readonly #embedded: EmbeddedChildren;
 
-  constructor(dump: OpenDump) {
+  constructor(dump: IndexedDump) {
     this.#dump = dump;
     this.#datasets = datasetMap(dump);
     this.#embedded = new EmbeddedChildren(dump.manifest);
@@ -165,7 +165,7 @@ function keyOf({ dataset_id, document_id }: DocumentRow, id: string): RowKey {
   return { dataset: dataset_id, document: document_id, id };
 }
 
-function datasetMap({ manifest }: OpenDump): ReadonlyMap<string, Dataset> {
+function datasetMap({ manifest }: IndexedDump): ReadonlyMap<string, Dataset> {
   const datasets = new Map<string, Dataset>();
   for (const { id, name } of datasetsOf(manifest)) datasets.set(id.toLowerCase(), { id, name, documents: new Map() });
   for (const document of manifest.documents)

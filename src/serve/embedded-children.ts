@@ -1,6 +1,6 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { DocumentRow } from "../rows/document-row.js";
 import { documentKey } from "../rows/document-row.js";
-import type { CheckedManifest } from "../verify/check-manifest.js";
 
 /**
  * Which documents embed their children in their chunks. The service does so where parents are paragraphs: not in documents
@@ -9,7 +9,7 @@ import type { CheckedManifest } from "../verify/check-manifest.js";
 export class EmbeddedChildren {
   readonly #documents = new Map<string, boolean>();
 
-  constructor({ child_lists: lists }: CheckedManifest) {
+  constructor({ child_lists: lists }: Manifest) {
     for (const list of lists) {
       const { embedded, embedding } = list;
       if (embedding !== null) this.#documents.set(documentKey(list), embedding > 0);

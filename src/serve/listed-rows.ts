@@ -1,6 +1,6 @@
 import type { Details, Listed } from "../demo/knowledge.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { DocumentRow } from "../rows/document-row.js";
-import type { CheckedManifest } from "../verify/check-manifest.js";
 
 /** What the service tells of a document and a dump of chunks does not know. */
 const unknownOfDocument = {
@@ -44,7 +44,7 @@ export interface NamedDataset {
 }
 
 /** The datasets of a dump, in the order of its job, or of the service where that was asked; empty ones, too. */
-export function datasetsOf({ options, discovered, documents }: CheckedManifest): readonly NamedDataset[] {
+export function datasetsOf({ options, discovered, documents }: Manifest): readonly NamedDataset[] {
   const listings = entriesOf(isObject(discovered) ? discovered.datasets : []).filter(
     ({ state }) => state !== "skipped",
   );
@@ -60,7 +60,7 @@ export function datasetsOf({ options, discovered, documents }: CheckedManifest):
 }
 
 /** Whether the job read only some chunks, of the dataset or of any: then nobody knows how many there are. */
-export function isFiltered({ options }: CheckedManifest, datasetId?: string): boolean {
+export function isFiltered({ options }: Manifest, datasetId?: string): boolean {
   return entriesOf(options.datasets).some(
     ({ id, status, keyword }) =>
       (datasetId === undefined || id === datasetId) &&

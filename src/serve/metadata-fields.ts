@@ -1,6 +1,6 @@
 import type { MetadataField } from "../demo/knowledge.js";
+import { splitLines } from "../dump/files/split-lines.js";
 import { recordFromRow } from "../rows/record-from-row.js";
-import { recordsOf } from "../verify/read-records.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";
 
@@ -11,7 +11,7 @@ export class MetadataFields {
   /** Reads `metadata_fields` once. StopError, naming the row, where it is not as a run leaves it. */
   static async make(file: RowFile, bytes: AsyncIterable<Buffer>): Promise<MetadataFields> {
     const fields = new MetadataFields();
-    for await (const lines of recordsOf(bytes, false)) {
+    for await (const lines of splitLines(bytes)) {
       for (const line of lines) {
         file.add(line.length);
         fields.#add(rowOfLine(line, file.name, file.rows));

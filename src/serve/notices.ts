@@ -1,11 +1,11 @@
-import type { CheckedManifest } from "../verify/check-manifest.js";
+import type { Dump } from "../dump/open-dump.js";
 import { isFiltered } from "./listed-rows.js";
-import { pickFile } from "./pick-file.js";
 
 /** What somebody who reads the served dump should know: what it lacks of the service, a sentence each. */
-export function noticesOf(manifest: CheckedManifest): readonly string[] {
+export function noticesOf(dump: Dump): readonly string[] {
+  const { manifest } = dump;
   const { options, documents } = manifest;
-  const file = pickFile(manifest, "chunks");
+  const [file] = dump.filesOf(["chunks"]) ?? [];
   const failed = documents.filter(({ status }) => status === "failed").length;
   const unstable = documents.filter(({ status }) => status === "unstable").length;
   const notices = [

@@ -1,11 +1,10 @@
 import { plainText } from "../client/plain-text.js";
+import { splitLines } from "../dump/files/split-lines.js";
+import { UnreadableError } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import { documentKey } from "../rows/document-row.js";
-import { recordsOf } from "../verify/read-records.js";
-import { UnreadableError } from "../verify/row-source.js";
-import { RowError } from "../verify/row-text.js";
 import type { RowFile } from "./row-file.js";
-import { type IdColumn, type RowKey, rowKey } from "./row-key.js";
+import { type IdColumn, RowError, type RowKey, rowKey } from "./row-key.js";
 import { RunTable } from "./run-table.js";
 
 /** Rows from `first` to before `end`. */
@@ -49,7 +48,7 @@ export class RowIndex {
   static async make(file: RowFile, idColumn: IdColumn, bytes: AsyncIterable<Buffer>): Promise<RowIndex> {
     const index = new RowIndex(file, idColumn);
     try {
-      for await (const lines of recordsOf(bytes, false)) for (const line of lines) index.#add(line);
+      for await (const lines of splitLines(bytes)) for (const line of lines) index.#add(line);
       await index.#finish();
     } catch (error) {
       if (!(error instanceof RowError) && !(error instanceof UnreadableError)) throw error;

@@ -1,10 +1,13 @@
-import { RowError } from "../verify/row-text.js";
-
 /** What a row of chunks or child chunks begins with: the first three columns. `id` is the chunk's; of a child chunk, its parent's. */
 export interface RowKey {
   readonly dataset: string;
   readonly document: string;
   readonly id: string;
+}
+
+/** A line that is no row of its kind; the message says why. */
+export class RowError extends Error {
+  override readonly name = "RowError";
 }
 
 /** The column that, with dataset and document, tells which rows stand together. */

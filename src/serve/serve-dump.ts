@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
+import { openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import { jsonText } from "../rows/exact-json.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
+import { indexDump } from "./index-dump.js";
 import { noticesOf } from "./notices.js";
-import { openDump } from "./open-dump.js";
 import { emptyServeTally, type ServeOptions } from "./serve-options.js";
-import { soundDump } from "./sound-dump.js";
 
 /** A dump that is served. */
 export interface ServedDump {
@@ -30,7 +30,9 @@ export interface ServedDump {
 export async function serveDump(folder: string, options: ServeOptions = {}): Promise<ServedDump> {
   const { port = 0, key = `kbdump-${randomBytes(12).toString("hex")}`, tally = emptyServeTally() } = options;
   const { signal = new AbortController().signal } = options;
-  const dump = await openDump(await soundDump(folder), { signal, tally });
+  const found = await openDump(folder, "it cannot be served");
+  await found.checkSizes(found.manifest.files);
+  const dump = await indexDump(found, { signal, tally });
   try {
     const knowledge = new DumpKnowledge(dump);
     const service = await startService({ port, key, knowledge, signs: false, jsonText }).catch((error: Error) => {
@@ -41,7 +43,7 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
       await service.close();
       await dump.close();
     };
-    return { url: service.url, key, job, runId, counts, notices: noticesOf(dump.manifest), close };
+    return { url: service.url, key, job, runId, counts, notices: noticesOf(found), close };
   } catch (error) {
     await dump.close();
     throw error;

@@ -1,4 +1,4 @@
-import { recordsOf } from "../verify/read-records.js";
+import { splitLines } from "../dump/files/split-lines.js";
 import type { RowFile } from "./row-file.js";
 import { rowOfLine } from "./row-of-line.js";
 
@@ -17,7 +17,7 @@ export class StatusReadings {
   /** Reads `indexing_status` once. StopError, naming the row, where it is not as a run leaves it. */
   static async make(file: RowFile, bytes: AsyncIterable<Buffer>): Promise<StatusReadings> {
     const readings = new StatusReadings(file);
-    for await (const lines of recordsOf(bytes, false)) for (const line of lines) readings.#add(line);
+    for await (const lines of splitLines(bytes)) for (const line of lines) readings.#add(line);
     return readings;
   }
 

@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
-import type { Manifest } from "../run/manifest.js";
 import type { RunResult } from "../run/run-job.js";
 import { renderChildLists } from "./child-lists.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";

@@ -1,8 +1,8 @@
-import { sqlText } from "../database/duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
 import { countOf } from "../words.js";
-import type { CheckedManifest } from "./check-manifest.js";
 import { compareRows } from "./compare-rows.js";
 import { manifestRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
@@ -13,7 +13,7 @@ import type { Loaded, RowStore } from "./row-store.js";
 /** What of a run can be found in the database of its job. */
 export interface DatabaseShare {
   /** Documents that this run was the last to read. */
-  readonly kept: CheckedManifest["documents"];
+  readonly kept: Manifest["documents"];
   /** Documents that a later run read: the database has their newer state, with which nothing is compared. */
   readonly later: number;
   /** Documents that were unstable in this run: the database keeps the complete state that an earlier run read. */
@@ -21,13 +21,8 @@ export interface DatabaseShare {
 }
 
 /** Finds out which documents the database has as this run read them; one that it lacks is a finding. */
-export function shareOf(
-  manifest: CheckedManifest,
-  name: string,
-  { readBy }: RunDatabase,
-  findings: Findings,
-): DatabaseShare {
-  const kept: CheckedManifest["documents"][number][] = [];
+export function shareOf(manifest: Manifest, name: string, { readBy }: RunDatabase, findings: Findings): DatabaseShare {
+  const kept: Manifest["documents"][number][] = [];
   let [later, passedOver] = [0, 0];
   for (const document of manifest.documents.filter(({ status }) => status !== "failed")) {
     const { run, status } = readBy.get(documentKey(document)) ?? {};
@@ -43,7 +38,7 @@ export function shareOf(
 }
 
 /** The table `runs` has one row of this run, which says what the manifest says. */
-export function checkRunRow(manifest: CheckedManifest, name: string, { runs }: RunDatabase, findings: Findings): void {
+export function checkRunRow(manifest: Manifest, name: string, { runs }: RunDatabase, findings: Findings): void {
   const { status, counts } = manifest;
   const [row] = runs;
   if (!row || runs.length > 1)
@@ -56,7 +51,7 @@ export function checkRunRow(manifest: CheckedManifest, name: string, { runs }: R
 }
 
 export interface ComparedDatabase {
-  readonly manifest: CheckedManifest;
+  readonly manifest: Manifest;
   readonly share: DatabaseShare;
   readonly database: RunDatabase;
   /** The rows of the run folder, of the kinds that can be read there. */

@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { StagedFile } from "../sinks/sink.js";
-import { type CheckedManifest, partsOf } from "./check-manifest.js";
+import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
 import { type Findings, toldOfAKind } from "./findings.js";
-import { manifestName } from "./read-dump.js";
 import { readPieces } from "./read-records.js";
 
 /** Compares what lies in the folder with what the manifest lists; gives the listed files that can be opened. */
 export async function checkFolder(
   folder: string,
-  manifest: CheckedManifest,
+  manifest: Manifest,
   findings: Findings,
-): Promise<readonly StagedFile[]> {
+): Promise<readonly ManifestFile[]> {
   const entries = new Map((await readdir(folder, { withFileTypes: true })).map((entry) => [entry.name, entry]));
   const files = new Map(manifest.files.map((file) => [file.path, file]));
   const others = [...entries.keys()].filter((name) => name !== manifestName && !files.has(name)).sort();
@@ -33,7 +31,7 @@ export async function checkFolder(
 /** Reads every byte of a file: its size, its hash, and whether its last row ends. True when it is as it should be. */
 export async function checkFile(
   folder: string,
-  file: StagedFile,
+  file: ManifestFile,
   findings: Findings,
   onBytes: (bytes: number) => void,
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { checkUnique } from "./check-ids.js";
-import type { CheckedManifest } from "./check-manifest.js";
 import { compareRows } from "./compare-rows.js";
 import { manifestRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
@@ -10,7 +10,7 @@ import type { RowStore } from "./row-store.js";
 /** Every file has the rows of the first of its kind, cell by cell and in the same order; the documents are the manifest's. */
 export async function compareFormats(
   store: RowStore,
-  manifest: CheckedManifest,
+  manifest: Manifest,
   files: readonly LoadedFile[],
   firsts: ReadonlyMap<Kind, LoadedFile>,
   findings: Findings,

@@ -6,7 +6,7 @@ import { type RowSource, UnreadableError } from "./row-source.js";
 import { RowError, type RowText } from "./row-text.js";
 
 /** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
-export function csvRows(name: string, kind: Kind, path: string, cellsOf = rowTextFromCsv): RowSource {
+export function csvRows(name: string, kind: Kind, path: string): RowSource {
   const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
   return {
     name,
@@ -17,7 +17,7 @@ export function csvRows(name: string, kind: Kind, path: string, cellsOf = rowTex
         const [top] = records;
         if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
         const rows = first === 0 ? records.slice(1) : records;
-        yield readRows(rows, Math.max(first, 1), (text) => cellsOf(kind, text), problem);
+        yield readRows(rows, Math.max(first, 1), (text) => rowTextFromCsv(kind, text), problem);
         first += records.length;
       }
       if (first === 0) throw new UnreadableError("has no header");

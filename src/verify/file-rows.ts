@@ -1,23 +1,28 @@
 import { join } from "node:path";
-import type { StagedFile } from "../sinks/sink.js";
-import { type CheckedManifest, partsOf } from "./check-manifest.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
+import type { Kind } from "../rows/columns.js";
 import { csvRows } from "./csv-rows.js";
 import { jsonlRows, rowTextFromJson } from "./jsonl-rows.js";
-import { manifestName } from "./read-dump.js";
 import type { RowSource } from "./row-source.js";
-import { type Connection, parquetRows } from "./sql-rows.js";
+import { parquetRows } from "./sql-rows.js";
 
-/** The rows of a file of a run folder. */
-export function fileRows(connection: Connection, folder: string, file: StagedFile): RowSource {
+/** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
+const readers: Readonly<Record<string, (connection: Connection, name: string, kind: Kind, path: string) => RowSource>> =
+  {
+    jsonl: (_connection, name, kind, path) => jsonlRows(name, kind, path),
+    csv: (_connection, name, kind, path) => csvRows(name, kind, path),
+    parquet: parquetRows,
+  };
+
+/** The rows of a file of a run folder; undefined for a format that has no reader here. */
+export function fileRows(connection: Connection, folder: string, file: ManifestFile): RowSource | undefined {
   const { kind, format } = partsOf(file);
-  const path = join(folder, file.path);
-  if (format === "jsonl") return jsonlRows(file.path, kind, path);
-  if (format === "csv") return csvRows(file.path, kind, path);
-  return parquetRows(connection, file.path, kind, path);
+  return readers[format]?.(connection, file.path, kind, join(folder, file.path));
 }
 
 /** The documents as the manifest has them. */
-export function manifestRows({ documents }: CheckedManifest): RowSource {
+export function manifestRows({ documents }: Manifest): RowSource {
   return {
     name: manifestName,
     kind: "documents",

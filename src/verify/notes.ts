@@ -1,11 +1,11 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { countOf } from "../words.js";
 import type { DatabaseShare } from "./check-database.js";
-import type { CheckedManifest } from "./check-manifest.js";
 import type { LoadedFile } from "./load-files.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(
-  { options }: CheckedManifest,
+  { options }: Manifest,
   files: readonly LoadedFile[],
   database: DatabaseShare | undefined,
 ): readonly string[] {

@@ -1,9 +1,10 @@
-import { sqlText } from "../database/duckdb.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
 import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
 import type { RowSource } from "./row-source.js";
-import { type Connection, tableRows, unreadable } from "./sql-rows.js";
+import { tableRows, unreadable } from "./sql-rows.js";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 

@@ -13,19 +13,6 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Whether arrays and objects stand in each other more than so many deep. A text that is no JSON is read as if it were. */
-export function isDeeperThan(bound: number, text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === quote) at = endOfString(text, at) - 1;
-    else if (code === 123 || code === 91) depth++;
-    else if (code === 125 || code === 93) depth--;
-    if (depth > bound) return true;
-  }
-  return false;
-}
-
 /** The members of a JSON object in their order, each with the text of its name, in quotes, and of its value. */
 export function membersOf(text: string): readonly (readonly [name: string, value: string])[] {
   const members: [string, string][] = [];

@@ -1,20 +1,14 @@
-import { sqlText, type withDuckDb } from "../database/duckdb.js";
-import { sqlTypes } from "../database/select-jsonl.js";
+import { type Connection, isOwnError } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql-text.js";
+import { sqlTypes } from "../duckdb/sql-types.js";
+import { streamTexts } from "../duckdb/stream-texts.js";
 import { StopError } from "../errors.js";
 import { type ColumnType, columns, type Kind } from "../rows/columns.js";
 import { shortTextSql } from "./long-text.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
 
-export type Connection = Parameters<Parameters<typeof withDuckDb>[2]>[0];
-
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
-export function parquetRows(
-  connection: Connection,
-  name: string,
-  kind: Kind,
-  path: string,
-  texts: "short" | "whole" = "short",
-): RowSource {
+export function parquetRows(connection: Connection, name: string, kind: Kind, path: string): RowSource {
   const table = parquetTable(path);
   return {
     name,
@@ -22,7 +16,7 @@ export function parquetRows(
     async *read() {
       const wrong = await otherColumns(connection, kind, table).catch(unreadable);
       if (wrong !== undefined) throw new UnreadableError(`has other columns: ${wrong}`);
-      yield* sqlRows(connection, kind, table, texts);
+      yield* sqlRows(connection, kind, table);
     },
   };
 }
@@ -51,45 +45,28 @@ async function otherColumns(connection: Connection, kind: Kind, table: string): 
  * The rows of a table, `dump.chunks WHERE …`, in its order. Each comes as one JSON text, because the client takes a byte
  * order mark off the start of a text, and a row in pieces takes longer.
  */
-async function* sqlRows(
-  connection: Connection,
-  kind: Kind,
-  table: string,
-  texts: "short" | "whole" = "short",
-): AsyncGenerator<Iterable<ReadRow>> {
-  const cells = columns[kind].map(({ name, type }) => cellText(`"${name}"`, type, texts));
-  const select = `SELECT to_json([${cells.join(", ")}])::VARCHAR FROM ${table}`;
-  const result = await connection.stream(select).catch(unreadable);
+async function* sqlRows(connection: Connection, kind: Kind, table: string): AsyncGenerator<Iterable<ReadRow>> {
+  const cells = columns[kind].map(({ name, type }) => cellText(`"${name}"`, type));
+  const row = `to_json([${cells.join(", ")}])::VARCHAR`;
   let rows = 0;
-  for (;;) {
-    const chunk = await result.fetchChunk().catch(unreadable);
-    if (!chunk || chunk.rowCount === 0) break;
-    yield rowsOf(chunk, rows + 1);
-    rows += chunk.rowCount;
+  try {
+    for await (const found of streamTexts(connection, row, table)) {
+      yield rowsOf(found, rows + 1);
+      rows += found.length;
+    }
+  } catch (error) {
+    unreadable(error);
   }
-  await checkEnd(connection, table, select, rows);
 }
 
-/** A stream ends without a word when it fails: what it did not give is asked for once more, in a way that says why. */
-async function checkEnd(connection: Connection, table: string, select: string, rows: number): Promise<void> {
-  const count = `SELECT count(*)::VARCHAR FROM ${table}`;
-  const expected = Number((await connection.runAndReadAll(count).catch(unreadable)).getRowsJson()[0]?.[0]);
-  if (rows === expected) return;
-  await connection.run(`SELECT max(strlen(cells)) FROM (${select}) t(cells)`).catch(unreadable);
-  throw new StopError(`DuckDB gave ${rows} of ${expected} rows; it lacks memory: try again with --memory=2GB`);
-}
-
-type Chunk = NonNullable<Awaited<ReturnType<Awaited<ReturnType<Connection["stream"]>>["fetchChunk"]>>>;
-
-function* rowsOf(chunk: Chunk, first: number): Generator<ReadRow> {
-  const texts = chunk.getColumnVector(0);
-  for (let at = 0; at < chunk.rowCount; at++) yield { row: first + at, text: JSON.parse(String(texts.getItem(at))) };
+function* rowsOf(texts: readonly string[], first: number): Generator<ReadRow> {
+  for (const [at, text] of texts.entries()) yield { row: first + at, text: JSON.parse(text) };
 }
 
 /** SQL: a cell as the text formats have it. */
-function cellText(column: string, type: ColumnType, texts: "short" | "whole"): string {
+function cellText(column: string, type: ColumnType): string {
   if (type === "strings") return `to_json(${column})::VARCHAR`;
-  if (type === "text") return texts === "short" ? shortTextSql(column) : column;
+  if (type === "text") return shortTextSql(column);
   return type === "time" ? isoText(column) : `${column}::VARCHAR`;
 }
 
@@ -104,8 +81,8 @@ export function lacksMemory(error: unknown): boolean {
   return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
 }
 
-/** What DuckDB says of a file that it cannot read; what it lacks itself, memory or disk, is no fault of the file. */
+/** Throws an error of DuckDB as that of the file; a lack of memory or disk is no fault of the file, and stays as it is. */
 export function unreadable(error: unknown): never {
-  if (!(error instanceof Error) || lacksMemory(error) || /no space left|interrupt/i.test(error.message)) throw error;
+  if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
   throw new UnreadableError(error.message.split("\n")[0] ?? "");
 }

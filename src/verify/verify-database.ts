@@ -1,15 +1,15 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import { UsageError } from "../errors.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { checkRunRow, compareDatabase, type DatabaseShare, shareOf } from "./check-database.js";
-import type { CheckedManifest } from "./check-manifest.js";
 import type { Findings } from "./findings.js";
 import type { LoadedFile } from "./load-files.js";
 import { readDatabase, type TimeSpan } from "./read-database.js";
 import { UnreadableError } from "./row-source.js";
 import type { Loaded, RowStore } from "./row-store.js";
-import type { Connection } from "./sql-rows.js";
 import type { CheckedDatabase } from "./verification.js";
 
 /** The rows of a run as the database of its job has them. */
@@ -20,7 +20,7 @@ export interface VerifiedDatabase {
 }
 
 /** Where the database lies: beside the runs folder unless a path is given. UsageError when there is none. */
-export async function databasePath(folder: string, { job }: CheckedManifest, given: true | string): Promise<string> {
+export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
   const path = given === true ? join(folder, "..", "..", `${job}.duckdb`) : given;
   const facts = await (given === true ? lstat : stat)(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
@@ -35,7 +35,7 @@ export async function verifyDatabase(
   reader: Connection,
   store: RowStore,
   path: string,
-  manifest: CheckedManifest,
+  manifest: Manifest,
   folder: ReadonlyMap<Kind, LoadedFile>,
   findings: Findings,
 ): Promise<VerifiedDatabase | undefined> {

@@ -1,14 +1,14 @@
-import type { StagedFile } from "../sinks/sink.js";
+import { contradictionsIn } from "../dump/manifest/contradictions.js";
+import type { Manifest, ManifestFile } from "../dump/manifest/manifest.js";
+import { manifestName } from "../dump/manifest/manifest.js";
+import { readDumpFolder } from "../dump/manifest/read-manifest.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
 import { checkIds, checkListed } from "./check-ids.js";
-import type { CheckedManifest } from "./check-manifest.js";
 import { compareFormats } from "./compare-formats.js";
-import { contradictionsIn } from "./contradictions.js";
 import { Findings } from "./findings.js";
 import { firstOfKinds, loadFiles } from "./load-files.js";
 import { notesOf } from "./notes.js";
-import { manifestName, readDump } from "./read-dump.js";
 import type { RowStoreOptions } from "./row-store.js";
 import type { Checked, Verification } from "./verification.js";
 import { databasePath, verifyDatabase } from "./verify-database.js";
@@ -20,7 +20,7 @@ type Setting = Required<VerifyOptions> & { readonly findings: Findings };
 /** What a verification works on. */
 interface Subject {
   readonly folder: string;
-  readonly manifest: CheckedManifest;
+  readonly manifest: Manifest;
   /** Undefined when no database is to be looked at. */
   readonly database: string | undefined;
 }
@@ -32,7 +32,8 @@ interface Subject {
 export async function verifyRun(path: string, options: VerifyOptions = {}): Promise<Verification> {
   const findings = new Findings();
   const setting = { ...withVerifyDefaults(options), findings };
-  const { folder, manifest } = await readDump(path, findings);
+  const { folder, manifest, problems } = await readDumpFolder(path);
+  for (const problem of problems) findings.add(manifestName, problem, problem);
   if (!manifest) return verificationOf(findings, nothingChecked(folder));
 
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
@@ -45,11 +46,11 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
 /** Reads the bytes of every file. Gives those first that are as listed, because the others are compared with the first. */
 async function checkFiles(
   folder: string,
-  files: readonly StagedFile[],
+  files: readonly ManifestFile[],
   { signal, tally, findings }: Setting,
-): Promise<readonly StagedFile[]> {
+): Promise<readonly ManifestFile[]> {
   tally.expected = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const asListed = new Set<StagedFile>();
+  const asListed = new Set<ManifestFile>();
   for (const file of files) {
     tally.step = `hashing ${file.path}`;
     const onBytes = (bytes: number) => {
@@ -62,7 +63,7 @@ async function checkFiles(
 }
 
 /** Reads every row, and checks them against each other, the manifest and the database. */
-async function checkRows(subject: Subject, files: readonly StagedFile[], setting: Setting): Promise<Checked> {
+async function checkRows(subject: Subject, files: readonly ManifestFile[], setting: Setting): Promise<Checked> {
   const { folder, manifest } = subject;
   const { memory, signal, tally, findings } = setting;
   const unguarded = manifest.options.output.csv_safe;
@@ -98,7 +99,7 @@ async function checkRows(subject: Subject, files: readonly StagedFile[], setting
 }
 
 /** Tells the tally of rows that were read; a file counts by its bytes. */
-function progressOf(files: readonly StagedFile[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
+function progressOf(files: readonly ManifestFile[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
   const bytesPerRow = new Map(files.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
   return ({ name }, rows) => {
     signal.throwIfAborted();

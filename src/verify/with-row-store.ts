@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { withDuckDb } from "../database/duckdb.js";
+import { type Connection, lacksMemory, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { RowStore, type RowStoreOptions } from "./row-store.js";
-import { type Connection, lacksMemory } from "./sql-rows.js";
 
 export interface WithRowStoreOptions extends RowStoreOptions {
   /** What both may use together, such as `800MB`. */

@@ -1,13 +1,14 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { duckDbSink } from "../../src/database/build-database.js";
+import { buildFromStaged } from "../../src/database/build-database.js";
+import type { RunRow } from "../../src/database/run-rows.js";
+import { encodeLines } from "../../src/dump/files/encode-lines.js";
+import type { RowFile } from "../../src/dump/formats/format.js";
+import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
 import type { Row } from "../../src/rows/row.js";
-import { encodeLines } from "../../src/sinks/encode-lines.js";
-import { jsonlText } from "../../src/sinks/jsonl.js";
-import type { JsonlFile, RunRow } from "../../src/sinks/sink.js";
-import { plainFolder } from "../sinks/folder.js";
-import { databaseOf, duckDbOptions } from "../sinks/formats.js";
-import { stageOf, type Tables } from "../sinks/stage.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import { databaseOf, duckDbOptions } from "../dump/formats/formats.js";
+import { stageOf, type Tables } from "../dump/formats/stage.js";
 import { query } from "./query.js";
 
 export const dataset = "7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b";
@@ -71,17 +72,13 @@ export class JobDatabase {
   async run(
     run_id: string,
     tables: Partial<Tables>,
-    more: { run?: Partial<RunRow>; waiting?: readonly JsonlFile[]; withoutChildren?: boolean } = {},
+    more: { run?: Partial<RunRow>; waiting?: readonly RowFile[]; withoutChildren?: boolean } = {},
   ): Promise<string> {
     const base = await plainFolder();
     const stage = await stageOf(base, tables, { run: { ...more.run, run_id }, rowsPerPart: 1000 });
     const previous = this.#exists ? this.path : undefined;
-    await duckDbSink({
-      ...duckDbOptions(base),
-      previous,
-      target: databaseOf(base),
-      waiting: more.waiting ?? [],
-    }).finish({ ...stage, withoutChildren: more.withoutChildren === true });
+    const target = { ...duckDbOptions(base), previous, target: databaseOf(base), waiting: more.waiting ?? [] };
+    await buildFromStaged({ ...stage, withoutChildren: more.withoutChildren === true }, target);
     await rm(`${this.path}.wal`, { force: true }); // as the program does
     await rename(databaseOf(base), this.path);
     this.adopt();
@@ -94,7 +91,7 @@ export class JobDatabase {
 }
 
 /** Readings of the status in a file of their own, as `kbdump status` leaves them. */
-export async function waitingFile(rows: readonly Row[]): Promise<JsonlFile> {
+export async function waitingFile(rows: readonly Row[]): Promise<RowFile> {
   const path = join(await plainFolder(), "waiting.jsonl");
   const bytes = encodeLines(jsonlText.texts("indexing_status", rows));
   await writeFile(path, bytes);

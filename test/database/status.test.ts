@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { copyWithStatus } from "../../src/database/add-status.js";
 import { StopError } from "../../src/errors.js";
-import { expectCells } from "../sinks/cells.js";
-import { plainFolder } from "../sinks/folder.js";
-import { duckDbOptions } from "../sinks/formats.js";
-import { shortNumberTables } from "../sinks/nasty-rows.js";
-import { readTable } from "../sinks/read-back.js";
+import { expectCells } from "../dump/formats/cells.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import { duckDbOptions } from "../dump/formats/formats.js";
+import { shortNumberTables } from "../dump/formats/nasty-rows.js";
+import { readTable } from "../dump/formats/read-back.js";
 import { chunk, JobDatabase, read, reading, waitingFile } from "./job-database.js";
 import { query } from "./query.js";
 

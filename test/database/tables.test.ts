@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { columns, type Kind } from "../../src/rows/columns.js";
-import { sqlTypes } from "../sinks/read-back.js";
+import { sqlTypes } from "../dump/formats/read-back.js";
 import { JobDatabase } from "./job-database.js";
 
 const ofKind = (kind: Kind) => columns[kind].map(({ name, type }) => [name, sqlTypes[type]]);

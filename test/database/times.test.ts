@@ -1,11 +1,11 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { beforeAll, expect, it } from "vitest";
-import { parquetSink } from "../../src/sinks/parquet.js";
-import { expectCells } from "../sinks/cells.js";
-import { plainFolder } from "../sinks/folder.js";
-import { duckDbOptions } from "../sinks/formats.js";
-import { readParquetFile } from "../sinks/read-back.js";
-import { stageOf } from "../sinks/stage.js";
+import { openWriter } from "../../src/dump/formats/parquet/write.js";
+import { expectCells } from "../dump/formats/cells.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import { duckDbOptions } from "../dump/formats/formats.js";
+import { readParquetFile } from "../dump/formats/read-back.js";
+import { stageOf } from "../dump/formats/stage.js";
 import { chunk, JobDatabase, read } from "./job-database.js";
 import { query } from "./query.js";
 
@@ -54,6 +54,6 @@ it("times in the database are UTC, whatever the zone of the one who wrote it and
 it("times in Parquet are UTC", async () => {
   const base = await plainFolder();
   const stage = await stageOf(base, { chunks });
-  await parquetSink(duckDbOptions(base)).finish(stage);
+  await openWriter({ duckDb: duckDbOptions(base) }).finish(stage);
   expectCells("chunks", await readParquetFile(stage.folder, "chunks"), chunks);
 });

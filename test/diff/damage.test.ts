@@ -5,7 +5,7 @@ import { diffRuns } from "../../src/diff/diff-runs.js";
 import { lackOf } from "../../src/diff/with-diff-database.js";
 import { StopError, UsageError } from "../../src/errors.js";
 import { emptyVerifyTally } from "../../src/verify/verify-options.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 import { editManifest, forgeLines } from "../verify/forge.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";

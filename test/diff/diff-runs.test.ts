@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Row } from "../../src/rows/row.js";
-import { oddFolder } from "../sinks/folder.js";
+import { oddFolder } from "../dump/formats/folder.js";
 import { editManifest } from "../verify/forge.js";
 import { nastyDump } from "../verify/nasty-dump.js";
 import { child, chunk, document } from "../verify/sound-tables.js";

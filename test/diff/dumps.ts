@@ -3,8 +3,8 @@ import type { DiffOptions } from "../../src/diff/diff-options.js";
 import { diffRuns } from "../../src/diff/diff-runs.js";
 import type { ChunkChange, RunDiff } from "../../src/diff/run-diff.js";
 import type { Row } from "../../src/rows/row.js";
-import { plainFolder } from "../sinks/folder.js";
-import { noRows, type Tables } from "../sinks/stage.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import { noRows, type Tables } from "../dump/formats/stage.js";
 import { document } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
 

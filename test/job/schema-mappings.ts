@@ -1,4 +1,4 @@
-import { isMapping } from "../../src/job/is-mapping.js";
+import { isMapping } from "../../src/schema.js";
 
 /** All schemas inside a schema that have properties, by the path of the property they describe. */
 export function schemaMappings(

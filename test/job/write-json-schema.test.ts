@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { isMapping } from "../../src/job/is-mapping.js";
 import { jobJsonSchema } from "../../src/job/write-json-schema.js";
+import { isMapping } from "../../src/schema.js";
 import { keysOf, schemaMappings } from "./schema-mappings.js";
 
 const schema: unknown = JSON.parse(JSON.stringify(jobJsonSchema()));

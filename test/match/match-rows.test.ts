@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sqlText } from "../../src/database/duckdb.js";
+import { sqlText } from "../../src/duckdb/sql-text.js";
 import { matchRows } from "../../src/match/match-rows.js";
 import { contentOf, type Match, type MatchRow, matchDumps } from "./match-model.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { plainFolder } from "../sinks/folder.js";
-import type { Tables } from "../sinks/stage.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import type { Tables } from "../dump/formats/stage.js";
 import { document, info, soundTables } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
 import { ask, ids } from "./ask.js";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { plainFolder } from "../sinks/folder.js";
-import type { Tables } from "../sinks/stage.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import type { Tables } from "../dump/formats/stage.js";
 import { child, chunk, document, rowOf, soundTables } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
 import { ask, ids, read } from "./ask.js";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import type { Manifest } from "../../src/dump/manifest/manifest.js";
 import type { Format } from "../../src/job/job.js";
-import type { Manifest } from "../../src/run/manifest.js";
 import { runJob } from "../../src/run/run-job.js";
 import { type ServedDump, serveDump } from "../../src/serve/serve-dump.js";
 import type { ServeOptions } from "../../src/serve/serve-options.js";

@@ -5,7 +5,7 @@ import { StopError } from "../../src/errors.js";
 import { RowFile } from "../../src/serve/row-file.js";
 import { RowIndex } from "../../src/serve/row-index.js";
 import { RunTable } from "../../src/serve/run-table.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 
 async function indexOf(text: string, idColumn: "id" | "segment_id" = "id"): Promise<{ index: RowIndex; path: string }> {
   const path = join(await plainFolder(), "rows.jsonl");

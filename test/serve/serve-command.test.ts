@@ -3,7 +3,7 @@ import { chmod, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
 

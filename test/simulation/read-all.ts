@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type Client, openClient } from "../../src/client/open-client.js";
+import { csvText } from "../../src/dump/formats/csv/write.js";
+import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
 import { checkJob } from "../../src/job/check-job.js";
 import type { Job } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/job-from-file.js";
 import { readEverything } from "../../src/run/read-everything.js";
 import { emptyRunTally, type RunTally } from "../../src/run/run-tally.js";
-import { csvText } from "../../src/sinks/csv.js";
-import { jsonlText } from "../../src/sinks/jsonl.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";
@@ -33,7 +33,9 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
   const tally = emptyRunTally();
   const client = clientOf(world, tally);
   const job = jobOf(scenario, world.service.knowledge.dataset.id);
-  const formats = [jsonlText, csvText(false)].filter(({ format }) => scenario.job.formats.includes(format));
+  const formats = [jsonlText, csvText(false)].filter(({ format }) =>
+    scenario.job.formats.some((name) => name === format),
+  );
   const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
   const run = {
     runId: "run",

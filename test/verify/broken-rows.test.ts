@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { columns } from "../../src/rows/columns.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 import { mend } from "./forge.js";
 import { soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";

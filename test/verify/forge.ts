@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { sqlText } from "../../src/database/duckdb.js";
-import { readCsv } from "../sinks/rfc4180.js";
+import { sqlText } from "../../src/duckdb/sql-text.js";
+import { readCsv } from "../dump/formats/rfc4180.js";
 
 type Manifest = Record<string, unknown> & { files: { path: string; rows: number; bytes: number; sha256: string }[] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { plainFolder } from "../sinks/folder.js";
-import type { Tables } from "../sinks/stage.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import type { Tables } from "../dump/formats/stage.js";
 import { editManifest } from "./forge.js";
 import { child, chunk, document, info, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { emptyVerifyTally } from "../../src/verify/verify-options.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 import { chunk, document, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 

@@ -1,5 +1,5 @@
-import { nastyTables } from "../sinks/nasty-rows.js";
-import type { Tables } from "../sinks/stage.js";
+import { nastyTables } from "../dump/formats/nasty-rows.js";
+import type { Tables } from "../dump/formats/stage.js";
 import { document } from "./sound-tables.js";
 
 const info = nastyTables.document_info ?? [];

@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { oddFolder, plainFolder } from "../sinks/folder.js";
+import { oddFolder, plainFolder } from "../dump/formats/folder.js";
 import { forgeParquet } from "./forge.js";
 import { nastyDump as tables } from "./nasty-dump.js";
 import { chunk, soundTables } from "./sound-tables.js";

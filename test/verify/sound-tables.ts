@@ -1,6 +1,6 @@
 import { columns, type Kind } from "../../src/rows/columns.js";
 import type { Row } from "../../src/rows/row.js";
-import type { Tables } from "../sinks/stage.js";
+import type { Tables } from "../dump/formats/stage.js";
 
 /** A row of a kind: what is given, and null in all other columns. */
 export function rowOf(kind: Kind, given: Row): Row {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { documentation } from "../documentation.js";
-import { plainFolder } from "../sinks/folder.js";
+import { plainFolder } from "../dump/formats/folder.js";
 import { useDump } from "./dumped.js";
 import { change, editManifest, forgeLines } from "./forge.js";
 import { child, chunk, document, soundTables } from "./sound-tables.js";

@@ -1,11 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { StagedFile } from "../../src/dump/formats/format.js";
+import { formats as all } from "../../src/dump/formats/formats.js";
 import type { kinds } from "../../src/rows/columns.js";
-import { csvSink, csvText } from "../../src/sinks/csv.js";
-import { jsonlSink } from "../../src/sinks/jsonl.js";
-import { parquetSink } from "../../src/sinks/parquet.js";
-import type { StagedFile } from "../../src/sinks/sink.js";
-import { stageOf, type Tables } from "../sinks/stage.js";
+import { stageOf, type Tables } from "../dump/formats/stage.js";
 
 export interface WriteOptions {
   readonly formats?: readonly ("jsonl" | "csv" | "parquet")[];
@@ -20,13 +18,12 @@ export interface WriteOptions {
 export async function writeDump(base: string, tables: Tables, options: WriteOptions = {}): Promise<string> {
   const { formats = ["jsonl"], csvSafe = false } = options;
   const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csvSafe });
-  const sinks = {
-    jsonl: jsonlSink,
-    csv: csvSink(csvText(csvSafe)),
-    parquet: parquetSink({ memory: "800MB", temporary: join(base, "spill") }),
-  };
+  const duckDb = { memory: "800MB", temporary: join(base, "spill") };
   const files: StagedFile[] = [];
-  for (const format of formats) files.push(...(await sinks[format].finish(stage)));
+  for (const format of formats) {
+    const { openWriter } = await all[format].write();
+    files.push(...(await openWriter({ csvSafe, duckDb }).finish(stage)));
+  }
   const count = (kind: (typeof kinds)[number]) => tables[kind].length;
   const manifest = {
     format: 1,

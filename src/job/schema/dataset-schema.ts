@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isMapping } from "../is-mapping.js";
+import { isMapping } from "../../schema.js";
 import { all, text, uuid } from "./leaf.js";
 import { list } from "./list.js";
 import { mapping } from "./mapping.js";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isMapping } from "../is-mapping.js";
+import { isMapping } from "../../schema.js";
 import { datasetSchema } from "./dataset-schema.js";
 import { all, positiveNumber } from "./leaf.js";
 import { mapping } from "./mapping.js";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isMapping } from "../is-mapping.js";
+import { isMapping } from "../../schema.js";
 import { unknownKeyText } from "./unknown-key-text.js";
 
 /**

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isMapping } from "../is-mapping.js";
+import { isMapping } from "../../schema.js";
 import { looksLikeKey } from "../looks-like-key.js";
 import { filePath, positiveNumber, trueOrFalse, wholeNumber } from "./leaf.js";
 import { mapping } from "./mapping.js";

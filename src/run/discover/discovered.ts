@@ -1,4 +1,5 @@
-import type { DocumentChange } from "../../sinks/sink.js";
+import type { DocumentChange } from "../../database/run-rows.js";
+import type { DiscoveredIds } from "../../dump/manifest/manifest.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import type { EarlierListings } from "./earlier-listings.js";
 
@@ -11,16 +12,6 @@ export interface Discovered {
   readonly datasets: readonly ComparedListing[];
   /** The newest earlier run that asked which documents there are; null when there is none. */
   readonly since: string | null;
-}
-
-/** What the manifest says of it. */
-export interface DiscoveredIds {
-  readonly since: string | null;
-  /** Ids of documents that the run compared with did not have. */
-  readonly new: readonly string[];
-  /** Ids of documents that it had, and that the service does not list any more. */
-  readonly vanished: readonly string[];
-  readonly datasets: readonly ComparedListing[];
 }
 
 /** A dataset to compare: what it has now, and whether that is all of it. */

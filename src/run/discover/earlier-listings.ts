@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readSharedJson } from "../../dump/files/json-file.js";
 import { isRunId } from "../../dump/run-id.js";
-import { readSharedJson } from "../work/json-file.js";
 
 /** What an earlier run says of the documents of its datasets. */
 export interface EarlierListings {

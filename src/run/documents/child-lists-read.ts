@@ -1,28 +1,8 @@
 import type { ChildrenSoFar } from "../../crawl/batch.js";
 import { listCounts, planChildren } from "../../crawl/child-evidence.js";
+import type { ChildLists } from "../../dump/manifest/manifest.js";
 import type { Job } from "../../job/job.js";
 import type { DocumentRow } from "../../rows/document-row.js";
-
-/** How the chunks of one document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
-export interface ChildLists {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  /** Chunks whose child list was asked for. */
-  readonly asked: number;
-  /** Chunks whose children were taken from the page of chunks. */
-  readonly embedded: number;
-  /** Chunks that were taken to have none. */
-  readonly skipped: number;
-  /** Child lists that were asked for and are empty. */
-  readonly empty: number;
-  /** Chunks that embedded some children in the page of chunks, whether these were taken or not. */
-  readonly embedding: number;
-  readonly reason: string;
-  /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
-  readonly auto_asks: number | null;
-  /** Child chunks of these that `auto` does not find, as far as that can be told. */
-  readonly auto_misses: number;
-}
 
 /** What the crawl knows of the children of a document that was read; null without children. */
 export function childListsOf(

@@ -1,9 +1,9 @@
 import type { Checkpoint } from "../../crawl/batch.js";
+import type { PartFile } from "../../dump/files/join-parts.js";
+import type { ChildLists } from "../../dump/manifest/manifest.js";
 import type { DocumentRow } from "../../rows/document-row.js";
 import type { Drift } from "../../rows/drift.js";
-import type { PartFile } from "../../sinks/join-parts.js";
-import type { ChildLists } from "./child-lists-read.js";
-import type { DocumentProof } from "./proof.js";
+import type { KnownProof } from "./proof.js";
 
 /** What one document came to. Its rows lie in its parts. */
 export interface DocumentResult {
@@ -11,7 +11,7 @@ export interface DocumentResult {
   readonly drift: Drift;
   /** Null where the document could not be read, and where no child chunks were to be. */
   readonly childLists: ChildLists | null;
-  readonly proof: DocumentProof;
+  readonly proof: KnownProof;
 }
 
 /** A document that was read, and where its rows lie. */

@@ -1,3 +1,4 @@
+import type { DocumentProof } from "../../dump/manifest/manifest.js";
 import type { DocumentRow } from "../../rows/document-row.js";
 
 /**
@@ -9,13 +10,9 @@ import type { DocumentRow } from "../../rows/document-row.js";
 export type Proof = "one answer" | "sweeps" | "anchored" | "counts" | "none";
 
 /** The proof of one document, as the manifest has it. */
-export interface DocumentProof {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly proof: Proof;
-}
+export type KnownProof = DocumentProof & { readonly proof: Proof };
 
 /** The proof of a document, named by its ids. */
-export function proofOf({ dataset_id, document_id }: DocumentRow, proof: Proof): DocumentProof {
+export function proofOf({ dataset_id, document_id }: DocumentRow, proof: Proof): KnownProof {
   return { dataset_id, document_id, proof };
 }

@@ -1,8 +1,8 @@
 import type { Client } from "../../client/open-client.js";
 import { LookAhead } from "../../crawl/look-ahead.js";
+import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
-import type { TextFormat } from "../../sinks/sink.js";
 import { type Discovery, documentsOf, type PlacedDocument } from "../discover/discovery.js";
 import { findMovedDocuments } from "../discover/moved-documents.js";
 import { sentenceOf } from "../reading.js";

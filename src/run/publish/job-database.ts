@@ -1,12 +1,12 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDbOptions } from "../../database/duckdb.js";
+import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
+import { ifAbsent, isThere } from "../../dump/files/is-there.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { pendingDatabase } from "../work/fence.js";
-import { ifAbsent, isThere } from "../work/is-there.js";
 import type { Hold } from "../work/job-folders.js";
 import { moveAside } from "../work/move-aside.js";
 

@@ -1,38 +1,25 @@
-import { lstat, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buildDatabase } from "../../database/build-database.js";
-import type { DuckDbOptions } from "../../database/duckdb.js";
-import { type RowFile, selectFromFile } from "../../database/select-file.js";
+import type { DocumentChange, RunRow, RunRows } from "../../database/run-rows.js";
+import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
+import type { Manifest } from "../../dump/manifest/manifest.js";
+import { soundManifest } from "../../dump/manifest/read-manifest.js";
+import { Dump } from "../../dump/open-dump.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { isFullDisk, problemText } from "../../file-error.js";
 import { allKinds, type Kind } from "../../rows/columns.js";
-import { ByteFacts, LongestRow } from "../../sinks/byte-facts.js";
-import type { DocumentChange, RunRow, RunRows, StagedFile } from "../../sinks/sink.js";
-import { type CheckedManifest, partsOf } from "../../verify/check-manifest.js";
-import { Findings } from "../../verify/findings.js";
-import { readDump } from "../../verify/read-dump.js";
-import { readPieces } from "../../verify/read-records.js";
-
-/** A published run whose rows belong into the database of its job. */
-export interface PublishedRun {
-  readonly folder: string;
-  readonly manifest: CheckedManifest;
-}
-
-/** JSONL is read the quickest; CSV that is guarded against formulas is not what the service sent. */
-const preferred = ["jsonl", "parquet", "csv"] as const;
 
 /** Finds the published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
-export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly PublishedRun[]> {
+export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly Dump[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
-  const found: PublishedRun[] = [];
+  const found: Dump[] = [];
   for (const name of names) {
-    const dump = await readDump(join(runs, name), new Findings()).catch(() => undefined);
-    const manifest = dump?.manifest;
+    const manifest = await soundManifest(join(runs, name)).catch(() => undefined);
     const isOurs = manifest?.job === job && manifest.run_id === name;
-    if (dump && manifest && isOurs && manifest.options.output.formats.includes("duckdb"))
-      found.push({ folder: dump.folder, manifest });
+    if (manifest && isOurs && manifest.options.output.formats.includes("duckdb"))
+      found.push(new Dump(join(runs, name), manifest, "it was not loaded"));
   }
   return found;
 }
@@ -51,7 +38,7 @@ export interface LoadedRuns {
  * is skipped if its files are missing, changed or unreadable. Rejects if the disk is full.
  */
 export async function loadRuns(
-  runs: readonly PublishedRun[],
+  runs: readonly Dump[],
   previous: string | undefined,
   scratch: string,
   options: DuckDbOptions,
@@ -59,10 +46,11 @@ export async function loadRuns(
   const failures: string[] = [];
   const datasets = new Map<string, string>();
   let database = previous;
-  for (const { folder, manifest } of runs) {
+  for (const run of runs) {
+    const { manifest } = run;
     try {
       const target = join(scratch, `${manifest.run_id}.duckdb`);
-      const rows = await rowsOf(folder, manifest, datasets);
+      const rows = await rowsOf(run, datasets);
       await buildDatabase(rows, { ...options, previous: database, target, waiting: [] });
       if (database !== undefined && database !== previous) await rm(database);
       database = target;
@@ -77,15 +65,12 @@ export async function loadRuns(
 }
 
 /** `datasets` maps the documents of earlier runs to their datasets: a manifest lists vanished documents by id alone. */
-async function rowsOf(
-  folder: string,
-  manifest: CheckedManifest,
-  datasets: ReadonlyMap<string, string>,
-): Promise<RunRows> {
+async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise<RunRows> {
+  const { manifest } = run;
   const sources = new Map<Kind, string>();
   for (const kind of allKinds) {
-    const file = bestFile(manifest, kind);
-    if (file) sources.set(kind, selectFromFile(kind, await checkedFile(folder, file), "JSON"));
+    const [file] = run.filesOf([kind]) ?? [];
+    if (file) sources.set(kind, await run.select(await run.check(file), "JSON"));
     else if ((manifest.counts[kind] ?? 0) > 0) throw new StopError(`no file of it has its ${kind}`);
   }
   return {
@@ -97,30 +82,7 @@ async function rowsOf(
   };
 }
 
-function bestFile({ files, options }: CheckedManifest, kind: Kind): StagedFile | undefined {
-  const usable = options.output.csv_safe ? preferred.filter((format) => format !== "csv") : preferred;
-  const found = usable.map((format) =>
-    files.find((file) => partsOf(file).kind === kind && partsOf(file).format === format),
-  );
-  return found.find((file) => file !== undefined);
-}
-
-/** A file whose bytes are those that were published; StopError otherwise. */
-async function checkedFile(folder: string, file: StagedFile): Promise<RowFile> {
-  const path = join(folder, file.path);
-  const { format } = partsOf(file);
-  if (!(await lstat(path)).isFile()) throw new StopError(`${file.path} is no regular file`);
-  const [facts, longest] = [new ByteFacts(), new LongestRow(format === "csv")];
-  for await (const piece of readPieces(path)) {
-    facts.add(piece);
-    if (format === "csv") longest.add(piece);
-  }
-  const { sha256, longestLine, longNumbers } = facts.facts;
-  if (sha256 !== file.sha256) throw new StopError(`${file.path} is not the file that was published`);
-  return { path, format, longestLine: format === "csv" ? longest.bytes : longestLine, longNumbers };
-}
-
-function runRowOf(manifest: CheckedManifest): RunRow {
+function runRowOf(manifest: Manifest): RunRow {
   const { counts, requests } = manifest;
   return {
     run_id: manifest.run_id,
@@ -139,20 +101,15 @@ function runRowOf(manifest: CheckedManifest): RunRow {
 }
 
 function changesOf(
-  { discovered, documents }: CheckedManifest,
+  { discovered, documents }: Manifest,
   before: ReadonlyMap<string, string>,
 ): readonly DocumentChange[] | undefined {
-  if (typeof discovered !== "object" || discovered === null) return undefined;
+  if (!discovered) return undefined;
   const now = new Map(documents.map(({ document_id, dataset_id }) => [document_id, dataset_id]));
-  const named = (change: DocumentChange["change"], key: string, datasets: ReadonlyMap<string, string>) =>
-    idsIn(discovered, key).flatMap((id): DocumentChange[] => {
+  const named = (change: DocumentChange["change"], datasets: ReadonlyMap<string, string>) =>
+    discovered[change].flatMap((id): DocumentChange[] => {
       const dataset = datasets.get(id);
       return dataset === undefined ? [] : [{ change, dataset_id: dataset, document_id: id }];
     });
-  return [...named("new", "new", now), ...named("vanished", "vanished", before)];
-}
-
-function idsIn(discovered: object, key: string): readonly string[] {
-  const ids: unknown = Reflect.get(discovered, key);
-  return Array.isArray(ids) ? ids.map(String) : [];
+  return [...named("new", now), ...named("vanished", before)];
 }

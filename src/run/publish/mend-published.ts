@@ -1,16 +1,16 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isThere } from "../../dump/files/is-there.js";
+import { mendLatest } from "../../dump/publish/latest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { pendingDatabase } from "../work/fence.js";
-import { isThere } from "../work/is-there.js";
 import type { Hold } from "../work/job-folders.js";
 import { endMovesAside } from "../work/move-aside.js";
 import { databaseOptions, mendDatabase, newDatabase } from "./job-database.js";
-import { mendLatest } from "./latest.js";
 
 /**
  * Brings the database and `latest` up to date with the folder of runs, after an earlier run that ended between its commit and

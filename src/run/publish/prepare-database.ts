@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { DuckDbOptions } from "../../database/duckdb.js";
 import { type Inspected, inspectDatabase } from "../../database/inspect-database.js";
+import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";

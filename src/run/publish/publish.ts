@@ -1,16 +1,16 @@
 import { join } from "node:path";
+import { flush } from "../../dump/files/flush.js";
+import type { Manifest } from "../../dump/manifest/manifest.js";
+import { commitRun } from "../../dump/publish/commit.js";
+import { pointLatest } from "../../dump/publish/latest.js";
 import type { LostError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { removeWaiting } from "../../indexing/waiting-status.js";
 import type { Job } from "../../job/job.js";
-import { flush } from "../../sinks/flush.js";
-import type { Manifest } from "../manifest.js";
 import type { CommitState } from "../run-options.js";
 import { lossBehind } from "../work/hold.js";
 import type { Workspace } from "../workspace.js";
-import { commitRun } from "./commit.js";
 import { databaseOptions, replaceDatabase } from "./job-database.js";
-import { pointLatest } from "./latest.js";
 
 /** The paths of a published run. */
 export interface Published {

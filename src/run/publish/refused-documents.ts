@@ -1,7 +1,7 @@
-import { type DuckDbOptions, withDuckDb } from "../../database/duckdb.js";
-import { selectFromJsonl } from "../../database/select-jsonl.js";
+import { type DuckDbOptions, withDuckDb } from "../../duckdb/open-duckdb.js";
+import type { PartFile } from "../../dump/files/join-parts.js";
+import { selectRows } from "../../dump/formats/jsonl/sql.js";
 import { isDiskError } from "../../file-error.js";
-import type { PartFile } from "../../sinks/join-parts.js";
 import type { DumpedDocument } from "../documents/document-result.js";
 import { proofOf } from "../documents/proof.js";
 import type { Reading } from "../reading.js";
@@ -57,7 +57,7 @@ async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Prom
 
 async function load(file: PartFile, options: DuckDbOptions): Promise<void> {
   await withDuckDb(":memory:", options, async (connection) => {
-    await connection.run(`CREATE TEMP TABLE probe AS ${selectFromJsonl(file.kind, file)}`);
+    await connection.run(`CREATE TEMP TABLE probe AS ${selectRows(file.kind, file, "JSON")}`);
   });
 }
 

@@ -1,7 +1,7 @@
 import { constants, type Dirent } from "node:fs";
 import { copyFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ifAbsent, isThere } from "./is-there.js";
+import { ifAbsent, isThere } from "../../dump/files/is-there.js";
 import { makeOwnFolder } from "./job-folders.js";
 
 /** The entries of a folder; none if it does not exist. */

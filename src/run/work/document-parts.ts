@@ -1,18 +1,17 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Format } from "../../job/job.js";
-import type { Kind } from "../../rows/columns.js";
+import type { PartFile } from "../../dump/files/join-parts.js";
+import type { TextFormat } from "../../dump/formats/format.js";
+import { isKind, type Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
-import type { PartFile } from "../../sinks/join-parts.js";
-import type { TextFormat } from "../../sinks/sink.js";
 import { Part, type PartFacts } from "./part.js";
 
 /** The path of one part: the rows of one kind, of one document, in one text format. */
-export function partPath(folder: string, name: string, kind: Kind, format: Format): string {
+export function partPath(folder: string, name: string, kind: Kind, format: string): string {
   return join(folder, partName(name, kind, format));
 }
 
-const partName = (name: string, kind: Kind, format: Format) => `${name}.${kind}.${format}`;
+const partName = (name: string, kind: Kind, format: string) => `${name}.${kind}.${format}`;
 
 /** The names of the documents that have files in a folder. */
 export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
@@ -83,7 +82,8 @@ export class DocumentParts {
   /** The files as far as they are written; there is none where there are no rows. */
   get files(): readonly PartFile[] {
     return [...this.#parts].map(([file, part]) => {
-      const [kind, format] = file.split(".").slice(-2) as [Kind, Format];
+      const [kind = "", format = ""] = file.split(".").slice(-2);
+      if (!isKind(kind)) throw new Error(`${file} is the part of no kind`);
       return { kind, format, path: join(this.#folder, file), ...part.facts };
     });
   }

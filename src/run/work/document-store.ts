@@ -1,11 +1,11 @@
 import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { PartFile } from "../../dump/files/join-parts.js";
+import { readJsonFile } from "../../dump/files/json-file.js";
+import type { TextFormat } from "../../dump/formats/format.js";
 import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
-import type { PartFile } from "../../sinks/join-parts.js";
-import type { TextFormat } from "../../sinks/sink.js";
 import { DocumentParts } from "./document-parts.js";
-import { readJsonFile } from "./json-file.js";
 import type { PartFacts } from "./part.js";
 import { type Check, type Stored, storedFrom } from "./stored.js";
 

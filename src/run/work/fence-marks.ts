@@ -1,8 +1,8 @@
 import { lstat, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ifAbsent } from "./is-there.js";
+import { ifAbsent } from "../../dump/files/is-there.js";
+import { readSharedJson } from "../../dump/files/json-file.js";
 import { type Hold, makeFolder } from "./job-folders.js";
-import { readSharedJson } from "./json-file.js";
 import type { Holder } from "./lock-holder.js";
 
 /** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */

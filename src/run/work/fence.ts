@@ -1,16 +1,16 @@
 import { readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { ifAbsent, isThere } from "../../dump/files/is-there.js";
+import { readRegular } from "../../dump/files/regular-file.js";
 import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { copyIfThere, copyWork, dropOddFiles, entriesOf } from "./copy-work.js";
 import { forgetOldMarks, leaveMark } from "./fence-marks.js";
-import { ifAbsent, isThere } from "./is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
 import { holderFrom, isAlive } from "./lock-holder.js";
-import { readRegular } from "./regular-file.js";
 
 /** The database of a run whose folder is published, but which could not take the place of the database of the job. */
 export const pendingDatabase = "pending.duckdb";

@@ -1,12 +1,12 @@
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isThere } from "../../dump/files/is-there.js";
 import { InterruptedError, LostError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { fenceOthers } from "./fence.js";
 import { successorOf } from "./fence-marks.js";
-import { isThere } from "./is-there.js";
 import { foldersOf, type Hold, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
+import { ifAbsent } from "../../dump/files/is-there.js";
+import { openRegular } from "../../dump/files/regular-file.js";
 import { BusyError } from "../../errors.js";
-import { ifAbsent } from "./is-there.js";
 import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
-import { openRegular } from "./regular-file.js";
 
 /** Milliseconds after which a lock that nobody has touched is stale, wherever its process is or was. */
 export const deadAfter = 120_000;

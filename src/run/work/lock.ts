@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { ifAbsent, isThere } from "../../dump/files/is-there.js";
 import { LostError, StopError } from "../../errors.js";
-import { ifAbsent, isThere } from "./is-there.js";
 import {
   deadAfter,
   driveTime,

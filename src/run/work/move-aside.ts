@@ -1,7 +1,7 @@
 import { readdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isThere } from "../../dump/files/is-there.js";
 import { asideFolder } from "./fence.js";
-import { isThere } from "./is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 
 /**

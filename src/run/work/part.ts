@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm, truncate } from "node:fs/promises";
-import { ByteFacts, type FileFacts } from "../../sinks/byte-facts.js";
-import { encodeLines } from "../../sinks/encode-lines.js";
+import { ByteFacts, type FileFacts } from "../../dump/files/byte-facts.js";
+import { encodeLines } from "../../dump/files/encode-lines.js";
 
 /** What a part is, as far as it is written. */
 export interface PartFacts {

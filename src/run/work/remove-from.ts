@@ -1,6 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { ifAbsent } from "./is-there.js";
+import { ifAbsent } from "../../dump/files/is-there.js";
 import { type Hold, makeOwnFolder } from "./job-folders.js";
 
 /** The folder in which removed files are deleted. */

@@ -3,9 +3,9 @@ import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, w
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isThere } from "../../../src/dump/files/is-there.js";
 import { LostError } from "../../../src/errors.js";
 import { withHold } from "../../../src/run/work/hold.js";
-import { isThere } from "../../../src/run/work/is-there.js";
 import type { Hold } from "../../../src/run/work/job-folders.js";
 import { makeOwnFolder } from "../../../src/run/work/job-folders.js";
 import { thisHolder } from "../../../src/run/work/lock-holder.js";

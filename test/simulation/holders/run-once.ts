@@ -8,8 +8,8 @@ import { publishRun } from "../../../src/run/publish/publish.js";
 import { DocumentStore } from "../../../src/run/work/document-store.js";
 import { type Workspace, withWorkspace } from "../../../src/run/workspace.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
-import { joinParts } from "../../../src/sinks/join-parts.js";
-import { jsonlText } from "../../../src/sinks/jsonl.js";
+import { joinParts } from "../../../src/dump/files/join-parts.js";
+import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
 import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must find. */

@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+
+export interface DuckDbOptions {
+  /** The most memory that DuckDB takes, such as `800MB`. */
+  readonly memory: string;
+  /** Where it spills what does not fit. */
+  readonly temporary: string;
+  /** Interrupts the statement that is at work; its reason is what rejects. */
+  readonly signal?: AbortSignal | undefined;
+  /** The file is not changed; others may read it meanwhile. */
+  readonly readOnly?: boolean;
+}
+
+/** One connection to a database; it runs one statement at a time. */
+export type Connection = DuckDBConnection;
+
+/** Threads that DuckDB works with. */
+export const duckDbThreads = 2;
+
+/** An open database. `close` closes the connection and then the instance. */
+export interface OpenDuckDb {
+  readonly connection: Connection;
+  readonly close: () => void;
+}
+
+/**
+ * Opens a database (`:memory:` or a file). DuckDB is loaded only now: it is by far the heaviest part of the program. After an
+ * abort of the signal, every statement rejects with an error of DuckDB.
+ */
+export async function openDuckDb(path: string, options: DuckDbOptions): Promise<OpenDuckDb> {
+  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const instance = await DuckDBInstance.create(path === ":memory:" ? path : resolve(path), {
+    memory_limit: options.memory,
+    temp_directory: resolve(options.temporary),
+    threads: String(duckDbThreads),
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+    ...(options.readOnly ? { access_mode: "READ_ONLY" } : {}),
+  });
+  try {
+    const connection = await instance.connect();
+    const calm = interruptAt(options.signal, connection);
+    const close = () => {
+      calm();
+      connection.closeSync();
+      instance.closeSync();
+    };
+    return { connection, close };
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+/** Opens a database, runs `work` and closes it, whatever happens. After an abort it rejects with the reason of the signal. */
+export async function withDuckDb<T>(
+  path: string,
+  options: DuckDbOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { connection, close } = await openDuckDb(path, options);
+  try {
+    return await work(connection);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw error;
+  } finally {
+    close();
+  }
+}
+
+/** Once the signal is aborted, interrupts every statement of the connection, until the function that it gives is called. */
+function interruptAt(signal: AbortSignal | undefined, connection: DuckDBConnection): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer = setTimeout(interrupt, 50);
+  };
+  if (signal?.aborted) interrupt(); // while the instance was made
+  signal?.addEventListener("abort", interrupt, { once: true });
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", interrupt);
+  };
+}
+
+/** Whether an error of DuckDB says that it lacks memory. */
+export function lacksMemory(error: unknown): boolean {
+  return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
+}
+
+/** Whether an error of DuckDB says nothing of the file that it read: it lacked memory or disk, or was interrupted. */
+export function isOwnError(error: unknown): boolean {
+  return !(error instanceof Error) || lacksMemory(error) || /no space left|interrupt/i.test(error.message);
+}

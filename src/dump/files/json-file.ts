@@ -1,0 +1,30 @@
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { jsonText, parseJson } from "../../rows/exact-json.js";
+import { flush } from "./flush.js";
+import { readRegular } from "./regular-file.js";
+
+/** Writes a value whole or not at all, numbers exactly, for the owner only; it is on the disk when this resolves. */
+export async function writeJsonFile(path: string, value: unknown): Promise<void> {
+  const aside = `${path}.part`;
+  await writeFile(aside, jsonText(value), { mode: 0o600 });
+  await flush(aside);
+  await rename(aside, path);
+}
+
+/** A value that this program wrote in its own folder; undefined where there is none, or none that can be read. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  return jsonFrom(readFile(path));
+}
+
+/** The same in a folder that is for others, too, where a named pipe may have the name of the file. */
+export async function readSharedJson(path: string): Promise<unknown> {
+  return jsonFrom(readRegular(path));
+}
+
+async function jsonFrom(reading: Promise<Buffer>): Promise<unknown> {
+  try {
+    return parseJson((await reading).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

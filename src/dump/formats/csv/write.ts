@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import { stringify } from "csv-stringify/sync";
+import { type ColumnType, columns } from "../../../rows/columns.js";
+import { ExactNumber, jsonText } from "../../../rows/exact-json.js";
+import { joinParts } from "../../files/join-parts.js";
+import { joinedKinds, type StagedFile, type TextFormat, type Writer, type WriterOptions } from "../format.js";
+
+/**
+ * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
+ * before cells that a spreadsheet would run as formulas, which is not lossless.
+ */
+export function csvText(safe: boolean): TextFormat {
+  const options = { quoted_match: /^$|\r/, escape_formulas: safe, eof: false };
+  return {
+    format: "csv",
+    head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
+    texts: (kind, rows) => {
+      const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
+      return rows.length > 0 ? [stringify(cells, options)] : [];
+    },
+  };
+}
+
+/** The parts of every kind, joined below its header. */
+export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer {
+  const text = csvText(csvSafe);
+  return {
+    format: "csv",
+    text,
+    finish: async (staged) => {
+      const files: StagedFile[] = [];
+      for (const [kind] of joinedKinds(staged)) {
+        const path = `${kind}.csv`;
+        const { bytes, sha256 } = await joinParts(
+          join(staged.folder, path),
+          text.head(kind),
+          staged.parts(kind, "csv"),
+        );
+        files.push({ path, rows: staged.rows(kind), bytes, sha256 });
+      }
+      return files;
+    },
+  };
+}
+
+/** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
+function cell(type: ColumnType, value: unknown): string | number | bigint | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "number") return value;
+  if (type === "integer" && value instanceof ExactNumber) return BigInt(value.text);
+  if (typeof value === "string" && type !== "object") return value;
+  return jsonText(value);
+}

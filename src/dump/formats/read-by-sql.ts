@@ -1,0 +1,48 @@
+import { isOwnError, openDuckDb } from "../../duckdb/open-duckdb.js";
+import { streamTexts } from "../../duckdb/stream-texts.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import { type ReadRows, type SelectRows, UnreadableError } from "./format.js";
+
+/** Reads the rows of a file by DuckDB, and gives each as a line of JSON. */
+export function readRowsBy(selectRows: SelectRows): ReadRows {
+  return async function* (kind, file, options) {
+    const cells = columns[kind].map(({ name, type }) => cellSql(`"${name}"`, type));
+    // One text a row: the client takes a byte order mark off the start of a text, which a cell may begin with.
+    const row = `to_json([${cells.join(", ")}])::VARCHAR`;
+    const { connection, close } = await openDuckDb(":memory:", options);
+    try {
+      for await (const texts of streamTexts(connection, row, `(${selectRows(kind, file, "VARCHAR")})`))
+        yield texts.map((text) => jsonLine(kind, JSON.parse(text)));
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (isOwnError(error)) throw error;
+      throw new UnreadableError(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+    } finally {
+      close();
+    }
+  };
+}
+
+/** SQL: a cell as text. */
+function cellSql(column: string, type: ColumnType): string {
+  if (type === "strings") return `to_json(${column})::VARCHAR`;
+  return type === "time" ? timeSql(column) : `${column}::VARCHAR`;
+}
+
+/** SQL: a time as JSONL has it, with milliseconds only where there are some. */
+function timeSql(column: string): string {
+  const text = (fraction: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
+  return `CASE WHEN epoch_us(${column}) % 1000000 = 0 THEN ${text("")} ELSE ${text(".%g")} END`;
+}
+
+/** A row as a line of JSON: a cell that holds JSON stays as it is, so that no number is rounded. */
+export function jsonLine(kind: Kind, cells: readonly (string | null)[]): string {
+  const members = columns[kind].map(({ name, type }, at) => `"${name}":${cellJson(type, cells[at] ?? null)}`);
+  return `{${members.join(",")}}`;
+}
+
+function cellJson(type: ColumnType, cell: string | null): string {
+  if (cell === null) return "null";
+  if (type === "text" || type === "time" || type === "any") return JSON.stringify(cell);
+  return cell.replaceAll("\n", " "); // only between values
+}

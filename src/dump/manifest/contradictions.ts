@@ -1,0 +1,109 @@
+import { allKinds } from "../../rows/columns.js";
+import { documentKey } from "../../rows/document-row.js";
+import { countOf } from "../../words.js";
+import { fileFormats } from "../formats/formats.js";
+import { type Manifest, partsOf } from "./manifest.js";
+
+/** What in a manifest contradicts itself: sentences, none when it holds together. */
+export function contradictionsIn(manifest: Manifest): readonly string[] {
+  return [
+    ...inFormats(manifest),
+    ...inFiles(manifest),
+    ...inDocuments(manifest),
+    ...inChildLists(manifest),
+    ...inProofs(manifest),
+  ];
+}
+
+/** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
+function inFormats({ options, counts, files }: Manifest): readonly string[] {
+  const asked = fileFormats.filter((format) => options.output.formats.includes(format));
+  const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
+  const expected = asked.flatMap((format) => kinds.map((kind) => `${kind}.${format}`));
+  const listed = files.map(({ path }) => path);
+  return [
+    ...expected
+      .filter((path) => !listed.includes(path))
+      .map((path) => `files: ${path} is not listed, although its format was asked for`),
+    ...listed
+      .filter((path) => !expected.includes(path))
+      .map((path) => `files: ${path} is listed, although its format was not asked for`),
+    ...listed.filter((path, at) => listed.indexOf(path) < at).map((path) => `files: ${path} is listed twice`),
+  ];
+}
+
+function inFiles({ counts, files }: Manifest): readonly string[] {
+  return files.flatMap((file) => {
+    const { kind } = partsOf(file);
+    return file.rows === counts[kind]
+      ? []
+      : [`files: ${file.path} has ${countOf(file.rows, "row")}, counts.${kind} is ${counts[kind]}`];
+  });
+}
+
+function inDocuments({ status, counts, documents }: Manifest): readonly string[] {
+  const sum = (column: "chunk_count" | "child_chunk_count") => documents.reduce((all, row) => all + row[column], 0);
+  const sums = { documents: documents.length, chunks: sum("chunk_count"), child_chunks: sum("child_chunk_count") };
+  const incomplete = documents.find((document) => document.status !== "complete");
+  return [
+    ...(["documents", "chunks", "child_chunks"] as const)
+      .filter((kind) => counts[kind] !== sums[kind])
+      .map((kind) => `counts.${kind} is ${counts[kind]}, its documents have ${sums[kind]}`),
+    ...(status === "complete" && incomplete
+      ? [`status is complete, but document ${incomplete.document_id} is ${incomplete.status}`]
+      : []),
+    ...documents.flatMap(inDocument),
+  ];
+}
+
+function inDocument({
+  document_id: id,
+  status,
+  total,
+  chunk_count: chunks,
+  child_chunk_count: children,
+}: Manifest["documents"][number]): readonly string[] {
+  if (status === "complete" && total !== chunks)
+    return [`document ${id} is complete with ${countOf(chunks, "chunk")}, but its total is ${total}`];
+  if (status === "failed" && chunks + children > 0)
+    return [`document ${id} failed, but has ${countOf(chunks, "chunk")} and ${countOf(children, "child chunk")}`];
+  return [];
+}
+
+/** Of every document that child lists are told of: as many chunks as it has, and no more empty lists than were asked for. */
+function inChildLists({ documents, child_lists: lists }: Manifest): readonly string[] {
+  const chunks = new Map(documents.map((document) => [documentKey(document), document.chunk_count]));
+  return lists.flatMap((list) => {
+    const { document_id: id, asked, embedded, skipped, empty, embedding } = list;
+    const has = chunks.get(documentKey(list));
+    if (has === undefined) return [`child_lists: document ${id} is not among the documents`];
+    const told = asked + embedded + skipped;
+    return [
+      ...(told === has ? [] : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${told} are told of`]),
+      ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
+      ...((embedding ?? 0) <= told
+        ? []
+        : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
+    ];
+  });
+}
+
+/** A proof of every document, unless the manifest tells of none; a document has one exactly if it is complete. */
+function inProofs({ documents, proofs }: Manifest): readonly string[] {
+  if (proofs.length === 0) return [];
+  const told = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
+  const known = new Set(documents.map(documentKey));
+  return [
+    ...proofs
+      .filter((proof) => !known.has(documentKey(proof)))
+      .map(({ document_id: id }) => `proofs: document ${id} is not among the documents`),
+    ...documents.flatMap((document) => {
+      const proof = told.get(documentKey(document));
+      const { document_id: id, status } = document;
+      if (proof === undefined) return [`proofs: document ${id} is not told of`];
+      return (proof === "none") === (status !== "complete")
+        ? []
+        : [`proofs: document ${id} is ${status}, its proof is ${proof}`];
+    }),
+  ];
+}

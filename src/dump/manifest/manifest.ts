@@ -1,0 +1,137 @@
+import * as v from "valibot";
+import { allKinds, isKind, type Kind } from "../../rows/columns.js";
+import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../../schema.js";
+import { type FileFormat, fileFormats, isFileFormat } from "../formats/formats.js";
+
+/** The last file of a run folder: a folder without it is no dump. */
+export const manifestName = "manifest.json";
+
+const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+
+/** A name and nothing else: no path leads out of the folder. */
+const fileName = pattern(
+  "the name of a file of a dump, such as chunks.jsonl",
+  new RegExp(`^(${allKinds.join("|")})\\.(${fileFormats.join("|")})$`),
+);
+
+const file = object({
+  path: fileName,
+  rows: count,
+  bytes: count,
+  sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/),
+});
+
+const document = object({
+  dataset_id: text,
+  document_id: text,
+  doc_form: v.nullable(text),
+  status: oneOf("complete", "unstable", "failed"),
+  /** Chunks that the service counts; null when it never said. */
+  total: v.nullable(count),
+  chunk_count: count,
+  child_chunk_count: count,
+  /** Times that the document was read. */
+  sweeps: count,
+  error: v.nullable(text),
+});
+
+/** How the chunks of a document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
+const childLists = object({
+  dataset_id: text,
+  document_id: text,
+  /** Chunks whose child list was asked for. */
+  asked: count,
+  /** Chunks whose children were taken from the page of chunks. */
+  embedded: count,
+  /** Chunks that were taken to have none. */
+  skipped: count,
+  /** Child lists that were asked for and are empty. */
+  empty: count,
+  /** Chunks that embedded some children in the page of chunks, taken or not; null in manifests that do not say. */
+  embedding: v.optional(v.nullable(count), null),
+  reason: v.optional(text, ""),
+  /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
+  auto_asks: v.optional(v.nullable(count), null),
+  /** Child chunks of these that `auto` does not find, as far as that can be told. */
+  auto_misses: v.optional(count, 0),
+});
+
+/** What the service listed, compared with earlier runs. */
+const discovered = object({
+  since: v.nullable(text),
+  /** Ids of documents that the run compared with did not have. */
+  new: listOf(text),
+  /** Ids of documents that it had, and that the service does not list any more. */
+  vanished: listOf(text),
+  datasets: listOf(
+    object({
+      dataset_id: text,
+      /** Null where the job names the dataset by id. */
+      name: v.optional(v.nullable(text), null),
+      state: text,
+      documents: count,
+      /** The run that its documents were compared with. */
+      since: v.optional(v.nullable(text), null),
+    }),
+  ),
+});
+
+const counts = object({
+  chunks: count,
+  child_chunks: count,
+  documents: count,
+  indexing_status: count,
+  metadata_fields: count,
+  /** Only where the run asked which documents there are. */
+  document_info: v.exactOptional(count),
+});
+
+/**
+ * The manifest of a dump, of this and of earlier versions: what a run was, and what it left. Members that this version does
+ * not know are let pass; those that an earlier version did not write have a default.
+ */
+export const manifestSchema = object({
+  format: v.literal(1, "1"),
+  tool: object({ name: text, version: text }),
+  job: pattern("the name of a job", /^[a-z0-9][a-z0-9_-]*$/),
+  run_id: pattern("the id of a run", /^\d{8}T\d{9}Z$/),
+  status: oneOf("complete", "partial"),
+  started_at: time,
+  finished_at: time,
+  service: object({ base_url: text }),
+  /** The job as it was understood, defaults filled in; it holds no secret. */
+  options: openObject({
+    output: openObject({ formats: listOf(oneOf(...fileFormats, "duckdb")), csv_safe: truth }),
+    child_chunks: v.optional(v.unknown()),
+    datasets: v.optional(v.unknown()),
+  }),
+  counts,
+  /** Over all the processes of a run that broke off and was continued. */
+  requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
+  /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
+  retries: v.optional(v.record(text, count, "an object"), {}),
+  documents: listOf(document),
+  /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
+  child_lists: v.optional(listOf(childLists), []),
+  /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
+  proofs: v.optional(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
+  files: listOf(file),
+  /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
+  drift: v.record(text, count, "an object"),
+  warnings: listOf(text),
+  /** Only where the service was asked which documents there are. */
+  discovered: v.exactOptional(discovered),
+});
+
+export type Manifest = v.InferOutput<typeof manifestSchema>;
+export type ManifestFile = Manifest["files"][number];
+export type ChildLists = Manifest["child_lists"][number];
+export type DocumentProof = Manifest["proofs"][number];
+export type DiscoveredIds = NonNullable<Manifest["discovered"]>;
+
+/** The kind and the format of a file; its name was checked. */
+export function partsOf({ path }: Pick<ManifestFile, "path">): { readonly kind: Kind; readonly format: FileFormat } {
+  const [stem = "", ending = ""] = path.split(".");
+  if (!isKind(stem) || !isFileFormat(ending)) throw new Error(`${path} is no file of a dump`);
+  return { kind: stem, format: ending };
+}

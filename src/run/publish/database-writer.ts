@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { buildFromStaged } from "../../database/build-database.js";
+import { isCorruption, isReadable } from "../../database/inspect-database.js";
+import type { RunFacts } from "../../database/run-rows.js";
+import type { RowFile, StagedRows } from "../../dump/formats/format.js";
+import type { Job } from "../../job/job.js";
+import type { Log } from "../../log.js";
+import type { Workspace } from "../workspace.js";
+import { databaseOptions, newDatabase } from "./job-database.js";
+import { type PreparedDatabase, prepareWithout } from "./prepare-database.js";
+
+export interface DatabaseWriterOptions {
+  readonly job: Job;
+  readonly workspace: Workspace;
+  /** The database of the earlier runs; undefined if there is none. */
+  readonly previous: string | undefined;
+  /** Readings of the indexing status that `kbdump status` left waiting. */
+  readonly waiting: readonly RowFile[];
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Called if the published database turns out to be damaged; the sentences say which data is lost with it. */
+  readonly onDamage: (losses: readonly string[]) => void;
+}
+
+/** Builds the database of a job from what a run read. */
+export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<void>;
+
+/**
+ * Gives the writer of a job's database. The look at it before the crawl does not read every block. If a block turns out to be
+ * damaged now, the writer builds a new database from the run folders and adds this run to it.
+ */
+export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWriter {
+  const { job, workspace, previous, waiting, log, signal, onDamage } = options;
+  const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(workspace.scratch, "spill") };
+  const target = join(workspace.scratch, newDatabase);
+  let renewed: PreparedDatabase | undefined;
+  return async (staged) => {
+    const buildUpon = (base: string | undefined) =>
+      buildFromStaged(staged, { ...duckDb, previous: base, target, waiting });
+    const base = renewed ? renewed.previous : previous;
+    try {
+      await buildUpon(base);
+    } catch (error) {
+      const isBroken = isCorruption(error) && base !== undefined && !(await isReadable(base, duckDb));
+      if (!isBroken) throw error;
+      renewed = await prepareWithout(base, workspace, job, duckDb, log);
+      onDamage(renewed.losses);
+      await buildUpon(renewed.previous);
+    }
+  };
+}

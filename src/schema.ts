@@ -1,0 +1,75 @@
+import * as v from "valibot";
+import type { Problem } from "./errors.js";
+
+/** Whether a value is a plain object: a mapping of YAML, an object of JSON. A list or a date is none. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** An object with at least these members; it comes out without the others. */
+export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const inner = v.object(entries, (issue) => expectationOf(entries, issue) ?? "an object");
+  return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
+}
+
+/** An object with at least these members; the others stay. */
+export function openObject<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const inner = v.looseObject(entries, (issue) => expectationOf(entries, issue) ?? "an object");
+  return v.pipe(v.custom<v.InferInput<typeof inner>>(isMapping, "an object"), inner);
+}
+
+/** The expectation of an entry that is missing, for the message of its issue. */
+export function expectationOf(entries: v.ObjectEntries, issue: v.BaseIssue<unknown>): string | undefined {
+  const entry = entries[String(issue.path?.[0].key)];
+  return entry && v.safeParse(entry, undefined).issues?.[0].message;
+}
+
+export const text = v.string("a text");
+export const truth = v.boolean("true or false");
+const countText = "a whole number from 0";
+export const count = v.pipe(v.number(countText), v.safeInteger(countText), v.minValue(0, countText));
+
+/** A text that matches. */
+export function pattern(expected: string, regexp: RegExp) {
+  return v.pipe(v.string(expected), v.regex(regexp, expected));
+}
+
+/** One of these words. */
+export function oneOf<const Words extends readonly string[]>(...words: Words) {
+  return v.picklist(words, words.join(" or "));
+}
+
+export function listOf<const Item extends v.GenericSchema>(item: Item) {
+  return v.pipe(v.array(item, "a list"), v.readonly());
+}
+
+/** Holds a value against a schema: gives it with its type, or every problem with its place. */
+export function check<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): { readonly value: v.InferOutput<Schema>; readonly problems: null } | { readonly problems: readonly Problem[] } {
+  const result = v.safeParse(schema, value);
+  if (result.success) return { value: result.output, problems: null };
+  const problems = new Map<string, Problem>();
+  for (const issue of result.issues) {
+    const path = (v.getDotPath(issue) ?? "").replace(/\.(\d+)(?=\.|$)/g, "[$1]");
+    const message = `got ${shownText(issue.input)}, expected ${issue.message}`;
+    if (!problems.has(path)) problems.set(path, { path, message }); // the steps of one check expect the same
+  }
+  return { problems: [...problems.values()] };
+}
+
+/** The value if it fits a schema, else undefined: for files of which one that does not fit counts as none. */
+export function valueIf<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): v.InferOutput<Schema> | undefined {
+  const result = v.safeParse(schema, value);
+  return result.success ? result.output : undefined;
+}
+
+function shownText(value: unknown): string {
+  return value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? typeof value);
+}

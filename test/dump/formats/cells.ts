@@ -1,0 +1,51 @@
+import { expect } from "vitest";
+import { type ColumnType, columns, type Kind } from "../../../src/rows/columns.js";
+import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
+import type { Row } from "../../../src/rows/row.js";
+
+/** The value with every string, names included, made well-formed: what UTF-8 can hold. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== "object" || value === null || value instanceof ExactNumber) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name.toWellFormed(), wellFormed(item)]));
+}
+
+/** Microseconds since 1970 of an ISO time of milliseconds. */
+const micros = (iso: unknown) => String(BigInt(Date.parse(String(iso))) * 1000n);
+
+/** What a reader has to find for a value of a row. Integers are text, times microseconds, JSON is parsed to the last digit. */
+function expectedCell(type: ColumnType, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (type === "integer") return value instanceof ExactNumber ? value.text : String(value);
+  if (type === "time") return micros(value);
+  return wellFormed(value);
+}
+
+/** The same for what a reader found, as text or parsed already; `sent` tells whether a column of any type held a string or JSON. */
+function foundCell(type: ColumnType, text: unknown, sent: unknown): unknown {
+  if (text === null) return null;
+  if (typeof text === "object" && "json" in text) return text.json;
+  if (typeof text !== "string") throw new Error(`${typeof text} ${text} is no text`);
+  if (type === "time" && text.includes("T")) return micros(text);
+  if (type === "boolean" || type === "strings" || type === "list" || type === "object") return parseJson(text);
+  if (type === "any" && typeof sent !== "string") return element(parseJson(`[${text}]`));
+  return text;
+}
+
+function element(list: unknown): unknown {
+  return Array.isArray(list) && list.length === 1 ? list[0] : list;
+}
+
+/** Fails unless the cells, as text, are those of the rows, one by one and in the same order. */
+export function expectCells(kind: Kind, found: readonly (readonly unknown[])[], rows: readonly Row[]): void {
+  expect(found.length, kind).toBe(rows.length);
+  for (const [at, row] of rows.entries()) {
+    for (const [place, { name, type }] of columns[kind].entries()) {
+      const where = `${kind} row ${at + 1}, ${name}`;
+      expect(foundCell(type, found[at]?.[place] ?? null, row[name]), where).toStrictEqual(
+        expectedCell(type, row[name]),
+      );
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { buildFromStaged } from "../../../src/database/build-database.js";
+import type { StagedFile } from "../../../src/dump/formats/format.js";
+import { fileFormats, modulesOf } from "../../../src/dump/formats/formats.js";
+import { allKinds, type Kind } from "../../../src/rows/columns.js";
+import { type Cells, readCsvFile, readParquetFile, readRowFile, readTable } from "./read-back.js";
+import type { Stage } from "./stage.js";
+
+/** A format as the contract suite sees it; `base` is the folder of a stage. */
+export interface Subject {
+  readonly format: string;
+  readonly write: (stage: Stage, base: string) => Promise<readonly StagedFile[]>;
+  /** The files that it leaves in the run folder. */
+  readonly files: readonly string[];
+  /** The cells of a kind as text, read by a reader of the test's own; their types are checked on the way. */
+  readonly read: (base: string, kind: Kind) => Promise<Cells>;
+}
+
+export const duckDbOptions = (base: string) => ({ memory: "800MB", temporary: join(base, "scratch", "spill") });
+
+/** The database that is built from a stage. */
+export const databaseOf = (base: string) => join(base, "scratch", "new.duckdb");
+
+const stageFolder = (base: string) => join(base, "stage");
+const readers = { jsonl: readRowFile, csv: readCsvFile, parquet: readParquetFile };
+
+export const subjects: readonly Subject[] = [
+  ...fileFormats.map(
+    (format): Subject => ({
+      format,
+      write: async (stage, base) => {
+        const { openWriter } = await modulesOf(format).write();
+        return openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(stage);
+      },
+      files: allKinds.map((kind) => `${kind}.${format}`),
+      read: (base, kind) => readers[format](stageFolder(base), kind),
+    }),
+  ),
+  {
+    format: "duckdb",
+    write: async (stage, base) => {
+      const target = { previous: undefined, target: databaseOf(base), waiting: [] };
+      await buildFromStaged(stage, { ...duckDbOptions(base), ...target });
+      return [];
+    },
+    files: [],
+    read: (base, kind) => readTable(databaseOf(base), kind),
+  },
+];

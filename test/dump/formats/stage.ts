@@ -1,0 +1,90 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunFacts, RunRow } from "../../../src/database/run-rows.js";
+import { ByteFacts } from "../../../src/dump/files/byte-facts.js";
+import { encodeLines } from "../../../src/dump/files/encode-lines.js";
+import type { PartFile } from "../../../src/dump/files/join-parts.js";
+import { csvText } from "../../../src/dump/formats/csv/write.js";
+import type { JoinedJsonl, StagedRows } from "../../../src/dump/formats/format.js";
+import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
+import { allKinds, type Kind, type kinds } from "../../../src/rows/columns.js";
+import type { Row } from "../../../src/rows/row.js";
+
+/** Rows of every table that a dump always has, and of the one that it may have. */
+export type Tables = Readonly<Record<(typeof kinds)[number], readonly Row[]>> & {
+  readonly document_info?: readonly Row[];
+};
+
+export const noRows: Tables = { chunks: [], child_chunks: [], documents: [], indexing_status: [], metadata_fields: [] };
+
+export const someRun: RunRow = {
+  run_id: "20250306T132000000Z",
+  status: "complete",
+  started_at: "2025-03-06T13:20:00.000Z",
+  finished_at: "2025-03-06T13:20:01.250Z",
+  base_url: "https://kb.example.com/v1",
+  tool_version: "0.1.0",
+  documents: 1,
+  chunks: 2,
+  child_chunks: 3,
+  requests_sent: 4,
+  requests_retried: 0,
+  warnings: [],
+};
+
+export interface StageOptions {
+  readonly run?: Partial<RunRow>;
+  readonly csvSafe?: boolean;
+  readonly rowsPerPart?: number;
+  /** False: the JSONL is made for the other formats only, and lies outside the run folder. */
+  readonly publishJsonl?: boolean;
+}
+
+/** Rows as a run gives them to the writers, and to the database. */
+export type Stage = StagedRows & RunFacts;
+
+/** What a run gives to its sinks, made from rows: parts of a few rows each and the joined JSONL, below `base`. */
+export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
+  const { run = {}, csvSafe = false, rowsPerPart = 7, publishJsonl = false } = options;
+  const all: Tables = { ...noRows, ...tables };
+  const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
+
+  const paths = new Map<string, PartFile[]>();
+  for (const text of [jsonlText, csvText(csvSafe)]) {
+    for (const kind of allKinds) {
+      const parts: PartFile[] = [];
+      const given = all[kind] ?? [];
+      for (let from = 0; from < given.length; from += rowsPerPart) {
+        const path = join(folders.parts, `${from}.${kind}.${text.format}`);
+        const bytes = encodeLines(text.texts(kind, given.slice(from, from + rowsPerPart)));
+        parts.push(await writtenPart(path, kind, text.format, bytes));
+      }
+      paths.set(`${kind}.${text.format}`, parts);
+    }
+  }
+  const parts = (kind: Kind, format: string) => paths.get(`${kind}.${format}`) ?? [];
+  const rows = (kind: Kind) => all[kind]?.length ?? 0;
+  const jsonl: Partial<Record<Kind, JoinedJsonl>> = {};
+  for (const kind of allKinds) {
+    if (!all[kind]) continue;
+    jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
+  }
+  return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
+}
+
+/** Writes a part, as the crawl leaves one. */
+export async function writtenPart(path: string, kind: Kind, format: string, bytes: Uint8Array): Promise<PartFile> {
+  await writeFile(path, bytes);
+  const counted = new ByteFacts();
+  counted.add(bytes);
+  return { kind, format, path, ...counted.facts };
+}
+
+function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): StagedRows["jsonl"] {
+  const { chunks, child_chunks, documents, indexing_status, metadata_fields, document_info } = jsonl;
+  if (!chunks || !child_chunks || !documents || !indexing_status || !metadata_fields)
+    throw new Error("a kind is missing");
+  const found = document_info ? { document_info } : {};
+  return { chunks, child_chunks, documents, indexing_status, metadata_fields, ...found };
+}
