@@ -1,5 +1,6 @@
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readManifest } from "../dump/manifest/read-manifest.js";
 import type { PastRun } from "./decide-runs.js";
 import { timeOfRun } from "./period.js";
 
@@ -41,25 +42,11 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   const facts = await lstat(join(folder, name));
   if (facts.isSymbolicLink()) return "it is a symbolic link";
   if (!facts.isDirectory()) return "it is no folder";
-  const path = join(folder, name, "manifest.json");
-  const isFile = await lstat(path).then(
-    (facts) => facts.isFile(),
-    () => false,
-  );
-  if (!isFile) return "it has no manifest.json";
-  const manifest = manifestFrom(await readFile(path, "utf8").catch(() => ""));
-  if (!manifest) return "its manifest.json cannot be read";
-  if (manifest.job !== job) return "it is a run of another job";
-  return manifest.runId === name ? manifest : "its manifest.json is that of another run";
-}
-
-function manifestFrom(text: string): (RunFolder & { readonly job: unknown }) | undefined {
-  try {
-    const { format, job, run_id: runId, status, files, counts } = JSON.parse(text);
-    if (format !== 1 || (status !== "complete" && status !== "partial") || typeof runId !== "string") return undefined;
-    const bytes = Array.isArray(files) ? files.reduce((sum: number, file) => sum + (Number(file?.bytes) || 0), 0) : 0;
-    return { job, runId, status, bytes, isEmpty: counts?.documents === 0 };
-  } catch {
-    return undefined;
-  }
+  const read = await readManifest(join(folder, name));
+  if (!read) return "it has no manifest.json";
+  if (!read.manifest) return "its manifest.json cannot be read";
+  const { job: itsJob, run_id: runId, status, files, counts } = read.manifest;
+  if (itsJob !== job) return "it is a run of another job";
+  if (runId !== name) return "its manifest.json is that of another run";
+  return { runId, status, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), isEmpty: counts.documents === 0 };
 }

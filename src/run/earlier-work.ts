@@ -3,6 +3,7 @@ import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isThere } from "../dump/files/is-there.js";
 import { readJsonFile, readSharedJson, writeJsonFile } from "../dump/files/json-file.js";
+import { soundManifest } from "../dump/manifest/read-manifest.js";
 import { isRunId, newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
@@ -61,7 +62,7 @@ export async function findEarlierWork(
   let found: EarlierWork | undefined;
   for (const path of await workIn(folders.private)) {
     const runId = basename(path);
-    if (await readSharedJson(join(folders.runs, runId, "manifest.json"))) continue;
+    if (await soundManifest(join(folders.runs, runId))) continue;
     const facts = factsFrom(await readSharedJson(join(path, "plan.json")));
     if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
       found = { runId, startedAt: facts.startedAt };
@@ -93,9 +94,7 @@ async function settlePublished(
 ): Promise<string | undefined> {
   const work = join(hold.own, runId);
   if (!(await isThere(join(hold.runs, runId)))) return runId;
-  const manifest = await readSharedJson(join(hold.runs, runId, "manifest.json"));
-  const status =
-    typeof manifest === "object" && manifest !== null && "status" in manifest ? manifest.status : undefined;
+  const { status } = (await soundManifest(join(hold.runs, runId))) ?? {};
   if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (status === "partial" && retryFailed && samePlan) {

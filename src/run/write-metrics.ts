@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { rename, rm, writeFile } from "node:fs/promises";
+import { realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { readRegular } from "../dump/files/regular-file.js";
+import { soundManifest } from "../dump/manifest/read-manifest.js";
 import type { Job } from "../job/job.js";
 import { renderMetrics } from "../notify/metrics-text.js";
 import { metricsAfter } from "../notify/run-metrics.js";
@@ -43,13 +44,8 @@ async function replaceMetrics({ folder }: JobFolders, own: string, outcome: RunO
 
 /** When the newest complete run ended, in milliseconds since 1970, where there are runs of a version without metrics. */
 async function lastSuccess(folder: string): Promise<number | undefined> {
-  try {
-    const { finished_at: finishedAt } = JSON.parse(
-      (await readRegular(join(folder, "latest", "manifest.json"))).toString("utf8"),
-    );
-    const time = Date.parse(finishedAt);
-    return Number.isNaN(time) ? undefined : time;
-  } catch {
-    return undefined;
-  }
+  const manifest = await realpath(join(folder, "latest"))
+    .then(soundManifest)
+    .catch(() => undefined);
+  return manifest && Date.parse(manifest.finished_at);
 }

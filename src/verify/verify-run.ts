@@ -33,7 +33,7 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   const findings = new Findings();
   const setting = { ...withVerifyDefaults(options), findings };
   const { folder, manifest, problems } = await readDumpFolder(path);
-  for (const problem of problems) findings.add(manifestName, problem, problem);
+  findings.addAll(manifestName, "not as expected", problems);
   if (!manifest) return verificationOf(findings, nothingChecked(folder));
 
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);

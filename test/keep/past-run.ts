@@ -1,5 +1,6 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { manifestOf } from "../dump/manifest-of.js";
 
 /** Makes run folders as runs of the job would have left them, with one file of rows, and lets `latest` lead to the newest complete one. */
 export async function makeRuns(
@@ -11,8 +12,8 @@ export async function makeRuns(
     const folder = join(place, "runs", runId);
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "chunks.jsonl"), "{}\n");
-    const files = [{ path: "chunks.jsonl", rows: 1, bytes: 3, sha256: "" }];
-    await writeFile(join(folder, "manifest.json"), JSON.stringify({ format: 1, job, run_id: runId, status, files }));
+    const files = [{ path: "chunks.jsonl", rows: 1, bytes: 3, sha256: "0".repeat(64) }];
+    await writeFile(join(folder, "manifest.json"), JSON.stringify(manifestOf({ job, run_id: runId, status, files })));
   }
   const newest = Object.keys(runs)
     .filter((runId) => runs[runId] === "complete")

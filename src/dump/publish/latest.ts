@@ -4,8 +4,8 @@ import { UsageError } from "../../errors.js";
 import type { Log } from "../../log.js";
 import type { Hold } from "../../run/work/job-folders.js";
 import { moveAside } from "../../run/work/move-aside.js";
-import { readSharedJson } from "../files/json-file.js";
 import { kindOf } from "../files/regular-file.js";
+import { soundManifest } from "../manifest/read-manifest.js";
 import { isRunId } from "../run-id.js";
 
 /** Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. */
@@ -25,7 +25,7 @@ export async function mendLatest(hold: Hold, job: string, log: Log): Promise<voi
   const path = join(hold.folder, "latest");
   const facts = await lstat(path).catch(() => undefined);
   if (facts && !facts.isSymbolicLink()) {
-    const manifest = facts.isDirectory() ? runFacts(await readSharedJson(join(path, "manifest.json"))) : undefined;
+    const manifest = facts.isDirectory() ? await soundManifest(path) : undefined;
     if (manifest?.job !== job) throw foreignLatest(path, kindOf(facts));
     const aside = await moveAside(hold, path);
     log(
@@ -53,13 +53,8 @@ async function newestComplete({ folder, runs }: Hold, job: string): Promise<stri
   if (isElsewhere && (await stat(path).catch(() => undefined))) return undefined;
   for (const runId of (await readdir(runs)).filter(isRunId).sort().reverse()) {
     if (link === join("runs", runId)) return undefined;
-    const manifest = runFacts(await readSharedJson(join(runs, runId, "manifest.json")));
+    const manifest = await soundManifest(join(runs, runId));
     if (manifest?.job === job && manifest.status === "complete" && manifest.run_id === runId) return runId;
   }
   return undefined;
-}
-
-function runFacts(value: unknown): { job: unknown; run_id: unknown; status: unknown } | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  return "job" in value && "run_id" in value && "status" in value ? value : undefined;
 }
