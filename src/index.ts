@@ -58,6 +58,7 @@ export type {
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { Quirk } from "./plan/quirk.js";
+export type { ReadTally } from "./read-tally.js";
 export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
 export type { DocumentRow } from "./rows/document-row.js";
 export type { RawRecord, Row } from "./rows/row.js";
@@ -66,10 +67,10 @@ export { type DiscoveryJob, discoverDocuments } from "./run/discover/discover-do
 export type { ComparedListing } from "./run/discover/discovered.js";
 export type { Discovery, Found, ListedDataset, Listing } from "./run/discover/discovery.js";
 export { type RunResult, runJob } from "./run/run-job.js";
-export type { RunOptions } from "./run/run-options.js";
-export { emptyRunTally, type RunTally } from "./run/run-tally.js";
+export type { RunOptions } from "./run/setting/run-options.js";
+export { emptyRunTally, type RunTally } from "./run/setting/run-tally.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
-export type { ServeOptions, ServeTally } from "./serve/serve-options.js";
+export type { ServeOptions } from "./serve/serve-options.js";
 export type { Finding } from "./verify/findings.js";
 export type { Verification } from "./verify/verification.js";
 export type { VerifyOptions } from "./verify/verify-options.js";

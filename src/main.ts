@@ -4,7 +4,7 @@ import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
 import { tellError } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
-import type { CommitState } from "./run/run-options.js";
+import type { CommitState } from "./run/setting/run-options.js";
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;

@@ -1,79 +1,30 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
-
-/** Data flows down this list; a file imports from its own folder and from those above it. */
-const order = [
-  "errors.ts",
-  "file-error.ts",
-  "log.ts",
-  "words.ts",
-  "tool.ts",
-  "job",
-  "client",
-  "crawl",
-  "rows",
-  "match",
-  "sinks",
-  "dump",
-  "database",
-  "notify",
-  "keep",
-  "verify",
-  "indexing",
-  "run",
-  "serve",
-  "diff",
-  "plan",
-  "terminal",
-  "cli",
-  "main.ts",
-];
-
-/** Each library does its one job in one place. */
-const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/(http|failed-request)\.ts$/,
-  "p-limit": /^client\/paced\.ts$/,
-  "lossless-json": /^rows\/exact-json\.ts$/,
-  yaml: /^job\//,
-  valibot: /^job\//,
-  "@valibot/to-json-schema": /^job\/write-json-schema\.ts$/,
-  leven: /^job\//,
-  diff: /^diff\/diff-text\.ts$/,
-  "csv-stringify": /^sinks\/csv\.ts$/,
-  "@duckdb/node-api": /^database\//,
-  yargs: /^cli\//,
-  hono: /^demo\//,
-  "@hono/node-server": /^demo\//,
-};
+import { common, importGraph, libraries } from "./import-graph.js";
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
 const imports = /^(?:import|export)\b[^";=]*"([^"]+)";$|\bimport\("([^"]+)"\)/gm;
 const importsOf = (file: string) =>
   [...readFileSync(join("src", file), "utf8").matchAll(imports)].map(([, fixed, late]) => fixed ?? late ?? "");
-const folderOf = (file: string) => file.split("/")[0] ?? "";
 const targetOf = (file: string, name: string) =>
   relative("src", join("src", dirname(file), name)).replace(/\.js$/, ".ts");
-
-test("there are files to check", () => {
-  expect(files.length).toBeGreaterThan(60);
-  expect(importsOf("main.ts")).toContain("./cli/cli.js");
-});
-
-/** What a file imports although it must not. */
-function wrongImports(file: string): readonly string[] {
-  const folder = folderOf(file);
-  const above = order.slice(0, order.indexOf(folder) + 1);
-  const targets = importsOf(file)
+const targetsOf = (file: string) =>
+  importsOf(file)
     .filter((name) => name.startsWith("."))
     .map((name) => targetOf(file, name));
-  return targets.filter((target) => {
-    if (!files.includes(target)) return true;
-    if (folder === "demo") return folderOf(target) !== "demo";
-    if (folderOf(target) === "demo")
-      return folder !== "serve" && !["run/with-client.ts", "cli/serve.ts"].includes(file);
-    return !above.includes(folderOf(target));
-  });
+
+/** The entry of the graph for a file: that of the innermost folder that has one. */
+function nodeOf(file: string): string {
+  const nodes = Object.keys(importGraph).filter((node) => file === node || file.startsWith(`${node}/`));
+  return nodes.sort((a, b) => b.length - a.length)[0] ?? file;
+}
+
+/** Imports of a file that the graph does not allow. */
+function wrongImports(file: string): readonly string[] {
+  if (common.includes(file)) return targetsOf(file).filter((target) => !common.includes(target));
+  const allowed = [nodeOf(file), ...(importGraph[nodeOf(file)] ?? []), ...common];
+  return targetsOf(file).filter((target) => !files.includes(target) || !allowed.includes(nodeOf(target)));
 }
 
 /** Libraries that a file imports although their one job is done elsewhere. */
@@ -88,13 +39,44 @@ function wrongLibraries(file: string): readonly string[] {
   return packages.filter((name) => !libraries[name]?.test(file));
 }
 
-test("no file imports anything from further down, and the embedded service shares no code", () => {
-  const wrong = files.filter((file) => file !== "index.ts").map((file) => [file, ...wrongImports(file)]);
-  expect(wrong.filter(({ length }) => length > 1)).toEqual([]);
+/** The files that `findWrong` objects to, each with what is wrong. */
+const wrongFiles = (findWrong: (file: string) => readonly string[]) =>
+  files.map((file) => [file, ...findWrong(file)]).filter(({ length }) => length > 1);
+
+test("there are files to check", () => {
+  expect(files.length).toBeGreaterThan(60);
+  expect(importsOf("main.ts")).toContain("./cli/cli.js");
+});
+
+test("every import is an arrow of the graph; the package's own entry may import everything", () => {
+  expect(wrongFiles((file) => (file === "index.ts" ? [] : wrongImports(file)))).toEqual([]);
+});
+
+test("every arrow of the graph is an import, so that it draws what there is", () => {
+  const found = new Set(
+    files.flatMap((file) => targetsOf(file).map((target) => `${nodeOf(file)} → ${nodeOf(target)}`)),
+  );
+  const drawn = Object.entries(importGraph).flatMap(([node, targets]) =>
+    targets.map((target) => `${node} → ${target}`),
+  );
+  expect(drawn.filter((arrow) => !found.has(arrow))).toEqual([]);
+});
+
+test("the graph has no circle: each entry imports from those above it", () => {
+  const order = Object.keys(importGraph);
+  const back = Object.entries(importGraph).flatMap(([node, targets]) =>
+    targets.filter((target) => order.indexOf(target) >= order.indexOf(node)).map((target) => `${node} → ${target}`),
+  );
+  expect(back).toEqual([]);
+});
+
+test("the embedded service shares no code with the client, nor verify with the writers", () => {
+  expect(importGraph.demo).toEqual([]);
+  expect(importGraph.verify?.filter((node) => node.startsWith("dump"))).toEqual(["dump/manifest"]);
 });
 
 test("libraries are imported where their one job is done", () => {
-  expect(files.map((file) => [file, ...wrongLibraries(file)]).filter(({ length }) => length > 1)).toEqual([]);
+  expect(wrongFiles(wrongLibraries)).toEqual([]);
 });
 
 test("no file imports itself in a circle", () => {
@@ -102,14 +84,17 @@ test("no file imports itself in a circle", () => {
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) expect.fail([...path, file].join(" → "));
     if (done.has(file)) return;
-    for (const name of importsOf(file)) if (name.startsWith(".")) visit(targetOf(file, name), [...path, file]);
+    for (const target of targetsOf(file)) visit(target, [...path, file]);
     done.add(file);
   };
   for (const file of files) visit(file, []);
   expect(done.size).toBe(files.length);
 });
 
-test("files of src stay below 200 lines", () => {
+test("files of src stay below 200 lines, and folders at some 25 files", () => {
   const long = files.filter((file) => readFileSync(join("src", file), "utf8").split("\n").length > 200);
   expect(long).toEqual([]);
+  const sizes = new Map<string, number>();
+  for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+  expect([...sizes].filter(([, size]) => size > 28)).toEqual([]);
 });

@@ -2,12 +2,12 @@ import type { Argv } from "yargs";
 import type { Changes } from "../diff/read-changes.js";
 import type { RunDiff } from "../diff/run-diff.js";
 import { exitCodes, UsageError } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
 import { watchVerify } from "../terminal/verify-progress.js";
 import { openView } from "../terminal/view.js";
-import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
 import { withCommonOptions } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
@@ -43,7 +43,7 @@ export const diffCommand: Command = {
       const { memory, quiet, logFormat: format } = argv;
       checkArguments(argv);
       const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
-      const tally = emptyVerifyTally();
+      const tally = emptyReadTally();
       const view = { output: world.stderr, env: world.env, format, quiet };
       const unwatch = watchVerify(tally, view);
       const setting = { tally, memory, signal: world.signal, text: argv.text && argv.only === undefined };

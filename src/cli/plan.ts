@@ -1,6 +1,6 @@
 import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
-import { emptyRunTally } from "../run/run-tally.js";
+import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import type { Command } from "./command.js";

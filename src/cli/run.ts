@@ -1,6 +1,6 @@
 import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
-import { emptyRunTally } from "../run/run-tally.js";
+import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import type { Command } from "./command.js";

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { Argv } from "yargs";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
 import { countText } from "../terminal/text.js";
 import { watchVerify } from "../terminal/verify-progress.js";
 import type { Command } from "./command.js";
@@ -114,9 +115,8 @@ async function startDemo(address: Address): Promise<Serving> {
 
 async function startDump(folder: string, address: Address, argv: ServeArguments, world: World): Promise<Serving> {
   const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
-  const { emptyServeTally } = await import("../serve/serve-options.js");
   const view = viewFrom(argv, world);
-  const tally = emptyServeTally();
+  const tally = emptyReadTally("opening the dump");
   const { quiet, logFormat: format } = argv;
   const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
   const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);

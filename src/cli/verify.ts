@@ -1,9 +1,9 @@
 import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
 import { paintFor } from "../terminal/text.js";
 import { renderVerification, verificationJson } from "../terminal/verification.js";
 import { watchVerify } from "../terminal/verify-progress.js";
-import { emptyVerifyTally } from "../verify/verify-options.js";
 import type { Command } from "./command.js";
 import { withCommonOptions } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -42,7 +42,7 @@ export const verifyCommand: Command = {
         ]);
       }
       const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
-      const tally = emptyVerifyTally();
+      const tally = emptyReadTally();
       const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
       const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
       const verification = await verifyRun(folder, setting).finally(unwatch);

@@ -1,4 +1,4 @@
-import type { CommitState } from "../run/run-options.js";
+import type { CommitState } from "../run/setting/run-options.js";
 import type { Output } from "../terminal/view.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */

@@ -1,4 +1,4 @@
-import { emptyVerifyTally, type VerifyTally } from "../verify/verify-options.js";
+import { emptyReadTally, type ReadTally } from "../read-tally.js";
 import type { ChunkChange } from "./run-diff.js";
 
 export interface DiffOptions {
@@ -11,7 +11,7 @@ export interface DiffOptions {
   /** Ends the comparison; its reason is what it rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while it goes on. */
-  readonly tally?: VerifyTally;
+  readonly tally?: ReadTally;
 }
 
 export type DiffSetting = Required<Omit<DiffOptions, "onChange">>;
@@ -22,6 +22,6 @@ export function withDiffDefaults(options: DiffOptions): DiffSetting {
     text: options.text ?? false,
     memory: options.memory ?? "800MB",
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyVerifyTally(),
+    tally: options.tally ?? emptyReadTally(),
   };
 }

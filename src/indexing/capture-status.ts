@@ -1,7 +1,8 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { DatasetJob } from "../job/job.js";
-import { type Drift, DriftCount } from "../rows/drift.js";
-import type { Row } from "../rows/row.js";
+import { type Drift, DriftCount, driftSchema } from "../rows/drift.js";
+import { type Row, rowSchema } from "../rows/row.js";
+import { listOf, object, text } from "../schema.js";
 import { batchesOf, failureText, readBatches } from "./read-batches.js";
 
 /** Rows of `indexing_status`, and a sentence for every batch that could not be read. */
@@ -10,6 +11,8 @@ export interface StatusReading {
   readonly failures: readonly string[];
   readonly drift: Drift;
 }
+
+export const statusReadingSchema = object({ rows: listOf(rowSchema), failures: listOf(text), drift: driftSchema });
 
 /** Asks for the indexing status of every batch once; rows stand in the order of the job, then of the service. */
 export async function captureStatus(

@@ -1,8 +1,8 @@
 import { runIdFrom } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { type RunOptions, withDefaults } from "../run/run-options.js";
-import { withClient } from "../run/with-client.js";
+import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
+import { withClient } from "../run/setting/with-client.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
 import { addWaiting } from "./add-waiting.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";

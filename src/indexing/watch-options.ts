@@ -1,4 +1,4 @@
-import type { RunOptions } from "../run/run-options.js";
+import type { RunOptions } from "../run/setting/run-options.js";
 import type { WatchedDocument, WatchedDocuments } from "./watched-documents.js";
 
 /** What a watch knows so far; filled where it happens, shown by whoever looks. Moments are in milliseconds. */

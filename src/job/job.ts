@@ -1,6 +1,8 @@
+import type { FileFormat } from "../dump/formats/formats.js";
+
 /** The checked job: what every later stage is given. Nothing of it is left to be checked again. */
 
-export type Format = "jsonl" | "csv" | "parquet" | "duckdb";
+export type Format = FileFormat | "duckdb";
 
 export interface ServiceOptions {
   /** True: the embedded service with its sample data, and baseUrl is "". */

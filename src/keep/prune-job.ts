@@ -3,11 +3,11 @@ import { UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
-import { mendPublished } from "../run/publish/mend-published.js";
-import type { RunOptions } from "../run/run-options.js";
+import { mendPublished } from "../run/database/mend-published.js";
+import type { RunOptions } from "../run/setting/run-options.js";
 import { withHold } from "../run/work/hold.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
-import type { Workspace } from "../run/workspace.js";
+import type { Workspace } from "../run/work/workspace.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
 
 export interface PruneOptions extends Pick<RunOptions, "log" | "now"> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { findEarlierWork } from "../run/earlier-work.js";
+import { findEarlierWork } from "../run/work/earlier-work.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import { readLock, refuseHeld } from "../run/work/lock-file.js";
 

@@ -1,6 +1,6 @@
 import type { DocumentRef } from "../client/knowledge-api.js";
 import { mapAhead } from "../crawl/look-ahead.js";
-import type { RunTally } from "../run/run-tally.js";
+import type { RunTally } from "../run/setting/run-tally.js";
 import { DocumentSurvey } from "./document-survey.js";
 import { askChildren, type Inquiry } from "./inquiry.js";
 import { positionsOf } from "./ties.js";

@@ -1,7 +1,11 @@
+import * as v from "valibot";
+import { count } from "../schema.js";
 import type { Kind } from "./columns.js";
 
 /** How often fields had an unexpected type, or no place, by `table.field`. */
 export type Drift = Readonly<Record<string, number>>;
+
+export const driftSchema = v.record(v.string(), count);
 
 /** Counts drift while rows are made. */
 export class DriftCount {

@@ -1,6 +1,6 @@
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
-import type { RequestSum } from "./request-sum.js";
+import type { RequestSum } from "./work/request-sum.js";
 
 /** The options of a job as the manifest shows them, named as in the job file. */
 export function resolvedOptions(job: Job): Manifest["options"] {

@@ -2,11 +2,10 @@ import { StopError } from "../errors.js";
 import type { StatusReading } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
 import type { Counts } from "../rows/columns.js";
-import type { DocumentRow } from "../rows/document-row.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
 import type { Discovery } from "./discover/discovery.js";
 import type { FieldsReading } from "./discover/read-metadata-fields.js";
-import type { DumpedDocument } from "./documents/document-result.js";
+import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
 import { statusWarnings } from "./status-warnings.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
@@ -57,11 +56,6 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
       : []),
   ];
-}
-
-/** What there is to say of a document that is not complete. */
-export function sentenceOf(row: DocumentRow): string {
-  return `document ${row.document_id} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
 }
 
 /** The drift of all documents and lists, added up. */

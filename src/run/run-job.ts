@@ -6,18 +6,19 @@ import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
-import { databaseOptions } from "./publish/job-database.js";
-import { openOutputs } from "./publish/outputs.js";
-import type { PreparedDatabase } from "./publish/prepare-database.js";
-import { type Published, publishRun } from "./publish/publish.js";
+import { databaseOptions } from "./database/job-database.js";
+import type { PreparedDatabase } from "./database/prepare-database.js";
+import { openOutputs } from "./open-outputs.js";
+import { type Published, publishRun } from "./publish-run.js";
 import { readEverything } from "./read-everything.js";
 import { requireDocument } from "./reading.js";
-import { withRequestSum } from "./request-sum.js";
-import { type RunOptions, withDefaults } from "./run-options.js";
+import { type RunOptions, withDefaults } from "./setting/run-options.js";
+import { withClient } from "./setting/with-client.js";
 import { stageRun } from "./stage-run.js";
 import { type Telling, tellOutcome } from "./tell-outcome.js";
-import { withClient } from "./with-client.js";
-import { type Kept, type Workspace, withWorkspace } from "./workspace.js";
+import { type Kept, withWorkspace } from "./with-workspace.js";
+import { withRequestSum } from "./work/request-sum.js";
+import type { Workspace } from "./work/workspace.js";
 
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published {
@@ -91,7 +92,7 @@ async function readWithin(
 /** Looks at the database before the crawl, which may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
   if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [] };
-  const { prepareDatabase } = await import("./publish/prepare-database.js"); // heavy; other formats do without
+  const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
   return found;

@@ -12,15 +12,15 @@ import type { Job } from "../job/job.js";
 import type { Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import { tool } from "../tool.js";
+import type { DatabaseWriter } from "./database/database-writer.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
 import { requestCounts, resolvedOptions } from "./manifest.js";
-import type { DatabaseWriter } from "./publish/database-writer.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
-import type { RequestSum } from "./request-sum.js";
-import type { RunTally } from "./run-tally.js";
+import type { RunTally } from "./setting/run-tally.js";
 import { DocumentParts } from "./work/document-parts.js";
-import type { Workspace } from "./workspace.js";
+import type { RequestSum } from "./work/request-sum.js";
+import type { Workspace } from "./work/workspace.js";
 
 export interface StageOptions {
   readonly job: Job;
@@ -54,7 +54,7 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
       return await stageFiles(kept, discovered, options);
     } catch (error) {
       options.signal.throwIfAborted();
-      const { withoutRefused } = await import("./publish/refused-documents.js");
+      const { withoutRefused } = await import("./refused-documents.js");
       const others = await withoutRefused(kept, error, options.duckDb);
       if (!others) throw error;
       requireDocument(others);

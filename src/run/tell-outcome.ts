@@ -5,7 +5,7 @@ import type { Job } from "../job/job.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
 import type { DocumentRow } from "../rows/document-row.js";
-import type { RunOptions } from "./run-options.js";
+import type { RunOptions } from "./setting/run-options.js";
 import type { Hold } from "./work/job-folders.js";
 import { writeMetrics } from "./write-metrics.js";
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UnreadableError } from "../dump/formats/format.js";
+import { UnreadableError } from "../dump/files/unreadable-error.js";
 import { type ManifestFile, partsOf } from "../dump/manifest/manifest.js";
 import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";

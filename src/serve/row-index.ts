@@ -1,6 +1,6 @@
 import { plainText } from "../client/plain-text.js";
 import { splitLines } from "../dump/files/split-lines.js";
-import { UnreadableError } from "../dump/formats/format.js";
+import { UnreadableError } from "../dump/files/unreadable-error.js";
 import { StopError } from "../errors.js";
 import { documentKey } from "../rows/document-row.js";
 import type { RowFile } from "./row-file.js";

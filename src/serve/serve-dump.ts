@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
 import { openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
 import { jsonText } from "../rows/exact-json.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
 import { indexDump } from "./index-dump.js";
 import { noticesOf } from "./notices.js";
-import { emptyServeTally, type ServeOptions } from "./serve-options.js";
+import type { ServeOptions } from "./serve-options.js";
 
 /** A dump that is served. */
 export interface ServedDump {
@@ -28,7 +29,11 @@ export interface ServedDump {
  * the reason of `options.signal`.
  */
 export async function serveDump(folder: string, options: ServeOptions = {}): Promise<ServedDump> {
-  const { port = 0, key = `kbdump-${randomBytes(12).toString("hex")}`, tally = emptyServeTally() } = options;
+  const {
+    port = 0,
+    key = `kbdump-${randomBytes(12).toString("hex")}`,
+    tally = emptyReadTally("opening the dump"),
+  } = options;
   const { signal = new AbortController().signal } = options;
   const found = await openDump(folder, "it cannot be served");
   await found.checkSizes(found.manifest.files);

@@ -1,14 +1,4 @@
-/** How far the indexing of a dump is, for whoever wants to show it. */
-export interface ServeTally {
-  step: string;
-  /** Bytes to read. */
-  expected: number;
-  done: number;
-}
-
-export function emptyServeTally(): ServeTally {
-  return { step: "opening the dump", expected: 0, done: 0 };
-}
+import type { ReadTally } from "../read-tally.js";
 
 export interface ServeOptions {
   /** On 127.0.0.1; 0, the default, takes a free one. */
@@ -17,7 +7,7 @@ export interface ServeOptions {
   readonly key?: string;
   /** Ends the indexing; its reason is what rejects. A service that runs is ended by `close`. */
   readonly signal?: AbortSignal;
-  readonly tally?: ServeTally;
+  readonly tally?: ReadTally;
 }
 
 /** The options that the opening of a dump takes. */

@@ -1,4 +1,4 @@
-import { type RunTally, readingDocuments } from "../run/run-tally.js";
+import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { countText, durationText } from "./text.js";
 
 /** Where a run stands, derived from its tally. */

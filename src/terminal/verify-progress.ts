@@ -1,4 +1,4 @@
-import type { VerifyTally } from "../verify/verify-options.js";
+import type { ReadTally } from "../read-tally.js";
 import { renderBar } from "./progress.js";
 import { durationText, paintFor } from "./text.js";
 import type { ViewOptions } from "./view.js";
@@ -6,9 +6,6 @@ import type { ViewOptions } from "./view.js";
 const lineEvery = 10_000;
 const barEvery = 100;
 const clear = "\r\x1b[2K";
-
-/** What is being read, and how much of it. */
-type ReadTally = Pick<VerifyTally, "step" | "expected" | "done">;
 
 /** Where a verification stands after `elapsed` milliseconds. */
 export interface VerifyProgress {

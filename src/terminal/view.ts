@@ -1,5 +1,5 @@
 import type { Log } from "../log.js";
-import type { RunTally } from "../run/run-tally.js";
+import type { RunTally } from "../run/setting/run-tally.js";
 import { progressOf, renderBar, renderProgress } from "./progress.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 

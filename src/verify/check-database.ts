@@ -4,10 +4,10 @@ import type { Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
-import { manifestRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
 import { isGuarded, type LoadedFile } from "./load-files.js";
 import type { RunDatabase } from "./read-database.js";
+import { manifestRows } from "./readers/file-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
 /** What of a run can be found in the database of its job. */

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
 import { type Findings, toldOfAKind } from "./findings.js";
-import { readPieces } from "./read-records.js";
+import { readPieces } from "./readers/read-records.js";
 
 /** Compares what lies in the folder with what the manifest lists; gives the listed files that can be opened. */
 export async function checkFolder(

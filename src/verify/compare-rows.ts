@@ -2,9 +2,9 @@ import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { type Pair, pairRows, samePlaces, samples, withoutPairs } from "./pair-rows.js";
-import type { RowSource } from "./row-source.js";
+import type { RowSource } from "./readers/row-source.js";
+import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
 import type { Loaded, RowStore } from "./row-store.js";
-import { canonicalRow, type RowText, unguardedRow } from "./row-text.js";
 
 export interface CompareOptions {
   /** Compare without the apostrophes of `csv_safe`. */

@@ -1,18 +1,20 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import type { FileFormat } from "../dump/formats/formats.js";
 import { type Manifest, type ManifestFile, partsOf } from "../dump/manifest/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
-import { fileRows } from "./file-rows.js";
 import type { Findings } from "./findings.js";
+import { fileRows } from "./readers/file-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
 /** A file whose rows are in the store. */
 export interface LoadedFile extends Loaded {
-  readonly format: FileFormat;
+  readonly format: string;
 }
 
-/** Reads the rows of the files of a run folder, as many as the manifest says; files that cannot be read, and those of a format without a reader, are left out. */
+/**
+ * Reads the rows of the files of a run folder, as many as the manifest says. Files that cannot be read, and those of a format
+ * without a reader, are left out.
+ */
 export async function loadFiles(
   reader: Connection,
   store: RowStore,

@@ -1,16 +1,21 @@
-import type { Manifest } from "../dump/manifest/manifest.js";
+import { type Manifest, partsOf } from "../dump/manifest/manifest.js";
 import { countOf } from "../words.js";
 import type { DatabaseShare } from "./check-database.js";
 import type { LoadedFile } from "./load-files.js";
+import { hasReader } from "./readers/file-rows.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(
-  { options }: Manifest,
+  { options, files: listed }: Manifest,
   files: readonly LoadedFile[],
   database: DatabaseShare | undefined,
 ): readonly string[] {
   const formats = new Set(files.map(({ format }) => format));
-  const notes: string[] = [];
+  const unread = new Set(listed.map((file) => partsOf(file).format).filter((format) => !hasReader(format)));
+  const notes = [...unread].map(
+    (format) =>
+      `verify has no reader of its own for ${format}: the bytes of its files were checked, their rows were not`,
+  );
   if (formats.size === 0 && database) {
     notes.push("there is no file of rows in this folder: ids, parents and counts were checked in the database");
   } else if (formats.size === 0) {

@@ -3,8 +3,8 @@ import { sqlText } from "../duckdb/sql-text.js";
 import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
-import type { RowSource } from "./row-source.js";
-import { tableRows, unreadable } from "./sql-rows.js";
+import type { RowSource } from "./readers/row-source.js";
+import { tableRows, unreadable } from "./readers/sql-rows.js";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { columns, type Kind } from "../rows/columns.js";
 import type { Findings } from "./findings.js";
-import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
-import { canonicalRow, RowError, type RowText, unguardedRow } from "./row-text.js";
+import { type ReadRow, type RowSource, UnreadableError } from "./readers/row-source.js";
+import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
 export interface Loaded {

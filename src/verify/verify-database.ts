@@ -8,7 +8,7 @@ import { checkRunRow, compareDatabase, type DatabaseShare, shareOf } from "./che
 import type { Findings } from "./findings.js";
 import type { LoadedFile } from "./load-files.js";
 import { readDatabase, type TimeSpan } from "./read-database.js";
-import { UnreadableError } from "./row-source.js";
+import { UnreadableError } from "./readers/row-source.js";
 import type { Loaded, RowStore } from "./row-store.js";
 import type { CheckedDatabase } from "./verification.js";
 

@@ -1,3 +1,5 @@
+import { emptyReadTally, type ReadTally } from "../read-tally.js";
+
 export interface VerifyOptions {
   /** Also compare with a database: true for `<job>.duckdb` beside the runs folder, or its path. */
   readonly duckdb?: boolean | string;
@@ -6,21 +8,7 @@ export interface VerifyOptions {
   /** Ends the verification; its reason is what it rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while the verification goes on. */
-  readonly tally?: VerifyTally;
-}
-
-/** How far a verification is. */
-export interface VerifyTally {
-  /** What is being done, in a word or two. */
-  step: string;
-  /** Bytes to go through, and those of them that are done: every file once for its hash and once for its rows. */
-  expected: number;
-  done: number;
-}
-
-/** A tally of nothing yet. */
-export function emptyVerifyTally(): VerifyTally {
-  return { step: "starting", expected: 0, done: 0 };
+  readonly tally?: ReadTally;
 }
 
 /** The options with their defaults. */
@@ -29,6 +17,6 @@ export function withVerifyDefaults(options: VerifyOptions): Required<VerifyOptio
     duckdb: options.duckdb ?? false,
     memory: options.memory ?? "800MB",
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyVerifyTally(),
+    tally: options.tally ?? emptyReadTally(),
   };
 }

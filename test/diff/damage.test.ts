@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { diffRuns } from "../../src/diff/diff-runs.js";
 import { lackOf } from "../../src/diff/with-diff-database.js";
 import { StopError, UsageError } from "../../src/errors.js";
-import { emptyVerifyTally } from "../../src/verify/verify-options.js";
+import { emptyReadTally } from "../../src/read-tally.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { editManifest, forgeLines } from "../verify/forge.js";
 import { soundTables } from "../verify/sound-tables.js";
@@ -101,7 +101,7 @@ test.each([
   const run = await sound();
   const temporary = await ownTemporaryFolder();
   const stop = new AbortController();
-  const tally = new Proxy(emptyVerifyTally(), {
+  const tally = new Proxy(emptyReadTally(), {
     set: (target, name, value) => {
       if (value === step) stop.abort(new Error("enough"));
       return Reflect.set(target, name, value);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { RunOptions } from "../../src/run/run-options.js";
+import type { RunOptions } from "../../src/run/setting/run-options.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { RunOptions } from "../../src/run/run-options.js";
+import type { RunOptions } from "../../src/run/setting/run-options.js";
 import { lockJob } from "../../src/run/work/lock.js";
 import { readPrometheus } from "../notify/prometheus.js";
 import { startReceiver } from "../notify/start-receiver.js";

@@ -6,7 +6,7 @@ import { checkJob } from "../../src/job/check-job.js";
 import type { Job } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/job-from-file.js";
 import { readEverything } from "../../src/run/read-everything.js";
-import { emptyRunTally, type RunTally } from "../../src/run/run-tally.js";
+import { emptyRunTally, type RunTally } from "../../src/run/setting/run-tally.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";

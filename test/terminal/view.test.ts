@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { stripVTControlCharacters } from "node:util";
 import { expect, test } from "vitest";
-import { emptyRunTally } from "../../src/run/run-tally.js";
+import { emptyRunTally } from "../../src/run/setting/run-tally.js";
 import { openView } from "../../src/terminal/view.js";
 
 function outputFor(isTTY: boolean, columns = 60) {

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { emptyVerifyTally } from "../../src/verify/verify-options.js";
+import { emptyReadTally } from "../../src/read-tally.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { chunk, document, soundTables } from "./sound-tables.js";
@@ -27,7 +27,7 @@ const manyChunks = {
 
 test("the tally tells what is done and how far it is", async () => {
   const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
-  const tally = emptyVerifyTally();
+  const tally = emptyReadTally();
   const steps = new Set<string>();
   const watched = new Proxy(tally, {
     set: (target, name, value) => {
@@ -59,7 +59,7 @@ test.each([
   const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
   const temporary = await ownTemporaryFolder();
   const stop = new AbortController();
-  const tally = new Proxy(emptyVerifyTally(), {
+  const tally = new Proxy(emptyReadTally(), {
     set: (target, name, value) => {
       if (value === step) stop.abort(new Error("enough"));
       return Reflect.set(target, name, value);

@@ -1,4 +1,4 @@
-import { UnreadableError } from "../formats/format.js";
+import { UnreadableError } from "./unreadable-error.js";
 
 /** The longest line that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
 const longest = 256 * 1024 * 1024;

@@ -89,11 +89,6 @@ export type SelectRows = (kind: Kind, file: RowFile, json: "JSON" | "VARCHAR") =
  */
 export type ReadRows = (kind: Kind, file: RowFile, options: DuckDbOptions) => AsyncGenerator<readonly string[]>;
 
-/** A file that cannot be read as rows of its kind, from some place on. */
-export class UnreadableError extends Error {
-  override readonly name = "UnreadableError";
-}
-
 /** The kinds that a dump has, in their order, each with its joined JSONL. */
 export function joinedKinds({ jsonl }: Pick<StagedRows, "jsonl">): readonly (readonly [Kind, JoinedJsonl])[] {
   return allKinds.flatMap((kind) => {

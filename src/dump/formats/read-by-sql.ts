@@ -1,7 +1,8 @@
 import { isOwnError, openDuckDb } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/stream-texts.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
-import { type ReadRows, type SelectRows, UnreadableError } from "./format.js";
+import { UnreadableError } from "../files/unreadable-error.js";
+import type { ReadRows, SelectRows } from "./format.js";
 
 /** Reads the rows of a file by DuckDB, and gives each as a line of JSON. */
 export function readRowsBy(selectRows: SelectRows): ReadRows {

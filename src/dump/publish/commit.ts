@@ -1,23 +1,27 @@
 import { lstat, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
-import type { Workspace } from "../../run/workspace.js";
+import type { Hold } from "../../run/work/job-folders.js";
+import { workspaceIn } from "../../run/work/workspace.js";
 import { ifAbsent } from "../files/is-there.js";
 import { readRegular } from "../files/regular-file.js";
+import { manifestName } from "../manifest/manifest.js";
 
 /**
- * Publishes the staged run folder by one rename; everything else follows from it. Rejects where nothing is published:
- * StopError when there is a run of this id already.
+ * Publishes a run by one rename of its staged folder; everything else follows from it. The stage lies below the folder of the
+ * holder, so that the rename fails once a successor has fenced it. Rejects where nothing is published: StopError when there is
+ * a run of this id already.
  */
-export async function commitRun(workspace: Workspace): Promise<void> {
-  const folder = join(workspace.runs, workspace.runId);
-  const text = await readFile(join(workspace.stage, "manifest.json"));
+export async function commitRun(hold: Hold, runId: string): Promise<void> {
+  const { stage } = workspaceIn(hold, runId);
+  const folder = join(hold.runs, runId);
+  const text = await readFile(join(stage, manifestName));
   try {
     await refuseTaken(folder);
-    await rename(workspace.stage, folder);
+    await rename(stage, folder);
   } catch (error) {
     // A disk that reports an error may have done it all the same.
-    const published = await readRegular(join(folder, "manifest.json")).catch(() => undefined);
+    const published = await readRegular(join(folder, manifestName)).catch(() => undefined);
     if (!published?.equals(text)) throw error;
   }
 }

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import * as v from "valibot";
 import type { DocumentRef } from "../../client/knowledge-api.js";
 import type { DatasetJob } from "../../job/job.js";
-import type { Drift } from "../../rows/drift.js";
-import type { Row } from "../../rows/row.js";
+import { type Drift, driftSchema } from "../../rows/drift.js";
+import { type Row, rowSchema } from "../../rows/row.js";
+import { count, listOf, object, oneOf, text, truth } from "../../schema.js";
 
 /** A dataset of the job whose documents are all known by id. */
 export interface ListedDataset extends DatasetJob {
@@ -47,14 +49,40 @@ export interface Discovery {
   readonly found: Found | undefined;
 }
 
-/** Where a run keeps its discovery, in its work folder. */
-export const discoveryFile = "discovery.json";
+const datasetSchema = v.pipe(
+  object({
+    id: text,
+    documents: listOf(text),
+    batches: listOf(text),
+    status: listOf(text),
+    keyword: v.optional(text),
+  }),
+  v.transform((dataset) => ({ ...dataset, keyword: dataset.keyword })), // JSON has no undefined
+);
 
-/** A discovery as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
-export function discoveryFrom(value: unknown): Discovery | undefined {
-  const whole = typeof value === "object" && value !== null && "datasets" in value && "found" in value;
-  return whole ? (value as Discovery) : undefined;
-}
+const listingSchema = object({
+  dataset_id: text,
+  name: v.nullable(text),
+  state: oneOf("listed", "unsettled", "failed", "skipped"),
+  documents: count,
+});
+
+/** A discovery as this version keeps it in the work folder of a run. */
+export const discoverySchema = object({
+  datasets: listOf(datasetSchema),
+  found: v.pipe(
+    object({
+      rows: listOf(rowSchema),
+      listings: listOf(listingSchema),
+      allDatasets: v.optional(truth),
+      failures: listOf(text),
+      notes: listOf(text),
+      drift: driftSchema,
+      pages: count,
+    }),
+    v.transform((found) => ({ ...found, allDatasets: found.allDatasets })),
+  ),
+});
 
 /** A document to read, and the name of its parts in the work folder. */
 export interface PlacedDocument {

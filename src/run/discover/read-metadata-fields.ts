@@ -1,9 +1,10 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
 import type { DatasetJob } from "../../job/job.js";
-import { type Drift, DriftCount } from "../../rows/drift.js";
-import type { Row } from "../../rows/row.js";
+import { type Drift, DriftCount, driftSchema } from "../../rows/drift.js";
+import { type Row, rowSchema } from "../../rows/row.js";
 import { rowFromRecord } from "../../rows/row-from-record.js";
+import { listOf, object, text } from "../../schema.js";
 
 /** Rows of `metadata_fields`; a sentence for every dataset that failed, and for every one whose service has no such list. */
 export interface FieldsReading {
@@ -12,6 +13,13 @@ export interface FieldsReading {
   readonly absent: readonly string[];
   readonly drift: Drift;
 }
+
+export const fieldsReadingSchema = object({
+  rows: listOf(rowSchema),
+  failures: listOf(text),
+  absent: listOf(text),
+  drift: driftSchema,
+});
 
 /** Asks for the built-in metadata fields of every dataset once. Older services do not know the question: an HTML 404. */
 export async function readMetadataFields(api: KnowledgeApi, datasets: readonly DatasetJob[]): Promise<FieldsReading> {

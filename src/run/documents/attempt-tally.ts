@@ -1,7 +1,7 @@
 import type { Batch, Checkpoint } from "../../crawl/batch.js";
 import { forecastLists, listCounts, sampleOf } from "../../crawl/child-evidence.js";
 import type { Job } from "../../job/job.js";
-import type { RunTally } from "../run-tally.js";
+import type { RunTally } from "../setting/run-tally.js";
 
 type Counts = { chunks: number; child_chunks: number };
 

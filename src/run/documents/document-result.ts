@@ -59,3 +59,8 @@ export function checkProgress(value: unknown): DocumentProgress | undefined {
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
+
+/** What there is to say of a document that is not complete. */
+export function sentenceOf(row: DocumentRow): string {
+  return `document ${row.document_id} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
+}

@@ -3,7 +3,7 @@ import { IdSet } from "../../crawl/id-set.js";
 import type { ProblemKind, TellProblem } from "../../crawl/problems.js";
 import { SkipError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
-import type { RunTally } from "../run-tally.js";
+import type { RunTally } from "../setting/run-tally.js";
 import { partPath } from "../work/document-parts.js";
 import { DocumentStore } from "../work/document-store.js";
 import { readLines } from "../work/read-lines.js";

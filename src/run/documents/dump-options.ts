@@ -2,7 +2,7 @@ import type { IdSet } from "../../crawl/id-set.js";
 import type { LookAhead } from "../../crawl/look-ahead.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
-import type { RunTally } from "../run-tally.js";
+import type { RunTally } from "../setting/run-tally.js";
 import type { DocumentProgress } from "./document-result.js";
 
 /** How the documents of a run are read, and where their parts lie. */

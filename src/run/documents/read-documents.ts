@@ -5,11 +5,10 @@ import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { type Discovery, documentsOf, type PlacedDocument } from "../discover/discovery.js";
 import { findMovedDocuments } from "../discover/moved-documents.js";
-import { sentenceOf } from "../reading.js";
-import type { RunTally } from "../run-tally.js";
+import type { RunTally } from "../setting/run-tally.js";
 import { namesIn } from "../work/document-parts.js";
-import type { Workspace } from "../workspace.js";
-import type { DumpedDocument } from "./document-result.js";
+import type { Workspace } from "../work/workspace.js";
+import { type DumpedDocument, sentenceOf } from "./document-result.js";
 import { discardDocument, dumpDocument } from "./dump-document.js";
 
 export interface ReadOptions {

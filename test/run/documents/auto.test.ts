@@ -5,7 +5,7 @@ import { StopError } from "../../../src/errors.js";
 import { loadJob } from "../../../src/job/load-job.js";
 import { sumOfChildLists } from "../../../src/run/documents/child-lists-read.js";
 import { runJob } from "../../../src/run/run-job.js";
-import { emptyRunTally } from "../../../src/run/run-tally.js";
+import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { rawNumber } from "../../servers/json.js";

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { isRunId } from "../../../src/dump/run-id.js";
 import { waitingFiles } from "../../../src/indexing/waiting-status.js";
 import type { Job } from "../../../src/job/job.js";
-import { currentDatabase, newDatabase } from "../../../src/run/publish/job-database.js";
-import { publishRun } from "../../../src/run/publish/publish.js";
+import { currentDatabase, newDatabase } from "../../../src/run/database/job-database.js";
+import { publishRun } from "../../../src/run/publish-run.js";
+import { withWorkspace } from "../../../src/run/with-workspace.js";
 import { DocumentStore } from "../../../src/run/work/document-store.js";
-import { type Workspace, withWorkspace } from "../../../src/run/workspace.js";
+import type { Workspace } from "../../../src/run/work/workspace.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
 import { joinParts } from "../../../src/dump/files/join-parts.js";
 import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";

@@ -1,4 +1,4 @@
-import type { Kind } from "../rows/columns.js";
+import type { Kind } from "../../rows/columns.js";
 import type { RowText } from "./row-text.js";
 
 /** A row and where it stands, from 1. Undefined is what turned out to be no row. */

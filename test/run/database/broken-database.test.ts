@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
-import { loadRuns, runsAfter } from "../../../src/run/publish/load-runs.js";
+import { loadRuns, runsAfter } from "../../../src/run/database/load-runs.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { query } from "../../database/query.js";
 import { startPublishedPlace } from "./published-place.js";

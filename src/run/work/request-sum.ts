@@ -1,7 +1,7 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { RequestTally } from "../client/request-tally.js";
-import { readJsonFile } from "../dump/files/json-file.js";
+import type { RequestTally } from "../../client/request-tally.js";
+import { readJsonFile } from "../../dump/files/json-file.js";
 
 /** Requests of a run, over all the processes that worked at it. */
 export type RequestSum = Pick<RequestTally, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;

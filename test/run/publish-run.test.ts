@@ -4,13 +4,13 @@ import { mkdirSync, renameSync } from "node:fs";
 import { cp, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { UsageError } from "../../../src/errors.js";
-import { runJob } from "../../../src/run/run-job.js";
-import { runKbdump } from "../../cli/run-kbdump.js";
-import { query } from "../../database/query.js";
-import { addChunks } from "../../servers/edits.js";
-import { workOf } from "../job-for.js";
-import { startPublishedPlace } from "./published-place.js";
+import { UsageError } from "../../src/errors.js";
+import { runJob } from "../../src/run/run-job.js";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { query } from "../database/query.js";
+import { addChunks } from "../servers/edits.js";
+import { startPublishedPlace } from "./database/published-place.js";
+import { workOf } from "./job-for.js";
 
 test("a folder at latest that is a copy of a run is moved aside before the crawl, and the run goes on", async () => {
   const { place, run, latest, warnings } = await startPublishedPlace();

@@ -1,4 +1,4 @@
-import { columns, type Kind } from "../rows/columns.js";
+import { columns, type Kind } from "../../rows/columns.js";
 import { shortText } from "./long-text.js";
 import { readRecords } from "./read-records.js";
 import { readRows } from "./read-row.js";

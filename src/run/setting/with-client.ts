@@ -1,6 +1,6 @@
-import { type Client, type ClientOptions, openClient } from "../client/open-client.js";
-import type { Job } from "../job/job.js";
-import { readKey } from "../job/read-key.js";
+import { type Client, type ClientOptions, openClient } from "../../client/open-client.js";
+import type { Job } from "../../job/job.js";
+import { readKey } from "../../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
 
 /** A service that can be asked. */
@@ -53,7 +53,7 @@ export async function withClient<T>(
 /** `service: {demo: true}` starts the embedded service, which takes a port and a key of its own. */
 async function reachService({ service }: Job, env: NodeJS.ProcessEnv): Promise<ReachedService> {
   if (!service.demo) return { baseUrl: service.baseUrl, key: await readKey(service, env), close: async () => {} };
-  const { startService } = await import("../demo/start-service.js");
+  const { startService } = await import("../../demo/start-service.js");
   const { url, key, close } = await startService();
   return { baseUrl: url, key, close };
 }

@@ -1,4 +1,4 @@
-import { emptyRequestTally, type RequestTally } from "../client/request-tally.js";
+import { emptyRequestTally, type RequestTally } from "../../client/request-tally.js";
 
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";

@@ -5,7 +5,7 @@ import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { makeOwnFolder } from "../work/job-folders.js";
-import type { Workspace } from "../workspace.js";
+import type { Workspace } from "../work/workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
 import { loadRuns, runsAfter } from "./load-runs.js";
 

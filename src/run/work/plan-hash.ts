@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Job } from "../job/job.js";
-import { tool } from "../tool.js";
+import type { Job } from "../../job/job.js";
+import { tool } from "../../tool.js";
 
 /** To be raised when what lies in a work folder changes. */
 const workFormat = 2;

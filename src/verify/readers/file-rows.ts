@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
-import type { Kind } from "../rows/columns.js";
+import type { Connection } from "../../duckdb/open-duckdb.js";
+import { type Manifest, type ManifestFile, manifestName, partsOf } from "../../dump/manifest/manifest.js";
+import type { Kind } from "../../rows/columns.js";
 import { csvRows } from "./csv-rows.js";
 import { jsonlRows, rowTextFromJson } from "./jsonl-rows.js";
 import type { RowSource } from "./row-source.js";
@@ -14,6 +14,11 @@ const readers: Readonly<Record<string, (connection: Connection, name: string, ki
     csv: (_connection, name, kind, path) => csvRows(name, kind, path),
     parquet: parquetRows,
   };
+
+/** Whether rows of this format can be read here. */
+export function hasReader(format: string): boolean {
+  return Object.hasOwn(readers, format);
+}
 
 /** The rows of a file of a run folder; undefined for a format that has no reader here. */
 export function fileRows(connection: Connection, folder: string, file: ManifestFile): RowSource | undefined {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { TextFormat, Writer } from "../../dump/formats/format.js";
-import { fileFormats, formats } from "../../dump/formats/formats.js";
-import { jsonlText } from "../../dump/formats/jsonl/write.js";
-import type { DatabaseWriter, DatabaseWriterOptions } from "./database-writer.js";
-import { databaseOptions, newDatabase } from "./job-database.js";
+import type { TextFormat, Writer } from "../dump/formats/format.js";
+import { fileFormats, formats } from "../dump/formats/formats.js";
+import { jsonlText } from "../dump/formats/jsonl/write.js";
+import type { DatabaseWriter, DatabaseWriterOptions } from "./database/database-writer.js";
+import { databaseOptions, newDatabase } from "./database/job-database.js";
 
 /** The writers of a job. */
 export interface Outputs {
@@ -32,7 +32,7 @@ export async function openOutputs(options: DatabaseWriterOptions): Promise<Outpu
   return {
     formats: [jsonlText, ...others],
     writers,
-    writeDatabase: isAsked ? (await import("./database-writer.js")).openDatabaseWriter(options) : undefined,
+    writeDatabase: isAsked ? (await import("./database/database-writer.js")).openDatabaseWriter(options) : undefined,
     newDatabase: isAsked ? join(workspace.scratch, newDatabase) : undefined,
   };
 }

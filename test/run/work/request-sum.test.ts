@@ -1,16 +1,16 @@
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
-import { StopError } from "../../src/errors.js";
-import { requestFile, withRequestSum } from "../../src/run/request-sum.js";
-import { runJob } from "../../src/run/run-job.js";
-import { emptyRunTally } from "../../src/run/run-tally.js";
-import type { Behaviour } from "../servers/behaviour.js";
-import { startRealisticServer } from "../servers/realistic-server.js";
-import { makeDocument, Store } from "../servers/store.js";
-import { jobFor, testFolder } from "./job-for.js";
-import { query } from "./read-dump.js";
+import { emptyRequestTally } from "../../../src/client/request-tally.js";
+import { StopError } from "../../../src/errors.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { requestFile, withRequestSum } from "../../../src/run/work/request-sum.js";
+import type { Behaviour } from "../../servers/behaviour.js";
+import { startRealisticServer } from "../../servers/realistic-server.js";
+import { makeDocument, Store } from "../../servers/store.js";
+import { jobFor, testFolder } from "../job-for.js";
+import { query } from "../read-dump.js";
 
 const counted = (sent: number, retriedBy: Record<string, number>) => ({
   ...emptyRequestTally(),

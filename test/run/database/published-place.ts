@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
 import { type RunResult, runJob } from "../../../src/run/run-job.js";
-import type { RunOptions } from "../../../src/run/run-options.js";
+import type { RunOptions } from "../../../src/run/setting/run-options.js";
 import { query } from "../../database/query.js";
 import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";

@@ -1,16 +1,16 @@
 import { join } from "node:path";
-import { flush } from "../../dump/files/flush.js";
-import type { Manifest } from "../../dump/manifest/manifest.js";
-import { commitRun } from "../../dump/publish/commit.js";
-import { pointLatest } from "../../dump/publish/latest.js";
-import type { LostError } from "../../errors.js";
-import { problemText } from "../../file-error.js";
-import { removeWaiting } from "../../indexing/waiting-status.js";
-import type { Job } from "../../job/job.js";
-import type { CommitState } from "../run-options.js";
-import { lossBehind } from "../work/hold.js";
-import type { Workspace } from "../workspace.js";
-import { databaseOptions, replaceDatabase } from "./job-database.js";
+import { flush } from "../dump/files/flush.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
+import { commitRun } from "../dump/publish/commit.js";
+import { pointLatest } from "../dump/publish/latest.js";
+import type { LostError } from "../errors.js";
+import { problemText } from "../file-error.js";
+import { removeWaiting } from "../indexing/waiting-status.js";
+import type { Job } from "../job/job.js";
+import { databaseOptions, replaceDatabase } from "./database/job-database.js";
+import type { CommitState } from "./setting/run-options.js";
+import { lossBehind } from "./work/hold.js";
+import type { Workspace } from "./work/workspace.js";
 
 /** The paths of a published run. */
 export interface Published {
@@ -44,7 +44,7 @@ export async function publishRun(
   workspace: Workspace,
 ): Promise<Published> {
   onCommit("begun");
-  await commitRun(workspace).catch((error: unknown) => {
+  await commitRun(workspace, workspace.runId).catch((error: unknown) => {
     onCommit("failed");
     throw error;
   });

@@ -1,18 +1,17 @@
 import type { Dirent } from "node:fs";
 import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isThere } from "../dump/files/is-there.js";
-import { readJsonFile, readSharedJson, writeJsonFile } from "../dump/files/json-file.js";
-import { soundManifest } from "../dump/manifest/read-manifest.js";
-import { isRunId, newRunId } from "../dump/run-id.js";
-import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
-import { discoveryFile } from "./discover/discovery.js";
+import { isThere } from "../../dump/files/is-there.js";
+import { readJsonFile, readSharedJson, writeJsonFile } from "../../dump/files/json-file.js";
+import { soundManifest } from "../../dump/manifest/read-manifest.js";
+import { isRunId, newRunId } from "../../dump/run-id.js";
+import type { Job } from "../../job/job.js";
+import type { Log } from "../../log.js";
+import type { Hold, JobFolders } from "./job-folders.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
+import { removeFrom } from "./remove-from.js";
 import { requestFile } from "./request-sum.js";
-import type { Hold, JobFolders } from "./work/job-folders.js";
-import { removeFrom } from "./work/remove-from.js";
 
 export interface EarlierOptions {
   readonly now: () => Date;
@@ -99,7 +98,7 @@ async function settlePublished(
   const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
-    for (const file of [discoveryFile, requestFile]) await rm(join(work, file), { force: true });
+    await rm(join(work, requestFile), { force: true });
     return renamed(hold, runId, now());
   }
   await rm(work, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import type { RunFacts } from "../../database/run-rows.js";
 import type { RowFile, StagedRows } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
-import type { Workspace } from "../workspace.js";
+import type { Workspace } from "../work/workspace.js";
 import { databaseOptions, newDatabase } from "./job-database.js";
 import { type PreparedDatabase, prepareWithout } from "./prepare-database.js";
 

@@ -1,4 +1,4 @@
-import type { Log } from "../log.js";
+import type { Log } from "../../log.js";
 import { emptyRunTally, type RunTally } from "./run-tally.js";
 
 /** `begun`: it cannot be known whether the run is published; `done`: it is, whatever happens; `failed`: it is not. */

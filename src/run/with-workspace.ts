@@ -1,25 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
-import { type EarlierOptions, earlierWork, writePlan } from "./earlier-work.js";
-import { mendPublished } from "./publish/mend-published.js";
+import { mendPublished } from "./database/mend-published.js";
+import { type EarlierOptions, earlierWork, writePlan } from "./work/earlier-work.js";
 import { withHold } from "./work/hold.js";
-import { type Hold, makeOwnFolder } from "./work/job-folders.js";
-
-/** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
-export interface Workspace extends Hold {
-  readonly runId: string;
-  /** Of the run that began this work: an earlier one, if it is continued. */
-  readonly startedAt: Date;
-  readonly work: string;
-  /** Parts, one file per document, kind and text format. */
-  readonly parts: string;
-  /** What becomes the run folder. */
-  readonly stage: string;
-  /** What is needed while the files are made: JSONL that is not published, DuckDB's spill, the new database. */
-  readonly scratch: string;
-}
+import { makeOwnFolder } from "./work/job-folders.js";
+import { type Workspace, workspaceIn } from "./work/workspace.js";
 
 /** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
@@ -56,12 +42,6 @@ export async function withWorkspace<T>(
     await tidy(workspace, keep(result)).catch(() => {}); // the run is published; the next one tries again
     return result;
   });
-}
-
-function workspaceIn(hold: Hold, runId: string): Omit<Workspace, "startedAt"> {
-  const work = join(hold.own, runId);
-  const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
-  return { ...hold, runId, work, parts, stage, scratch };
 }
 
 async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {

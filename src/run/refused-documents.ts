@@ -1,10 +1,10 @@
-import { type DuckDbOptions, withDuckDb } from "../../duckdb/open-duckdb.js";
-import type { PartFile } from "../../dump/files/join-parts.js";
-import { selectRows } from "../../dump/formats/jsonl/sql.js";
-import { isDiskError } from "../../file-error.js";
-import type { DumpedDocument } from "../documents/document-result.js";
-import { proofOf } from "../documents/proof.js";
-import type { Reading } from "../reading.js";
+import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import type { PartFile } from "../dump/files/join-parts.js";
+import { selectRows } from "../dump/formats/jsonl/sql.js";
+import { isDiskError } from "../file-error.js";
+import type { DumpedDocument } from "./documents/document-result.js";
+import { proofOf } from "./documents/proof.js";
+import type { Reading } from "./reading.js";
 
 /** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */
 const largeRow = 65_536;

@@ -1,4 +1,4 @@
-import { type ColumnType, columns, type Kind } from "../rows/columns.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import { canonicalJson, canonicalText } from "./canonical-json.js";
 import { unguardedText } from "./long-text.js";
 

@@ -1,0 +1,13 @@
+/** How far a command is that reads files: verify, diff or serve. */
+export interface ReadTally {
+  /** The work in hand, in a word or two. */
+  step: string;
+  /** Bytes to go through, and those of them that are done. A file that is read twice counts twice. */
+  expected: number;
+  done: number;
+}
+
+/** A tally of nothing yet. */
+export function emptyReadTally(step = "starting"): ReadTally {
+  return { step, expected: 0, done: 0 };
+}
