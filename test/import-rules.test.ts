@@ -41,7 +41,7 @@ const libraries: Readonly<Record<string, RegExp>> = {
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^sinks\/csv\.ts$/,
   "@duckdb/node-api": /^database\//,
-  yargs: /^cli\//,
+  yargs: /^cli\/(cli|command|output-flags)\.ts$/,
   hono: /^demo\//,
   "@hono/node-server": /^demo\//,
 };
