@@ -4,11 +4,10 @@ import { exitCodes, UsageError } from "../errors.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
-import { watchVerify } from "../terminal/verify-progress.js";
-import { openView } from "../terminal/view.js";
+import { renderReading } from "../terminal/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
-import { commonOptions } from "./options.js";
+import { commonOptions, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -42,16 +41,16 @@ export const diffCommand = defineCommand({
   options,
   epilog,
   async run(args, world) {
-    const { memory, quiet, logFormat: format } = args;
+    const { memory } = args;
     checkArguments(args);
     const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
     const tally = emptyVerifyTally();
-    const view = { output: world.stderr, env: world.env, format, quiet };
-    const unwatch = watchVerify(tally, view);
+    const view = viewFrom(args, world);
+    const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, text: args.text && args.only === undefined };
     const status = await withRunDiff(args.old, args.new, setting, async (diff, changes) => {
       unwatch();
-      for (const warning of diff.warnings) openView(view).log("warn", warning);
+      for (const warning of diff.warnings) view.log("warn", warning);
       await show(diff, changes, args, world);
       return diff.status;
     }).finally(unwatch);

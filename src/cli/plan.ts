@@ -1,6 +1,7 @@
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyRunTally } from "../run/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
+import { renderRun } from "../terminal/progress.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
@@ -46,7 +47,7 @@ export const planCommand = defineCommand({
     const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
-    const unwatch = view.watch(tally);
+    const unwatch = view.watch(renderRun(tally));
     const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
     const plan = await planJob(job, setting).finally(unwatch);
     world.stdout.write(`${args.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);

@@ -1,5 +1,6 @@
 import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../run/run-tally.js";
+import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
@@ -56,7 +57,7 @@ export const runCommand = defineCommand({
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
     const start = performance.now();
-    const unwatch = view.watch(tally);
+    const unwatch = view.watch(renderRun(tally));
     const setting = {
       env: world.env,
       signal: world.signal,

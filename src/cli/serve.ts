@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { countText } from "../terminal/text.js";
-import { watchVerify } from "../terminal/verify-progress.js";
+import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { commonOptions, viewFrom } from "./options.js";
 import type { World } from "./world.js";
@@ -112,8 +112,7 @@ async function startDump(folder: string, address: Address, args: ServeArguments,
   const { emptyServeTally } = await import("../serve/serve-options.js");
   const view = viewFrom(args, world);
   const tally = emptyServeTally();
-  const { quiet, logFormat: format } = args;
-  const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
+  const unwatch = view.watch(renderReading(tally));
   const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
   const { documents, chunks, child_chunks: children } = dump.counts;

@@ -2,11 +2,11 @@ import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
+import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
-import { openWatchView } from "../terminal/watch-view.js";
 import type { ArgumentsOf, Options } from "./command.js";
 import { durationFrom } from "./duration.js";
-import type { commonOptions } from "./options.js";
+import { type commonOptions, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 /** Options of `kbdump status` for a watch. */
@@ -50,10 +50,18 @@ export function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof 
 export async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
   const { watchStatus } = await import("../indexing/watch-status.js"); // heavy; --help does without
   const { stdout, stderr, env, signal } = world;
+  const view = viewFrom(args, world);
   const tally = emptyWatchTally();
-  const view = openWatchView(tally, { output: stderr, env, format: args.logFormat, quiet: args.quiet });
-  const setting = { env, signal, log: view.log, tally, onPoll: view.polled, ...times };
-  const result = await watchStatus(job, setting).finally(view.close);
+  const news = new WatchNews();
+  const unwatch = view.watch(renderWatch(tally));
+  const result = await watchStatus(job, {
+    env,
+    signal,
+    log: view.log,
+    tally,
+    onPoll: (changed) => view.tell(news.from(changed)),
+    ...times,
+  }).finally(unwatch);
   stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`);
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;

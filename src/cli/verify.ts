@@ -1,10 +1,10 @@
 import { exitCodes, UsageError } from "../errors.js";
 import { paintFor } from "../terminal/text.js";
 import { renderVerification, verificationJson } from "../terminal/verification.js";
-import { watchVerify } from "../terminal/verify-progress.js";
+import { renderReading } from "../terminal/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import { defineCommand } from "./command.js";
-import { commonOptions } from "./options.js";
+import { commonOptions, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
@@ -30,7 +30,8 @@ export const verifyCommand = defineCommand({
     memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
   },
   epilog,
-  async run({ folder, duckdb, memory, json, quiet, logFormat: format }, world) {
+  async run(args, world) {
+    const { folder, duckdb, memory, json } = args;
     if (!/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)) {
       throw new UsageError("Nothing was checked:", [
         { path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` },
@@ -38,7 +39,7 @@ export const verifyCommand = defineCommand({
     }
     const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
     const tally = emptyVerifyTally();
-    const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
+    const unwatch = viewFrom(args, world).watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
     const text = json
