@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 /** Data flows down this list; a file imports from its own folder and from those above it. */
 const order = [
   "errors.ts",
+  "safe-text.ts",
   "file-error.ts",
   "disk-error.ts",
   "tool.ts",
