@@ -7,7 +7,7 @@ import { paintFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
-import { commonOptions, viewFrom } from "./options.js";
+import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -25,7 +25,7 @@ const options = {
   text: { type: "boolean", default: false, describe: "show which words of a changed chunk differ" },
   only: { choices: ["document"], describe: "counts of every document, and no chunks" },
   "exit-zero": { type: "boolean", default: false, describe: "exit with 0 also where they differ" },
-  memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+  ...memoryOption,
 } as const satisfies Options;
 
 type DiffArguments = ArgumentsOf<typeof options>;
@@ -42,7 +42,7 @@ export const diffCommand = defineCommand({
   epilog,
   async run(args, world) {
     const { memory } = args;
-    checkArguments(args);
+    await checkArguments(args);
     const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
     const tally = emptyVerifyTally();
     const view = viewFrom(args, world);
@@ -58,16 +58,15 @@ export const diffCommand = defineCommand({
   },
 });
 
-function checkArguments(args: DiffArguments): void {
+async function checkArguments(args: DiffArguments): Promise<void> {
+  const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
   const { memory, format, json } = args;
   const given: Readonly<Record<string, unknown>> = { format, only: args.only };
   const problems = [
     ...Object.entries(given)
       .filter(([, value]) => Array.isArray(value))
       .map(([name]) => ({ path: `--${name}`, message: "it is given more than once" })),
-    ...(/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)
-      ? []
-      : [{ path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` }]),
+    ...checkMemory(memory),
     ...(json && format === "csv" ? [{ path: "--json", message: "it contradicts --format csv" }] : []),
   ];
   if (problems.length > 0) throw new UsageError("Nothing was compared:", problems);

@@ -22,6 +22,10 @@ export const jobPositional = {
 
 export const outOption = { out: { type: "string", describe: "output folder" } } as const satisfies Options;
 
+export const memoryOption = {
+  memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+} as const satisfies Options;
+
 /** Options that name a service, datasets and documents. */
 export const jobOptions = {
   "base-url": { type: "string", describe: "without a job file: the service, such as https://kb.example.com/v1" },

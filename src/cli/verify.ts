@@ -4,7 +4,7 @@ import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { emptyVerifyTally } from "../verify/verify-options.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, viewFrom } from "./options.js";
+import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
@@ -27,17 +27,15 @@ export const verifyCommand = defineCommand({
       type: "string",
       describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
     },
-    memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+    ...memoryOption,
   },
   epilog,
   async run(args, world) {
     const { folder, duckdb, memory, json } = args;
-    if (!/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)) {
-      throw new UsageError("Nothing was checked:", [
-        { path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` },
-      ]);
-    }
-    const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
+    const { checkMemory } = await import("../job/check-memory.js");
+    const problems = checkMemory(memory);
+    if (problems.length > 0) throw new UsageError("Nothing was checked:", problems);
+    const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
     const tally = emptyVerifyTally();
     const unwatch = viewFrom(args, world).watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };

@@ -1,11 +1,10 @@
 import * as v from "valibot";
-import { filePath, trueOrFalse, wholeNumber } from "./leaf.js";
+import { filePath, memorySize, trueOrFalse, wholeNumber } from "./leaf.js";
 import { list } from "./list.js";
 import { mapping } from "./mapping.js";
 
 const formatText = "jsonl, csv, parquet or duckdb";
 const keepText = "at least one of last, daily, weekly and monthly";
-const memoryText = "a size such as 800MB or 2GB";
 
 const format = v.picklist(["jsonl", "csv", "parquet", "duckdb"], formatText);
 const runs = () => v.exactOptional(wholeNumber(1, 10_000));
@@ -52,7 +51,7 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
     v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
   ),
   memory: v.pipe(
-    v.nullish(v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText)), "500MB"),
+    v.nullish(memorySize, "500MB"),
     v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
   ),
 });
