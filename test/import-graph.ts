@@ -110,7 +110,16 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files at the top of src that everybody may import. */
-export const common = ["errors.ts", "file-error.ts", "log.ts", "read-tally.ts", "schema.ts", "tool.ts", "words.ts"];
+export const common = [
+  "errors.ts",
+  "file-error.ts",
+  "log.ts",
+  "read-tally.ts",
+  "safe-text.ts",
+  "schema.ts",
+  "tool.ts",
+  "words.ts",
+];
 
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
@@ -123,7 +132,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
-  yargs: /^cli\//,
+  yargs: /^cli\/(cli|command|output-flags)\.ts$/,
   hono: /^demo\//,
   "@hono/node-server": /^demo\//,
   valibot: /./, // foreign data is checked where it comes in

@@ -1,4 +1,3 @@
-import type { Argv } from "yargs";
 import type { Changes } from "../diff/read-changes.js";
 import type { RunDiff } from "../diff/run-diff.js";
 import { exitCodes, UsageError } from "../errors.js";
@@ -6,10 +5,9 @@ import { emptyReadTally } from "../read-tally.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
-import { watchVerify } from "../terminal/verify-progress.js";
-import { openView } from "../terminal/view.js";
-import type { Command } from "./command.js";
-import { withCommonOptions } from "./options.js";
+import { renderReading } from "../terminal/verify-progress.js";
+import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
+import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -21,71 +19,65 @@ const epilog = `Examples:
 Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ ·
 130, 143 interrupted`;
 
-const formats = ["table", "json", "csv"] as const;
+const options = {
+  ...commonOptions,
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "for people or for programs" },
+  text: { type: "boolean", default: false, describe: "show which words of a changed chunk differ" },
+  only: { choices: ["document"], describe: "counts of every document, and no chunks" },
+  "exit-zero": { type: "boolean", default: false, describe: "exit with 0 also where they differ" },
+  ...memoryOption,
+} as const satisfies Options;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(yargs)
-    .positional("old", { type: "string", demandOption: true, describe: "folder of the older run, with manifest.json" })
-    .positional("new", { type: "string", demandOption: true, describe: "folder of the newer run" })
-    .option("format", { choices: formats, default: "table" as const, describe: "for people or for programs" })
-    .option("text", { type: "boolean", default: false, describe: "show which words of a changed chunk differ" })
-    .option("only", { choices: ["document"] as const, describe: "counts of every document, and no chunks" })
-    .option("exit-zero", { type: "boolean", default: false, describe: "exit with 0 also where they differ" })
-    .option("memory", { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" })
-    .epilog(epilog);
+type DiffArguments = ArgumentsOf<typeof options>;
 
 /** `kbdump diff <old> <new>`: what became of the chunks of one run in another. */
-export const diffCommand: Command = {
+export const diffCommand = defineCommand({
   name: "diff <old> <new>",
   about: "compare two run folders, chunk by chunk, across re-indexing",
-  register: (yargs, world, done) =>
-    yargs.command(diffCommand.name, diffCommand.about, options, async (argv) => {
-      const { memory, quiet, logFormat: format } = argv;
-      checkArguments(argv);
-      const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
-      const tally = emptyReadTally();
-      const view = { output: world.stderr, env: world.env, format, quiet };
-      const unwatch = watchVerify(tally, view);
-      const setting = { tally, memory, signal: world.signal, text: argv.text && argv.only === undefined };
-      const status = await withRunDiff(argv.old, argv.new, setting, async (diff, changes) => {
-        unwatch();
-        for (const warning of diff.warnings) openView(view).log("warn", warning);
-        await show(diff, changes, argv, world);
-        return diff.status;
-      }).finally(unwatch);
-      done(status === "same" || argv.exitZero ? exitCodes.complete : exitCodes.differences);
-    }),
-};
+  positionals: {
+    old: { type: "string", demandOption: true, describe: "folder of the older run, with manifest.json" },
+    new: { type: "string", demandOption: true, describe: "folder of the newer run" },
+  },
+  options,
+  epilog,
+  async run(args, world) {
+    const { memory } = args;
+    await checkArguments(args);
+    const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
+    const tally = emptyReadTally();
+    const view = viewFrom(args, world);
+    const unwatch = view.watch(renderReading(tally));
+    const setting = { tally, memory, signal: world.signal, text: args.text && args.only === undefined };
+    const status = await withRunDiff(args.old, args.new, setting, async (diff, changes) => {
+      unwatch();
+      for (const warning of diff.warnings) view.log("warn", warning);
+      await show(diff, changes, args, world);
+      return diff.status;
+    }).finally(unwatch);
+    return status === "same" || args.exitZero ? exitCodes.complete : exitCodes.differences;
+  },
+});
 
-interface DiffArguments {
-  readonly memory: string;
-  readonly format: (typeof formats)[number];
-  readonly json: boolean;
-  readonly text: boolean;
-  readonly only?: "document" | undefined;
-}
-
-function checkArguments(argv: DiffArguments): void {
-  const { memory, format, json } = argv;
-  const given: Readonly<Record<string, unknown>> = { format, only: argv.only };
+async function checkArguments(args: DiffArguments): Promise<void> {
+  const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
+  const { memory, format, json } = args;
+  const given: Readonly<Record<string, unknown>> = { format, only: args.only };
   const problems = [
     ...Object.entries(given)
       .filter(([, value]) => Array.isArray(value))
       .map(([name]) => ({ path: `--${name}`, message: "it is given more than once" })),
-    ...(/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)
-      ? []
-      : [{ path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` }]),
+    ...checkMemory(memory),
     ...(json && format === "csv" ? [{ path: "--json", message: "it contradicts --format csv" }] : []),
   ];
   if (problems.length > 0) throw new UsageError("Nothing was compared:", problems);
 }
 
-async function show(diff: RunDiff, changes: Changes, argv: DiffArguments, world: World): Promise<void> {
-  const documentsOnly = argv.only !== undefined;
-  if (argv.json || argv.format === "json")
+async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world: World): Promise<void> {
+  const documentsOnly = args.only !== undefined;
+  if (args.json || args.format === "json")
     return printPieces(world, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
-  if (argv.format === "csv")
-    return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), argv.text));
+  if (args.format === "csv")
+    return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), args.text));
   const table = { paint: paintFor(world.stdout, world.env), columns: world.stdout.columns ?? 100, documentsOnly };
   return printResult(world, await renderDiff(diff, changes, table));
 }

@@ -1,64 +1,56 @@
-import type { Argv } from "yargs";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import { openView, type View } from "../terminal/view.js";
+import type { ArgumentsOf, Options, Positionals } from "./command.js";
 import type { World } from "./world.js";
 
-/** What every command takes. */
-export function withCommonOptions<T>(yargs: Argv<T>) {
-  return yargs
-    .option("json", {
-      type: "boolean",
-      default: false,
-      describe: "print the result as one JSON object, as the last line",
-    })
-    .option("quiet", { type: "boolean", default: false, describe: "no progress and no warnings on stderr" })
-    .option("log-format", {
-      choices: ["text", "json"] as const,
-      default: "text" as const,
-      describe: "progress on stderr for people or for machines",
-    });
-}
+/** Options of every command. */
+export const commonOptions = {
+  json: { type: "boolean", default: false, describe: "print the result as one JSON object, as the last line" },
+  quiet: { type: "boolean", default: false, describe: "no progress and no warnings on stderr" },
+  "log-format": {
+    choices: ["text", "json"],
+    default: "text",
+    describe: "progress on stderr for people or for machines",
+  },
+} as const satisfies Options;
 
-/** What tells which service, datasets and documents are meant. */
-export function withJobOptions<T>(yargs: Argv<T>) {
-  return yargs
-    .positional("job", { type: "string", describe: "job file, YAML or JSON" })
-    .option("base-url", {
-      type: "string",
-      describe: "without a job file: the service, such as https://kb.example.com/v1",
-    })
-    .option("dataset", { type: "string", describe: "without a job file: the dataset's UUID, or all" })
-    .option("document", {
-      type: "string",
-      array: true,
-      nargs: 1,
-      describe: "without a job file: a document's UUID; repeatable; or all",
-    })
-    .option("batch", {
-      type: "string",
-      array: true,
-      nargs: 1,
-      describe: "a batch whose status to take; repeatable; with a job file of one dataset, in place of its batches",
-    })
-    .option("out", { type: "string", describe: "output folder" })
-    .option("concurrency", { type: "number", describe: "requests in flight at the most, 1 to 64" });
-}
+export const jobPositional = {
+  job: { type: "string", describe: "job file, YAML or JSON" },
+} as const satisfies Positionals;
 
-interface JobArguments {
-  readonly job?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly dataset?: string | undefined;
-  readonly document?: string[] | undefined;
-  readonly batch?: string[] | undefined;
-  readonly out?: string | undefined;
-  readonly concurrency?: number | undefined;
-}
+export const outOption = { out: { type: "string", describe: "output folder" } } as const satisfies Options;
+
+export const memoryOption = {
+  memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+} as const satisfies Options;
+
+/** Options that name a service, datasets and documents. */
+export const jobOptions = {
+  "base-url": { type: "string", describe: "without a job file: the service, such as https://kb.example.com/v1" },
+  dataset: { type: "string", describe: "without a job file: the dataset's UUID, or all" },
+  document: {
+    type: "string",
+    array: true,
+    nargs: 1,
+    describe: "without a job file: a document's UUID; repeatable; or all",
+  },
+  batch: {
+    type: "string",
+    array: true,
+    nargs: 1,
+    describe: "a batch whose status to take; repeatable; with a job file of one dataset, in place of its batches",
+  },
+  ...outOption,
+  concurrency: { type: "number", describe: "requests in flight at the most, 1 to 64" },
+} as const satisfies Options;
+
+type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
 
 /** The job of a command line: its file with the flags over it, or the flags alone. UsageError with every problem. */
-export async function jobFrom(argv: JobArguments, more: JobFlags, world: World): Promise<Job> {
-  const { job, baseUrl, dataset, document, batch, out, concurrency } = argv;
+export async function jobFrom(args: JobArguments, more: JobFlags, world: World): Promise<Job> {
+  const { job, baseUrl, dataset, document, batch, out, concurrency } = args;
   const source: JobSource = job === undefined ? { none: true } : { file: job };
   const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, out, concurrency });
   const { loadJob } = await import("../job/load-job.js");
@@ -66,6 +58,6 @@ export async function jobFrom(argv: JobArguments, more: JobFlags, world: World):
 }
 
 /** The view that the common options ask for. */
-export function viewFrom(argv: { quiet: boolean; logFormat: "text" | "json" }, world: World): View {
-  return openView({ output: world.stderr, env: world.env, format: argv.logFormat, quiet: argv.quiet });
+export function viewFrom({ logFormat, quiet }: ArgumentsOf<typeof commonOptions>, { stderr, env }: World): View {
+  return openView({ output: stderr, env, format: logFormat, quiet });
 }

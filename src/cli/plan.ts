@@ -1,10 +1,10 @@
-import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
+import { renderRun } from "../terminal/progress.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
-import type { Command } from "./command.js";
-import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { defineCommand } from "./command.js";
+import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
 
 const epilog = `Examples:
   kbdump plan nightly.yaml
@@ -14,45 +14,46 @@ const epilog = `Examples:
 Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file ·
 3 some documents or lists cannot be read · 130, 143 interrupted`;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(withJobOptions(yargs))
-    .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
-    .option("max-rps", { type: "number", describe: "requests a second at the most" })
-    .option("child-chunks", { type: "string", describe: "all, auto or none: the mode of this job" })
-    .option("consistency", {
-      type: "string",
-      describe: "sweeps, anchored or counts: how the run is to prove that lists are whole",
-    })
-    .option("budget", {
-      type: "number",
-      describe: "requests to spend on exact numbers, beyond two for each document; 1000 by default",
-    })
-    .option("exact", {
-      type: "boolean",
-      describe: "spend as many as it takes: where chunks do not carry their children, as many as the run itself",
-    })
-    .conflicts("exact", "budget")
-    .epilog(epilog);
-
 /** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing. */
-export const planCommand: Command = {
+export const planCommand = defineCommand({
   name: "plan [job]",
   about: "ask what is there, forecast a run, and name the service's quirks; writes nothing",
-  register: (yargs, world, done) =>
-    yargs.command(planCommand.name, planCommand.about, options, async (argv) => {
-      const { format, maxRps, childChunks, consistency, exact } = argv;
-      const budget = exact ? Number.POSITIVE_INFINITY : checkBudget(argv.budget);
-      const job = await jobFrom(argv, { format, maxRps, childChunks, consistency }, world);
-      const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
-      const view = viewFrom(argv, world);
-      const tally = emptyRunTally();
-      const unwatch = view.watch(tally);
-      const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
-      const plan = await planJob(job, setting).finally(unwatch);
-      world.stdout.write(`${argv.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);
-      done(plan.status === "complete" ? exitCodes.complete : exitCodes.partial);
-    }),
-};
+  positionals: jobPositional,
+  options: {
+    ...jobOptions,
+    ...commonOptions,
+    format: { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" },
+    "max-rps": { type: "number", describe: "requests a second at the most" },
+    "child-chunks": { type: "string", describe: "all, auto or none: the mode of this job" },
+    consistency: {
+      type: "string",
+      describe: "sweeps, anchored or counts: how the run is to prove that lists are whole",
+    },
+    budget: {
+      type: "number",
+      describe: "requests to spend on exact numbers, beyond two for each document; 1000 by default",
+    },
+    exact: {
+      type: "boolean",
+      conflicts: "budget",
+      describe: "spend as many as it takes: where chunks do not carry their children, as many as the run itself",
+    },
+  },
+  epilog,
+  async run(args, world) {
+    const { format, maxRps, childChunks, consistency, exact } = args;
+    const budget = exact ? Number.POSITIVE_INFINITY : checkBudget(args.budget);
+    const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, world);
+    const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
+    const view = viewFrom(args, world);
+    const tally = emptyRunTally();
+    const unwatch = view.watch(renderRun(tally));
+    const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
+    const plan = await planJob(job, setting).finally(unwatch);
+    world.stdout.write(`${args.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);
+    return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  },
+});
 
 function checkBudget(budget: number | undefined): number | undefined {
   if (budget === undefined || (Number.isSafeInteger(budget) && budget >= 0)) return budget;

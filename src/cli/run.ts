@@ -1,10 +1,10 @@
-import type { Argv } from "yargs";
 import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
+import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
-import type { Command } from "./command.js";
-import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { defineCommand } from "./command.js";
+import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellPartial } from "./tell-error.js";
 
@@ -18,58 +18,62 @@ Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job fi
 3 published, but partial: some documents failed or moved while they were read, or latest or the database could not be
 replaced · 5 another run of this job is at work · 130, 143 interrupted`;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(withJobOptions(yargs))
-    .option("format", { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" })
-    .option("max-rps", { type: "number", describe: "requests a second at the most" })
-    .option("child-chunks", {
+/** `kbdump run [job.yaml]`: the main job. */
+export const runCommand = defineCommand({
+  name: "run [job]",
+  about: "read everything that a job names and publish it",
+  positionals: jobPositional,
+  options: {
+    ...jobOptions,
+    ...commonOptions,
+    format: { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" },
+    "max-rps": { type: "number", describe: "requests a second at the most" },
+    "child-chunks": {
       type: "string",
       describe: "all, auto (in as few requests as the evidence allows) or none: whether to read child chunks",
-    })
-    .option("consistency", {
+    },
+    consistency: {
       type: "string",
       describe:
         "sweeps (default): lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows",
-    })
-    .option("fresh", { type: "boolean", describe: "do not go on where an earlier run broke off" })
-    .option("retry-failed", {
+    },
+    fresh: {
+      type: "boolean",
+      conflicts: "retry-failed",
+      describe: "do not go on where an earlier run broke off",
+    },
+    "retry-failed": {
       type: "boolean",
       describe: "after a partial run: read only the documents that failed, and publish all of it anew",
-    })
-    .conflicts("fresh", "retry-failed")
-    .option("csv-safe", { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" })
-    .option("keep-signatures", { type: "boolean", describe: "leave the signatures in links to files" })
-    .epilog(epilog);
-
-/** `kbdump run [job.yaml]`: the main job. */
-export const runCommand: Command = {
-  name: "run [job]",
-  about: "read everything that a job names and publish it",
-  register: (yargs, world, done) =>
-    yargs.command(runCommand.name, runCommand.about, options, async (argv) => {
-      const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = argv;
-      const job = await jobFrom(argv, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
-      const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
-      const view = viewFrom(argv, world);
-      const tally = emptyRunTally();
-      const start = performance.now();
-      const unwatch = view.watch(tally);
-      const setting = {
-        env: world.env,
-        signal: world.signal,
-        tally,
-        log: view.log,
-        onCommit: world.committing,
-        fresh: argv.fresh ?? false,
-        retryFailed: argv.retryFailed ?? false,
-      };
-      const result = await runJob(job, setting).finally(unwatch);
-      const elapsed = performance.now() - start;
-      const summary = argv.json
-        ? jsonLine(summaryJson(result, elapsed))
-        : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
-      for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, argv, world);
-      await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
-      done(result.status === "complete" ? exitCodes.complete : exitCodes.partial);
-    }),
-};
+    },
+    "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
+    "keep-signatures": { type: "boolean", describe: "leave the signatures in links to files" },
+  },
+  epilog,
+  async run(args, world) {
+    const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
+    const job = await jobFrom(args, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
+    const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
+    const view = viewFrom(args, world);
+    const tally = emptyRunTally();
+    const start = performance.now();
+    const unwatch = view.watch(renderRun(tally));
+    const setting = {
+      env: world.env,
+      signal: world.signal,
+      tally,
+      log: view.log,
+      onCommit: world.committing,
+      fresh: args.fresh ?? false,
+      retryFailed: args.retryFailed ?? false,
+    };
+    const result = await runJob(job, setting).finally(unwatch);
+    const elapsed = performance.now() - start;
+    const summary = args.json
+      ? jsonLine(summaryJson(result, elapsed))
+      : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+    for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
+    await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
+    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  },
+});

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import type { Argv } from "yargs";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { countText } from "../terminal/text.js";
-import { watchVerify } from "../terminal/verify-progress.js";
-import type { Command } from "./command.js";
-import { viewFrom, withCommonOptions } from "./options.js";
+import { renderReading } from "../terminal/verify-progress.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
+import { commonOptions, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -21,29 +20,23 @@ The answer names the new batch, whose status can be watched; with -H "Accept: te
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had, or the dump is not as a run left it ·
 2 wrong usage, no dump, or no key in the variable`;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(yargs)
-    .positional("folder", { type: "string", describe: "folder of a run: the one with manifest.json" })
-    .option("demo", { type: "boolean", default: false, describe: "serve the built-in sample data" })
-    .option("port", { type: "number", nargs: 1, default: 0, describe: "port on 127.0.0.1; 0 takes a free one" })
-    .option("key-env", {
-      type: "string",
-      nargs: 1,
-      describe: "the variable that holds the key that requests must carry; without, a random one is printed",
-    })
-    .option("key", { type: "string", nargs: 1, describe: "with --demo: the key itself" })
-    .epilog(epilog);
+const positionals = {
+  folder: { type: "string", describe: "folder of a run: the one with manifest.json" },
+} as const satisfies Positionals;
 
-interface ServeArguments {
-  readonly folder?: string | undefined;
-  readonly demo: boolean;
-  readonly port: number;
-  readonly key?: string | undefined;
-  readonly keyEnv?: string | undefined;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly logFormat: "text" | "json";
-}
+const options = {
+  ...commonOptions,
+  demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
+  port: { type: "number", nargs: 1, default: 0, describe: "port on 127.0.0.1; 0 takes a free one" },
+  "key-env": {
+    type: "string",
+    nargs: 1,
+    describe: "the variable that holds the key that requests must carry; without, a random one is printed",
+  },
+  key: { type: "string", nargs: 1, describe: "with --demo: the key itself" },
+} as const satisfies Options;
+
+type ServeArguments = ArgumentsOf<typeof positionals & typeof options>;
 
 /** A service that runs, and what it serves where that is a dump. */
 interface Serving {
@@ -54,24 +47,26 @@ interface Serving {
 }
 
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
-export const serveCommand: Command = {
+export const serveCommand = defineCommand({
   name: "serve [folder]",
   about: "answer the read operations of the service from a dump, or from built-in sample data",
-  register: (yargs, world, done) =>
-    yargs.command(serveCommand.name, serveCommand.about, options, async (argv) => {
-      const problems = problemsOf(argv);
-      if (problems.length > 0) throw new UsageError("Nothing can be served:", problems);
-      const serving = await start(argv, world).catch((error: unknown) => {
-        if (!world.signal.aborted) throw error;
-      });
-      if (serving) {
-        world.stdout.write(addressText(argv, serving));
-        if (!world.signal.aborted) await once(world.signal, "abort");
-        await serving.close();
-      }
-      done(exitCodes.complete);
-    }),
-};
+  positionals,
+  options,
+  epilog,
+  async run(args, world) {
+    const problems = problemsOf(args);
+    if (problems.length > 0) throw new UsageError("Nothing can be served:", problems);
+    const serving = await start(args, world).catch((error: unknown) => {
+      if (!world.signal.aborted) throw error;
+    });
+    if (serving) {
+      world.stdout.write(addressText(args, serving));
+      if (!world.signal.aborted) await once(world.signal, "abort");
+      await serving.close();
+    }
+    return exitCodes.complete;
+  },
+});
 
 function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readonly Problem[] {
   const problems = [
@@ -89,11 +84,11 @@ function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readon
   return problems.filter((problem) => problem !== false);
 }
 
-async function start(argv: ServeArguments, world: World): Promise<Serving> {
-  const { folder, port, keyEnv } = argv;
-  const key = keyEnv === undefined ? argv.key : await keyFrom(keyEnv, world);
+async function start(args: ServeArguments, world: World): Promise<Serving> {
+  const { folder, port, keyEnv } = args;
+  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
-  return folder === undefined ? startDemo(options) : startDump(folder, options, argv, world);
+  return folder === undefined ? startDemo(options) : startDump(folder, options, args, world);
 }
 
 async function keyFrom(name: string, world: World): Promise<string> {
@@ -113,12 +108,11 @@ async function startDemo(address: Address): Promise<Serving> {
   });
 }
 
-async function startDump(folder: string, address: Address, argv: ServeArguments, world: World): Promise<Serving> {
+async function startDump(folder: string, address: Address, args: ServeArguments, world: World): Promise<Serving> {
   const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
-  const view = viewFrom(argv, world);
+  const view = viewFrom(args, world);
   const tally = emptyReadTally("opening the dump");
-  const { quiet, logFormat: format } = argv;
-  const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
+  const unwatch = view.watch(renderReading(tally));
   const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
   const { documents, chunks, child_chunks: children } = dump.counts;

@@ -2,20 +2,21 @@ import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
+import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
-import { openWatchView } from "../terminal/watch-view.js";
+import type { ArgumentsOf, Options } from "./command.js";
 import { durationFrom } from "./duration.js";
+import { type commonOptions, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
-/** What `kbdump status` is told, as far as watching is concerned. */
-export interface WatchArguments {
-  readonly watch: boolean;
-  readonly interval?: unknown;
-  readonly timeout?: unknown;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly logFormat: "text" | "json";
-}
+/** Options of `kbdump status` for a watch. */
+export const watchOptions = {
+  watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
+  interval: { type: "string", describe: "with --watch: time between two polls, such as 30s; 5 s by default" },
+  timeout: { type: "string", describe: "with --watch: time after which to give up, such as 90, 10m or 2h" },
+} as const satisfies Options;
+
+type CommonArguments = ArgumentsOf<typeof commonOptions>;
 
 /** Milliseconds from poll to poll, and until the watch gives up; never, if undefined. */
 export interface WatchTimes {
@@ -28,7 +29,7 @@ const intervalBounds = { least: 100, most: 86_400_000, text: "from 0.1 s to 24 h
 const timeoutBounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
 
 /** Checks the times of a watch, which only go with --watch. UsageError with every problem. */
-export function watchTimesFrom({ watch, interval, timeout }: WatchArguments): WatchTimes {
+export function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof watchOptions>): WatchTimes {
   const problems: Problem[] = [];
   const milliseconds = (flag: string, value: unknown, bounds: typeof intervalBounds): number | undefined => {
     if (value === undefined) return undefined;
@@ -46,14 +47,22 @@ export function watchTimesFrom({ watch, interval, timeout }: WatchArguments): Wa
 }
 
 /** Watches the batches of a job, prints how that ended, and gives the exit code. */
-export async function watchBatches(job: Job, times: WatchTimes, argv: WatchArguments, world: World): Promise<number> {
+export async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
   const { watchStatus } = await import("../indexing/watch-status.js"); // heavy; --help does without
   const { stdout, stderr, env, signal } = world;
+  const view = viewFrom(args, world);
   const tally = emptyWatchTally();
-  const view = openWatchView(tally, { output: stderr, env, format: argv.logFormat, quiet: argv.quiet });
-  const setting = { env, signal, log: view.log, tally, onPoll: view.polled, ...times };
-  const result = await watchStatus(job, setting).finally(view.close);
-  stdout.write(`${argv.json ? jsonLine(result) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`);
+  const news = new WatchNews();
+  const unwatch = view.watch(renderWatch(tally));
+  const result = await watchStatus(job, {
+    env,
+    signal,
+    log: view.log,
+    tally,
+    onPoll: (changed) => view.tell(news.from(changed)),
+    ...times,
+  }).finally(unwatch);
+  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`);
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
   stderr.write(`kbdump: ${timeoutText(result, times.timeout ?? 0)}\n`);

@@ -1,13 +1,12 @@
-import type { Argv } from "yargs";
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import type { TakenStatus } from "../indexing/take-status.js";
 import { namedDatasets } from "../job/named-datasets.js";
 import { renderStatusTable } from "../terminal/status-table.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
-import type { Command } from "./command.js";
-import { jobFrom, viewFrom, withCommonOptions, withJobOptions } from "./options.js";
+import { defineCommand } from "./command.js";
+import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
-import { watchBatches, watchTimesFrom } from "./status-watch.js";
+import { watchBatches, watchOptions, watchTimesFrom } from "./status-watch.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -23,48 +22,36 @@ Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or n
 2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error ·
 130, 143 interrupted; the readings so far are kept`;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(withJobOptions(yargs))
-    .option("watch", {
-      type: "boolean",
-      default: false,
-      describe: "poll until every document is completed or in error",
-    })
-    .option("interval", {
-      type: "string",
-      describe: "with --watch: time between two polls, such as 30s; 5 s by default",
-    })
-    .option("timeout", { type: "string", describe: "with --watch: time after which to give up, such as 90, 10m or 2h" })
-    .epilog(epilog);
-
 /** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
-export const statusCommand: Command = {
+export const statusCommand = defineCommand({
   name: "status [job]",
   about: "take a snapshot of the indexing status of a job's batches, or watch them",
-  register: (yargs, world, done) =>
-    yargs.command(statusCommand.name, statusCommand.about, options, async (argv) => {
-      const times = watchTimesFrom(argv);
-      const job = await jobFrom(argv, {}, world);
-      if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
-        throw new UsageError("The job names no batch:", [
-          {
-            path: "datasets[0].batches",
-            message: "expected a batch, or --batch: the string that creating the documents returned",
-          },
-        ]);
-      }
-      if (argv.watch) return done(await watchBatches(job, times, argv, world));
-      const { takeStatus } = await import("../indexing/take-status.js"); // heavy; --help does without
-      const view = viewFrom(argv, world);
-      const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
-      for (const failure of status.failures) view.log("warn", failure);
-      if (status.rows.length === 0 && status.failures.length > 0) {
-        throw new StopError(`no batch could be read: ${status.failures[0]}`);
-      }
-      await printResult(world, argv.json ? jsonLine(status) : render(status, world));
-      done(status.failures.length > 0 ? exitCodes.partial : exitCodes.complete);
-    }),
-};
+  positionals: jobPositional,
+  options: { ...jobOptions, ...commonOptions, ...watchOptions },
+  epilog,
+  async run(args, world) {
+    const times = watchTimesFrom(args);
+    const job = await jobFrom(args, {}, world);
+    if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
+      throw new UsageError("The job names no batch:", [
+        {
+          path: "datasets[0].batches",
+          message: "expected a batch, or --batch: the string that creating the documents returned",
+        },
+      ]);
+    }
+    if (args.watch) return watchBatches(job, times, args, world);
+    const { takeStatus } = await import("../indexing/take-status.js"); // heavy; --help does without
+    const view = viewFrom(args, world);
+    const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
+    for (const failure of status.failures) view.log("warn", failure);
+    if (status.rows.length === 0 && status.failures.length > 0) {
+      throw new StopError(`no batch could be read: ${status.failures[0]}`);
+    }
+    await printResult(world, args.json ? jsonLine(status) : render(status, world));
+    return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
+  },
+});
 
 function render(status: TakenStatus, world: World): string {
   const place = status.added ? "added to" : "waiting for the next run, which adds it to";

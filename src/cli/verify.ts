@@ -1,11 +1,10 @@
-import type { Argv } from "yargs";
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import { paintFor } from "../terminal/text.js";
-import { renderVerification, verificationJson } from "../terminal/verification.js";
-import { watchVerify } from "../terminal/verify-progress.js";
-import type { Command } from "./command.js";
-import { withCommonOptions } from "./options.js";
+import { jsonLine, paintFor } from "../terminal/text.js";
+import { renderVerification } from "../terminal/verification.js";
+import { renderReading } from "../terminal/verify-progress.js";
+import { defineCommand } from "./command.js";
+import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
@@ -15,41 +14,34 @@ const epilog = `Examples:
 Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is not as it should be ·
 130, 143 interrupted`;
 
-const options = (yargs: Argv) =>
-  withCommonOptions(yargs)
-    .positional("folder", {
-      type: "string",
-      demandOption: true,
-      describe: "folder of a run: the one with manifest.json",
-    })
-    .option("duckdb", {
-      type: "string",
-      describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
-    })
-    .option("memory", { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" })
-    .epilog(epilog);
-
 /** `kbdump verify <run folder>`: reads what was written and proves it again. */
-export const verifyCommand: Command = {
+export const verifyCommand = defineCommand({
   name: "verify <folder>",
   about: "read a run folder anew and prove that everything in it is as it should be",
-  register: (yargs, world, done) =>
-    yargs.command(verifyCommand.name, verifyCommand.about, options, async (argv) => {
-      const { folder, duckdb, memory, json, quiet, logFormat: format } = argv;
-      if (!/^[1-9]\d*(\.\d+)?[KMGT]i?B$/i.test(memory)) {
-        throw new UsageError("Nothing was checked:", [
-          { path: "--memory", message: `got ${JSON.stringify(memory)}, expected a size such as 800MB or 2GB` },
-        ]);
-      }
-      const { verifyRun } = await import("../verify/verify-run.js"); // heavy; --help does without
-      const tally = emptyReadTally();
-      const unwatch = watchVerify(tally, { output: world.stderr, env: world.env, format, quiet });
-      const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
-      const verification = await verifyRun(folder, setting).finally(unwatch);
-      const text = json
-        ? verificationJson(verification)
-        : renderVerification(verification, paintFor(world.stdout, world.env));
-      await printResult(world, text);
-      done(verification.status === "sound" ? exitCodes.complete : exitCodes.differences);
-    }),
-};
+  positionals: {
+    folder: { type: "string", demandOption: true, describe: "folder of a run: the one with manifest.json" },
+  },
+  options: {
+    ...commonOptions,
+    duckdb: {
+      type: "string",
+      describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
+    },
+    ...memoryOption,
+  },
+  epilog,
+  async run(args, world) {
+    const { folder, duckdb, memory, json } = args;
+    const { checkMemory } = await import("../job/check-memory.js");
+    const problems = checkMemory(memory);
+    if (problems.length > 0) throw new UsageError("Nothing was checked:", problems);
+    const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
+    const tally = emptyReadTally();
+    const unwatch = viewFrom(args, world).watch(renderReading(tally));
+    const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+    const verification = await verifyRun(folder, setting).finally(unwatch);
+    const text = json ? jsonLine(verification) : renderVerification(verification, paintFor(world.stdout, world.env));
+    await printResult(world, text);
+    return verification.status === "sound" ? exitCodes.complete : exitCodes.differences;
+  },
+});

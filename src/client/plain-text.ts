@@ -1,8 +1,9 @@
+import { blankControls, cutText } from "../safe-text.js";
+
 /** Text of the service as it may stand in a message: without the key, on one line, without control characters, cut. */
 export function plainText(text: string, key: string, length = 300): string {
-  const redacted = withoutKey(text, key);
-  const line = redacted.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-  return line.length > length ? `${line.slice(0, length).toWellFormed()}…` : line;
+  const line = blankControls(withoutKey(text, key)).replace(/\s+/g, " ").trim();
+  return cutText(line, length);
 }
 
 /** The text with the key taken out: plain, and as it looks percent-encoded or somewhere in base64. */

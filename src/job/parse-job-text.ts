@@ -1,7 +1,7 @@
 import { LineCounter, parseDocument, type YAMLError } from "yaml";
 import { type Problem, UsageError } from "../errors.js";
+import { escapeControls } from "../safe-text.js";
 import { isMapping } from "../schema.js";
-import { visibleText } from "./quoted-text.js";
 
 const mostAliases = 100;
 const deepest = 20;
@@ -57,7 +57,7 @@ function problemFrom(error: YAMLError, text: string, lines: LineCounter): Proble
 
 /** The library ends some messages with the text in question (`Unresolved tag: …`); there may be a secret in it. */
 function plainMessage({ message }: Error): string {
-  return visibleText(message.replace(/(?<=\S): .*$/s, ""));
+  return escapeControls(message.replace(/(?<=\S): .*$/s, ""));
 }
 
 const depthText = `nested more than ${deepest} levels deep`;

@@ -1,5 +1,6 @@
 import type { ChangeSelection, Changes } from "../diff/read-changes.js";
 import type { ChangeCounts, DocumentDiff, RunDiff } from "../diff/run-diff.js";
+import { alignedLines } from "./aligned-lines.js";
 import { renderChange } from "./diff-change.js";
 import { countText, type Paint, terminalText } from "./text.js";
 
@@ -15,7 +16,7 @@ export interface DiffTableOptions {
 const mostDocuments = 100;
 
 const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
-const heads = ["added", "removed", "changed", "moved", "fields", "same"];
+const heads = ["document".padEnd(36), "added", "removed", "changed", "moved", "fields", "same"];
 
 /** What differs between two runs, for people: documents with their counts, then chunks, what was lost first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
@@ -27,39 +28,27 @@ function renderDocuments({ documents, counts }: RunDiff, { paint, documentsOnly 
   const others = documents.filter(({ state }) => state !== "same");
   if (others.length === 0) return [];
   const shown = documentsOnly ? others : others.slice(0, mostDocuments);
-  const rows = shown.map((document) => rowsOf(document));
-  const totals: Row[] = [{ head: "all chunks", cells: cellsOf(counts.chunks) }];
-  if (hasRows(counts.child_chunks)) totals.push({ head: "all child chunks", cells: cellsOf(counts.child_chunks) });
-  const all = [...rows.flat(), ...totals];
-  const widths = heads.map((title, at) => Math.max(title.length, ...all.map(({ cells }) => cells?.[at]?.length ?? 0)));
-  const line = (head: string, cells: readonly string[]) =>
-    `${head.padEnd(36)} ${cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join(" ")}`;
-  const text = ({ head, cells }: Row) => (cells ? line(head, cells) : paint.faint(head));
   const more = others.length - shown.length;
-  return [
-    paint.faint(line("document", heads)),
-    ...rows.flat().map(text),
-    ...(more > 0 ? [paint.faint(`… and ${countText(more, "more document")}; --only document shows all`)] : []),
-    ...(counts.documents.same > 0
-      ? [paint.faint(`${countText(counts.documents.same, "document")} without a difference`)]
-      : []),
-    ...totals.map(text),
-    "",
+  const totals = [["all chunks", ...cellsOf(counts.chunks)]];
+  if (hasRows(counts.child_chunks)) totals.push(["all child chunks", ...cellsOf(counts.child_chunks)]);
+  const rows = [
+    heads,
+    ...shown.flatMap(rowsOf),
+    ...(more > 0 ? [[`… and ${countText(more, "more document")}; --only document shows all`]] : []),
+    ...(counts.documents.same > 0 ? [[`${countText(counts.documents.same, "document")} without a difference`]] : []),
+    ...totals,
   ];
+  const isCount = (at: number) => at > 0 && rows[at]?.length !== 1;
+  return [...alignedLines(rows, [1, 2, 3, 4, 5, 6], 1).map((line, at) => (isCount(at) ? line : paint.faint(line))), ""];
 }
 
-interface Row {
-  readonly head: string;
-  /** Undefined: a remark. */
-  readonly cells?: readonly string[];
-}
-
-function rowsOf(document: DocumentDiff): readonly Row[] {
+/** A row of counts is a name with its cells; a remark is a row of one cell. */
+function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
   const head = terminalText(document.document_id, 80);
-  const remarks = remarksOn(document).map((remark) => ({ head: `  ${remark}` }));
-  if (document.state === "not_compared") return [{ head }, ...remarks];
-  const rows: Row[] = [{ head, cells: cellsOf(document.chunks) }];
-  if (hasRows(document.child_chunks)) rows.push({ head: "  child chunks", cells: cellsOf(document.child_chunks) });
+  const remarks = remarksOn(document).map((remark) => [`  ${remark}`]);
+  if (document.state === "not_compared") return [[head], ...remarks];
+  const rows = [[head, ...cellsOf(document.chunks)]];
+  if (hasRows(document.child_chunks)) rows.push(["  child chunks", ...cellsOf(document.child_chunks)]);
   return [...rows, ...remarks];
 }
 

@@ -1,8 +1,9 @@
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { countText, durationText } from "./text.js";
+import type { Rendering, Screen } from "./view.js";
 
 /** Where a run stands, derived from its tally. */
-export interface Progress {
+export interface RunProgress {
   readonly step: string;
   readonly documents: number;
   readonly documentsDone: number;
@@ -21,7 +22,7 @@ export interface Progress {
  * Progress after `elapsed` milliseconds. The share is that of pages and child lists; documents that have not told their
  * size yet are taken for average ones.
  */
-export function progressOf(tally: RunTally, elapsed: number): Progress {
+export function progressOf(tally: RunTally, elapsed: number): RunProgress {
   const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone } = tally;
   const ahead = Math.max(0, documents - documentsBegun - documentsFailed);
   const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
@@ -40,7 +41,7 @@ export function progressOf(tally: RunTally, elapsed: number): Progress {
 }
 
 /** One line of text; what matters most stands first, because a narrow terminal cuts the end. */
-export function renderProgress(progress: Progress): string {
+export function renderProgress(progress: RunProgress): string {
   const { step, documents, documentsDone, rate, left } = progress;
   return [
     step !== readingDocuments && step,
@@ -52,6 +53,25 @@ export function renderProgress(progress: Progress): string {
   ]
     .filter(Boolean)
     .join(" · ");
+}
+
+/** Renders how far a run or its plan is. */
+export function renderRun(tally: RunTally): Rendering {
+  return {
+    facts: (elapsed) => progressOf(tally, elapsed),
+    lines: (elapsed) => [renderProgress(progressOf(tally, elapsed))],
+    block: (elapsed, screen) => {
+      const progress = progressOf(tally, elapsed);
+      return [renderBarLine(progress.share, renderProgress(progress), screen)];
+    },
+    drawEvery: 100,
+  };
+}
+
+/** A bar and as much of the text as fits beside it. */
+export function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
+  const bar = renderBar(share, columns < 100 ? 12 : 24);
+  return `${paint.good(bar)}  ${text.slice(0, Math.max(0, columns - bar.length - 3))}`;
 }
 
 /** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */

@@ -1,5 +1,6 @@
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
+import { alignedLines } from "./aligned-lines.js";
 import { durationText, type Paint, terminalText } from "./text.js";
 
 /** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
@@ -12,15 +13,8 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
     ageText(row.processing_started_at, now),
     row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
   ]);
-  const widths = head.map((title, at) =>
-    cells.reduce((width, line) => Math.max(width, line[at]?.length ?? 0), title.length),
-  );
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, at) => text.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return [paint.faint(line(head)), ...cells.map((texts) => coloured(line(texts), texts[1], paint))].join("\n");
+  const [first = "", ...lines] = alignedLines([head, ...cells], []);
+  return [paint.faint(first), ...lines.map((line, at) => coloured(line, cells[at]?.[1], paint))].join("\n");
 }
 
 function coloured(line: string, status: string | undefined, paint: Paint): string {

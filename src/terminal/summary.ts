@@ -2,6 +2,7 @@ import { join, relative } from "node:path";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import type { RunResult } from "../run/run-job.js";
+import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
@@ -50,8 +51,7 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
     [`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
   ];
   if (database !== undefined) places.push([short(database), "the newest state of everything, and its history"]);
-  const width = Math.max(...places.map(([place]) => place?.length ?? 0));
-  return places.map(([place = "", what]) => `  ${place.padEnd(width)}  ${what}`);
+  return alignedLines(places, []).map((line) => `  ${line}`);
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { jsonText } from "../rows/exact-json.js";
+import { blankControls, cutText, escapeControls } from "../safe-text.js";
 
 /** Colours for a terminal, or none. */
 export interface Paint {
@@ -45,12 +46,10 @@ export function durationText(milliseconds: number): string {
 
 /** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
 export function jsonLine(value: unknown): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return jsonText(value).replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
+  return escapeControls(jsonText(value));
 }
 
 /** Text of the service on one line of a terminal: control characters cannot move the cursor or recolour what follows. */
 export function terminalText(text: string, length = 200): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
-  return line.length > length ? `${line.slice(0, length).toWellFormed()}…` : line;
+  return cutText(blankControls(text), length);
 }

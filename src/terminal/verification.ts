@@ -17,12 +17,3 @@ export function renderVerification({ findings, finding_count, checked }: Verific
       : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
   ].join("\n");
 }
-
-/** The same for programs, on one line. Control characters stand there escaped: it may be a terminal that it goes to. */
-export function verificationJson(verification: Verification): string {
-  const escaped = (character: string) =>
-    Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`);
-  return JSON.stringify(verification).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    escaped(character).join(""),
-  );
-}

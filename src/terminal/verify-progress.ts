@@ -1,14 +1,10 @@
 import type { ReadTally } from "../read-tally.js";
-import { renderBar } from "./progress.js";
-import { durationText, paintFor } from "./text.js";
-import type { ViewOptions } from "./view.js";
-
-const lineEvery = 10_000;
-const barEvery = 100;
-const clear = "\r\x1b[2K";
+import { renderBarLine } from "./progress.js";
+import { durationText } from "./text.js";
+import type { Rendering } from "./view.js";
 
 /** Where a verification stands after `elapsed` milliseconds. */
-export interface VerifyProgress {
+interface ReadProgress {
   readonly step: string;
   /** From 0 to 1. */
   readonly share: number;
@@ -16,38 +12,28 @@ export interface VerifyProgress {
   readonly left: number | undefined;
 }
 
-export function verifyProgressOf({ step, expected, done }: ReadTally, elapsed: number): VerifyProgress {
+function readProgressOf({ step, expected, done }: ReadTally, elapsed: number): ReadProgress {
   const share = expected > 0 ? Math.min(1, done / expected) : 0;
   return { step, share, left: share < 0.01 ? undefined : elapsed / share - elapsed };
 }
 
 /** `reading chunks.csv · 5.0 s left` */
-export function renderVerifyProgress({ step, left }: VerifyProgress): string {
+function renderReadProgress({ step, left }: ReadProgress): string {
   return left === undefined || left < 100 ? step : `${step} · ${durationText(left)} left`;
 }
 
-/** Shows the tally until the function that it gives is called: a bar, a line every 10 s, JSON lines or nothing. */
-export function watchVerify(tally: ReadTally, options: ViewOptions): () => void {
-  const { output, format, quiet } = options;
-  if (quiet) return () => {};
-  const isBar = format === "text" && output.isTTY === true;
-  const start = performance.now();
-  const show = () => output.write(shown(verifyProgressOf(tally, performance.now() - start), options));
-  const timer = setInterval(show, isBar ? barEvery : lineEvery);
-  timer.unref();
-  return () => {
-    clearInterval(timer);
-    if (isBar) output.write(clear);
+/** Renders how far a dump is read. */
+export function renderReading(tally: ReadTally): Rendering {
+  return {
+    facts: (elapsed) => readProgressOf(tally, elapsed),
+    lines: (elapsed) => {
+      const progress = readProgressOf(tally, elapsed);
+      return [`${Math.floor(progress.share * 100)} % · ${renderReadProgress(progress)}`];
+    },
+    block: (elapsed, screen) => {
+      const progress = readProgressOf(tally, elapsed);
+      return [renderBarLine(progress.share, renderReadProgress(progress), screen)];
+    },
+    drawEvery: 100,
   };
-}
-
-function shown(progress: VerifyProgress, { output, env, format }: ViewOptions): string {
-  if (format === "json") {
-    return `${JSON.stringify({ time: new Date().toISOString(), level: "info", message: "progress", ...progress })}\n`;
-  }
-  const text = renderVerifyProgress(progress);
-  if (!output.isTTY) return `${Math.floor(progress.share * 100)} % · ${text}\n`;
-  const columns = output.columns ?? 80;
-  const bar = renderBar(progress.share, columns < 100 ? 12 : 24);
-  return `${clear}${paintFor(output, env).good(bar)}  ${text.slice(0, Math.max(0, columns - bar.length - 3))}`;
 }

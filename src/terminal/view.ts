@@ -1,6 +1,4 @@
 import type { Log } from "../log.js";
-import type { RunTally } from "../run/setting/run-tally.js";
-import { progressOf, renderBar, renderProgress } from "./progress.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** Where progress goes: stderr, or what stands in for it. */
@@ -19,71 +17,103 @@ export interface ViewOptions {
   readonly quiet: boolean;
 }
 
-/** What somebody sees while a run goes on. */
+/** A terminal that is drawn on. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  readonly paint: Paint;
+}
+
+/** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
+export interface Rendering {
+  /** For machines. */
+  readonly facts: (elapsed: number) => object;
+  /** Lines to print from time to time. */
+  readonly lines: (elapsed: number) => readonly string[];
+  /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
+  readonly block: (elapsed: number, screen: Screen) => readonly string[];
+  /** Milliseconds between two drawings. */
+  readonly drawEvery: number;
+}
+
+/** Something that just happened: an entry each for machines, lines for people. */
+export interface News {
+  readonly message: string;
+  readonly facts: readonly object[];
+  readonly lines: readonly string[];
+}
+
+/** Shows somebody how work goes on. */
 export interface View {
   readonly log: Log;
-  /** Shows the tally from now on, until the function that it gives is called. */
-  readonly watch: (tally: RunTally) => () => void;
+  readonly tell: (news: News) => void;
+  /** Shows the progress from now on, until the function that it returns is called. */
+  readonly watch: (rendering: Rendering) => () => void;
 }
 
-/** A bar on a terminal, a line every 10 s otherwise, JSON lines for machines, or nothing. */
-export function openView(options: ViewOptions): View {
-  if (options.quiet) return { log: () => {}, watch: () => () => {} };
-  if (options.format === "json") return jsonView(options.output);
-  return options.output.isTTY ? barView(options) : lineView(options.output);
+/** Lines that are drawn over on a terminal, a line every 10 s otherwise, JSON lines for machines, or nothing. */
+export function openView({ output, env, format, quiet }: ViewOptions): View {
+  if (quiet) return { log: () => {}, tell: () => {}, watch: () => () => {} };
+  if (format === "json") return jsonView(output);
+  return output.isTTY ? drawingView(output, env) : lineView(output);
 }
 
-const lineEvery = 10_000;
-const barEvery = 100;
+const printEvery = 10_000;
 
 function jsonView(output: Output): View {
-  const write = (entry: object) => output.write(`${jsonLine({ time: new Date().toISOString(), ...entry })}\n`);
+  const write = (level: "info" | "warn", message: string, facts: object = {}) =>
+    output.write(`${jsonLine({ time: new Date().toISOString(), level, message, ...facts })}\n`);
   return {
-    log: (level, message) => write({ level, message }),
-    watch: (tally) =>
-      repeat(lineEvery, (elapsed) => write({ level: "info", message: "progress", ...progressOf(tally, elapsed) })),
+    log: (level, message) => write(level, message),
+    tell: ({ message, facts }) => {
+      for (const each of facts) write("info", message, each);
+    },
+    watch: ({ facts }) => repeat(printEvery, (elapsed) => write("info", "progress", facts(elapsed))),
   };
 }
 
 function lineView(output: Output): View {
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) output.write(`${line}\n`);
+  };
   return {
-    log: (level, message) => output.write(`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}\n`),
-    watch: (tally) => repeat(lineEvery, (elapsed) => output.write(`${renderProgress(progressOf(tally, elapsed))}\n`)),
+    log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
+    tell: ({ lines }) => print(lines),
+    watch: ({ lines }) => repeat(printEvery, (elapsed) => print(lines(elapsed))),
   };
 }
 
-function barView({ output, env }: ViewOptions): View {
+function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   const paint = paintFor(output, env);
-  const clear = "\r\x1b[2K";
-  let bar = "";
+  const nothing = (): readonly string[] => [];
+  let render = nothing;
+  let height = 0;
+  const draw = (above = "") => {
+    const up = height > 1 ? `\x1b[${height - 1}A` : "";
+    const clear = height > 0 ? `\r${up}\x1b[J` : "";
+    const lines = render();
+    height = lines.length;
+    output.write(`${clear}${above}${lines.join("\n")}`);
+  };
   return {
-    log: (level, message) => {
-      const text = terminalText(message, 600);
-      output.write(`${clear}${level === "warn" ? paint.bad("warning: ") : ""}${text}\n${bar}`);
-    },
-    watch: (tally) => {
-      const stop = repeat(barEvery, (elapsed) => {
-        bar = barLine(tally, elapsed, output.columns ?? 80, paint);
-        output.write(clear + bar);
-      });
+    log: (level, message) => draw(`${level === "warn" ? paint.bad("warning: ") : ""}${terminalText(message, 600)}\n`),
+    tell: () => draw(),
+    watch: ({ block, drawEvery }) => {
+      const start = performance.now();
+      render = () =>
+        block(performance.now() - start, { columns: output.columns ?? 80, rows: output.rows ?? 24, paint });
+      const stop = repeat(drawEvery, () => draw());
       return () => {
         stop();
-        bar = "";
-        output.write(clear);
+        render = nothing;
+        draw();
       };
     },
   };
 }
 
-function barLine(tally: RunTally, elapsed: number, columns: number, paint: Paint): string {
-  const progress = progressOf(tally, elapsed);
-  const bar = renderBar(progress.share, columns < 100 ? 12 : 24);
-  const room = columns - bar.length - 3;
-  return `${paint.good(bar)}  ${renderProgress(progress).slice(0, Math.max(0, room))}`;
-}
-
 /** Calls `work` every so many milliseconds with the time since the start; never keeps the process alive. */
-export function repeat(every: number, work: (elapsed: number) => void): () => void {
+function repeat(every: number, work: (elapsed: number) => void): () => void {
   const start = performance.now();
   const timer = setInterval(() => work(performance.now() - start), every);
   timer.unref();

@@ -34,6 +34,11 @@ export function positiveNumber(max: number, what = "a number") {
   return v.pipe(v.number(expected), v.gtValue(0, expected), v.maxValue(max, expected));
 }
 
+const memoryText = "a size such as 800MB or 2GB";
+
+/** Memory for DuckDB, as DuckDB reads it. */
+export const memorySize = v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText));
+
 /** true or false. The words yes and no are texts in YAML 1.2. */
 export const trueOrFalse = v.boolean("true or false");
 

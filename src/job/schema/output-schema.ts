@@ -1,14 +1,12 @@
 import * as v from "valibot";
-import { fileFormats } from "../../dump/formats/formats.js";
-import { filePath, trueOrFalse, wholeNumber } from "./leaf.js";
+import { filePath, memorySize, trueOrFalse, wholeNumber } from "./leaf.js";
 import { list } from "./list.js";
 import { mapping } from "./mapping.js";
 
-const formatText = `${fileFormats.join(", ")} or duckdb`;
+const formatText = "jsonl, csv, parquet or duckdb";
 const keepText = "at least one of last, daily, weekly and monthly";
-const memoryText = "a size such as 800MB or 2GB";
 
-const format = v.picklist([...fileFormats, "duckdb"], formatText);
+const format = v.picklist(["jsonl", "csv", "parquet", "duckdb"], formatText);
 const runs = () => v.exactOptional(wholeNumber(1, 10_000));
 
 const keep = v.pipe(
@@ -41,7 +39,7 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
       v.pipe(list("formats", "format", `a list of ${formatText}`, format), v.nonEmpty(`at least one of ${formatText}`)),
       ["jsonl", "duckdb"],
     ),
-    v.description(`Formats to write, of ${fileFormats.join(", ")} and duckdb.`),
+    v.description("Formats to write, of jsonl, csv, parquet and duckdb."),
   ),
   keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
   keep_signatures: v.pipe(
@@ -53,7 +51,7 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
     v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
   ),
   memory: v.pipe(
-    v.nullish(v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText)), "500MB"),
+    v.nullish(memorySize, "500MB"),
     v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
   ),
 });

@@ -32,7 +32,7 @@ async function plainCopy(folder: string, name: string): Promise<string> {
 }
 
 /** The columns of a kind as text: a time in microseconds, a list as JSON. */
-async function readColumns(kind: Kind, source: string, file?: string): Promise<Cells> {
+export async function readColumns(kind: Kind, source: string, file?: string): Promise<Cells> {
   const expressions = columns[kind].map(({ name, type }) => {
     const value = type === "time" ? `epoch_us("${name}")` : type === "strings" ? `to_json("${name}")` : `"${name}"`;
     return `'=' || ${value}::VARCHAR`; // its JavaScript client takes a byte order mark off the start of a text

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { watchVerify } from "../../src/terminal/verify-progress.js";
+import { renderReading } from "../../src/terminal/verify-progress.js";
+import { openView } from "../../src/terminal/view.js";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
@@ -12,12 +13,13 @@ function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: b
   let text = "";
   const output = { isTTY: options.isTTY ?? false, columns: 60, write: (more: string) => (text += more) };
   const tally = { step: "reading chunks.csv", expected: 200, done: 50 };
-  const stop = watchVerify(tally, {
+  const view = openView({
     output,
     env: { NO_COLOR: "1" },
     format: options.format ?? "text",
     quiet: options.quiet ?? false,
   });
+  const stop = view.watch(renderReading(tally));
   vi.advanceTimersByTime(wait);
   stop();
   vi.advanceTimersByTime(60_000);
@@ -32,7 +34,7 @@ test("a line every 10 s where there is no terminal", () => {
 });
 
 test("a bar on a terminal, which is removed at the end and never wider than it", () => {
-  const [, ...drawn] = watched({ isTTY: true }, 2000).split("\r\x1b[2K");
+  const drawn = watched({ isTTY: true }, 2000).split("\r\x1b[J");
   expect(drawn).toHaveLength(21);
   expect(drawn[0]).toBe("━━━╌╌╌╌╌╌╌╌╌  25 %  reading chunks.csv · 0.3 s left");
   expect(drawn.at(-1)).toBe("");

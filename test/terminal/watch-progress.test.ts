@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { emptyWatchTally } from "../../src/indexing/watch-options.js";
-import { openWatchView } from "../../src/terminal/watch-view.js";
+import { openView } from "../../src/terminal/view.js";
+import { renderWatch, WatchNews } from "../../src/terminal/watch-progress.js";
 import { indexing, poll } from "./watched.js";
 
 const now = Date.parse("2026-11-20T02:00:00Z");
@@ -16,12 +17,14 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
   const written: string[] = [];
   const output = { isTTY, columns: 60, rows: 10, write: (text: string) => written.push(text) };
   const tally = emptyWatchTally();
-  const view = openWatchView(tally, { output, env: { NO_COLOR: "1" }, format: "text", quiet: false, ...more });
+  const view = openView({ output, env: { NO_COLOR: "1" }, format: "text", quiet: false, ...more });
+  const news = new WatchNews();
   return {
     written,
     tally,
     view,
-    poll: (...rows: Parameters<typeof poll>[2][]) => view.polled(poll(tally, Date.now(), ...rows)),
+    stop: view.watch(renderWatch(tally)),
+    poll: (...rows: Parameters<typeof poll>[2][]) => view.tell(news.from(poll(tally, Date.now(), ...rows))),
   };
 }
 
@@ -43,7 +46,7 @@ function screenOf(written: readonly string[]): readonly string[] {
 }
 
 test("on a terminal a block is drawn over, what is said stands above it, and it is gone at the end", () => {
-  const { written, view, poll } = open(true);
+  const { written, view, stop, poll } = open(true);
   poll(indexing("one", 2), indexing("two", 4));
   expect(screenOf(written)).toEqual([
     "0 of 2 documents completed",
@@ -58,7 +61,7 @@ test("on a terminal a block is drawn over, what is said stands above it, and it 
     "1 of 2 documents completed · 10.0 s left",
     expect.stringMatching(/^one .*50 %.*10\.0 s left/),
   ]);
-  view.close();
+  stop();
   expect(screenOf(written)).toEqual(["warning: odd  [2J thing", ""]);
   const before = written.length;
   vi.advanceTimersByTime(60_000);
@@ -66,13 +69,13 @@ test("on a terminal a block is drawn over, what is said stands above it, and it 
 });
 
 test("elsewhere a line for another stage, and every ten seconds how far it is", () => {
-  const { written, view, poll } = open(false);
+  const { written, view, stop, poll } = open(false);
   poll(indexing("one", 2), { document_id: "two", indexing_status: "waiting" });
   poll(indexing("one", 3), { document_id: "two", indexing_status: "waiting" });
   poll(indexing("one", 4), { document_id: "two", indexing_status: "completed" });
   view.log("info", "said");
   vi.advanceTimersByTime(10_000);
-  view.close();
+  stop();
   expect(written).toEqual([
     "document one: indexing · 2 of 8 chunks, 25 %\n",
     "document two: waiting\n",
@@ -91,13 +94,13 @@ test("of many that come to another stage at once ten are named", () => {
 });
 
 test("JSON: a line for every reading that tells something new, and for what is said", () => {
-  const { written, view, poll } = open(true, { format: "json" });
+  const { written, view, stop, poll } = open(true, { format: "json" });
   poll(indexing("one", 2));
   poll(indexing("one", 2));
   poll(indexing("one", 4));
   view.log("warn", "odd \u009b2J thing");
   vi.advanceTimersByTime(10_000);
-  view.close();
+  stop();
   const lines = written.map((line) => JSON.parse(line));
   const time = "2026-11-20T02:00:00.000Z";
   const reading = { time, level: "info", message: "reading", dataset_id: "set", batch: "b", document_id: "one" };
@@ -112,9 +115,9 @@ test("JSON: a line for every reading that tells something new, and for what is s
 });
 
 test("quiet: nothing at all", () => {
-  const { written, view, poll } = open(true, { quiet: true });
+  const { written, view, stop, poll } = open(true, { quiet: true });
   poll(indexing("one", 2));
   view.log("warn", "said");
-  view.close();
+  stop();
   expect(written).toEqual([]);
 });

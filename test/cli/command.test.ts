@@ -1,0 +1,71 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { commands, runCommandLine } from "../../src/cli/cli.js";
+import { defineCommand } from "../../src/cli/command.js";
+import { commonOptions } from "../../src/cli/options.js";
+import { UsageError } from "../../src/errors.js";
+
+/** The whole of a command; a line in cli.ts adds it. */
+const greetCommand = defineCommand({
+  name: "greet <name> [more..]",
+  about: "greet people",
+  positionals: {
+    name: { type: "string", demandOption: true, describe: "whom to greet" },
+    more: { type: "string", array: true, describe: "further people" },
+  },
+  options: {
+    ...commonOptions,
+    "how-often": { type: "number", default: 1, describe: "times" },
+    tone: { choices: ["warm", "cool"], describe: "tone of the greeting" },
+  },
+  epilog: "Exit codes: 0 nobody else · 4 others were greeted, too",
+  async run({ name, more, howOften, tone, json }, world) {
+    expectTypeOf(name).toEqualTypeOf<string>();
+    expectTypeOf(more).toEqualTypeOf<string[] | undefined>();
+    expectTypeOf(howOften).toEqualTypeOf<number>();
+    expectTypeOf(tone).toEqualTypeOf<"warm" | "cool" | undefined>();
+    expectTypeOf(json).toEqualTypeOf<boolean>();
+    if (name === "nobody") throw new UsageError("Nobody is there:", []);
+    world.stdout.write(`${JSON.stringify({ name, more, howOften, tone, json })}\n`);
+    return more?.length ? 4 : 0;
+  },
+});
+
+async function run(...args: readonly string[]) {
+  let stdout = "";
+  const output = { write: (text: string) => (stdout += text) };
+  const world = { stdout: output, stderr: output, env: {}, signal: AbortSignal.any([]), committing: () => {} };
+  const code = await runCommandLine(args, world, { ...commands, greet: async () => greetCommand });
+  return { code, stdout };
+}
+
+test("a command gets its arguments as declared, and its result is the exit code", async () => {
+  const { code, stdout } = await run("greet", "Ada", "--how-often", "3", "--tone", "warm");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ name: "Ada", more: [], howOften: 3, tone: "warm", json: false });
+  expect(await run("greet", "Ada", "Grace", "--howOften=2", "--json")).toEqual({
+    code: 4,
+    stdout: '{"name":"Ada","more":["Grace"],"howOften":2,"json":true}\n',
+  });
+});
+
+test("help lists a command among the others, with its arguments, and runs nothing", async () => {
+  const all = await run("--help");
+  expect(all).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/kbdump greet <name> \[more\.\.\] +greet people\n/),
+  });
+  for (const name of Object.keys(commands)) expect(all.stdout).toContain(`  kbdump ${name} `);
+  const one = await run("greet", "Ada", "--help");
+  expect(one.code).toBe(0);
+  for (const text of ["kbdump greet <name> [more..]\n", "whom to greet", "--how-often", "4 others were greeted"])
+    expect(one.stdout).toContain(text);
+  expect(one.stdout).not.toContain("Ada");
+});
+
+test("a wrong argument and an error of the command reject", async () => {
+  await expect(run("greet")).rejects.toThrow(/Not enough non-option arguments: got 0, need at least 1/);
+  await expect(run("greet", "Ada", "--tone", "shrill")).rejects.toThrow(/Invalid values:[\s\S]*"shrill"/);
+  await expect(run("greet", "Ada", "--loud")).rejects.toThrow(/Unknown argument: loud/);
+  await expect(run("gret", "Ada")).rejects.toThrow(/Did you mean greet\?/);
+  await expect(run("greet", "nobody")).rejects.toThrow("Nobody is there:");
+});

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import type { FormatModules } from "../../../src/dump/formats/format.js";
+import { allKinds, columns, type Kind } from "../../../src/rows/columns.js";
+import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
+import { isMapping } from "../../../src/schema.js";
+import { expectCells } from "./cells.js";
+import { plainFolder } from "./folder.js";
+import { duckDbOptions } from "./formats.js";
+import { nastyTables, shortNumberTables } from "./nasty-rows.js";
+import { readColumns } from "./read-back.js";
+import { noRows, stageOf, type Tables } from "./stage.js";
+
+/** The tests that every format passes: what its writer writes, its own SQL and its own reader give back. */
+export function testFormat(name: string, load: () => FormatModules | Promise<FormatModules>): void {
+  const write = async (tables: Tables) => {
+    const base = await plainFolder();
+    const { openWriter } = await (await load()).write();
+    const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl" });
+    const files = await openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(staged);
+    return { base, folder: staged.folder, files };
+  };
+  const fileIn = (folder: string, kind: Kind) => ({ path: join(folder, `${kind}.${name}`), longestLine: 1_000_000 });
+  const kindsOf = (tables: Tables) => allKinds.filter((kind) => tables[kind] !== undefined);
+  const given = [
+    ["rows of every value", nastyTables],
+    ["the same without long numbers", shortNumberTables],
+    ["tables without rows", noRows],
+  ] as const;
+
+  it.each(given)(`${name}: SQL gives back %s`, async (_what, tables) => {
+    const { folder } = await write(tables);
+    const { selectRows } = await (await load()).sql();
+    for (const kind of kindsOf(tables)) {
+      const cells = await readColumns(kind, `(${selectRows(kind, fileIn(folder, kind), "VARCHAR")})`);
+      expectCells(kind, cells, tables[kind] ?? []);
+    }
+  });
+
+  it.each(given)(`${name}: the reader gives back %s`, async (_what, tables) => {
+    const { base, folder } = await write(tables);
+    const { readRows } = await (await load()).read();
+    for (const kind of kindsOf(tables)) {
+      const lines: string[] = [];
+      for await (const some of readRows(kind, fileIn(folder, kind), duckDbOptions(base))) lines.push(...some);
+      expectCells(
+        kind,
+        lines.map((line) => cellsOf(kind, line)),
+        tables[kind] ?? [],
+      );
+    }
+  });
+
+  it(`${name}: tells the manifest what the files are, which only their owner can read`, async () => {
+    const { folder, files } = await write(nastyTables);
+    expect(files.map(({ path }) => path)).toEqual(allKinds.map((kind) => `${kind}.${name}`));
+    expect((await readdir(folder)).sort()).toEqual(files.map(({ path }) => path).sort());
+    for (const { path, rows, ...facts } of files) {
+      const bytes = await readFile(join(folder, path));
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      expect({ ...facts, path }).toEqual({ path, bytes: bytes.length, sha256 });
+      expect(`${path}: ${rows}`).toBe(`${path}: ${nastyTables[kindIn(path)]?.length}`);
+      expect(((await stat(join(folder, path))).mode & 0o777).toString(8)).toBe("600");
+    }
+  });
+}
+
+const kindIn = (path: string): Kind => allKinds.find((kind) => path.startsWith(`${kind}.`)) ?? "chunks";
+
+/** The cells of a line of JSON, in the form of expectCells. */
+function cellsOf(kind: Kind, line: string): readonly unknown[] {
+  const row = parseJson(line);
+  if (!isMapping(row)) throw new Error(`${line} is no object`);
+  expect(Object.keys(row)).toEqual(columns[kind].map(({ name }) => name));
+  return columns[kind].map(({ name, type }) => {
+    const value = row[name];
+    if (value === null || typeof value === "string") return value;
+    if (type === "integer") return value instanceof ExactNumber ? value.text : String(value);
+    return { json: value };
+  });
+}

@@ -1,0 +1,7 @@
+import { readFile } from "node:fs/promises";
+import type { ReadRows } from "../format.js";
+
+export const readRows: ReadRows = async function* (_kind, { path }) {
+  const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
+  yield lines.map((line) => line.slice(1));
+};

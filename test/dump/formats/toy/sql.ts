@@ -1,0 +1,1 @@
+export { selectRows } from "../jsonl/sql.js";

@@ -1,0 +1,23 @@
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { joinedKinds, type StagedFile, type Writer } from "../format.js";
+
+/** A format of a test: JSONL with a blank before each line. */
+export function openWriter(): Writer {
+  return {
+    format: "toy",
+    finish: async (staged) => {
+      const files: StagedFile[] = [];
+      for (const [kind, jsonl] of joinedKinds(staged)) {
+        const path = `${kind}.toy`;
+        const lines = (await readFile(jsonl.path, "utf8")).split("\n").slice(0, -1);
+        const bytes = Buffer.from(lines.map((line) => ` ${line}\n`).join(""));
+        await writeFile(join(staged.folder, path), bytes, { mode: 0o600 });
+        const sha256 = createHash("sha256").update(bytes).digest("hex");
+        files.push({ path, rows: lines.length, bytes: bytes.length, sha256 });
+      }
+      return files;
+    },
+  };
+}
