@@ -11,3 +11,39 @@ export const pages = [
 
 /** All of them as one text. */
 export const documentation = pages.map((page) => readFileSync(page, "utf8")).join("\n");
+
+/** A fenced block of code on a page. */
+export interface Block {
+  readonly page: string;
+  /** The line of its fence, from 1. */
+  readonly line: number;
+  /** The first word behind the fence; empty where there is none. */
+  readonly language: string;
+  readonly text: string;
+}
+
+/** Every code block of a page, in order. */
+export function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(page, "utf8");
+  return [...text.matchAll(/^```(\S*).*\n([\s\S]*?)^```$/gm)].map(({ index, 1: language = "", 2: code = "" }) => ({
+    page,
+    line: text.slice(0, index).split("\n").length,
+    language,
+    text: code,
+  }));
+}
+
+/** Every code block of every page. */
+export const blocks = pages.flatMap(blocksOf);
+
+/** The place of a block, for messages. */
+export const placeOf = ({ page, line }: Block): string => `${page}:${line}`;
+
+/** The cells of every row of the tables below a heading of a page, up to the next heading. */
+export function tableBelow(page: string, heading: string): readonly (readonly string[])[] {
+  const lines = readFileSync(page, "utf8").split("\n");
+  const first = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, "") === heading) + 1;
+  const length = lines.slice(first).findIndex((line) => /^#+ /.test(line));
+  const section = lines.slice(first, length < 0 ? undefined : first + length);
+  return section.filter((line) => /^\| (?!---)/.test(line)).map((line) => line.slice(2, -2).split(" | "));
+}

@@ -50,7 +50,7 @@ async function startNights() {
     output: { formats: ["jsonl"], keep: { last: 2 } },
     notify: { url: `\${PING_URL}/${secret}` },
   });
-  /** A night by cron, with the line of docs/operation.md; gives what cron mails, which is what was printed. */
+  /** A night by cron, with the line of docs/scheduling.md; gives what cron mails, which is what was printed. */
   const night = async (key = server.key) => {
     const line = `"${process.execPath}" "${program}" run job.yaml --quiet > last.txt || { echo "exit $?"; cat last.txt; }`;
     const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key, PING_URL: receiver.url };

@@ -1,0 +1,63 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { loadJob } from "../../src/job/load-job.js";
+import { runJob } from "../../src/run/run-job.js";
+import { type RealisticServer, startRealisticServer } from "../servers/realistic-server.js";
+import { exampleKnowledge, ids, reindexManual } from "./knowledge.js";
+import { installPrograms } from "./programs.js";
+
+/** The address that the documentation uses; the test server stands in for it. */
+export const exampleUrl = "https://kb.example.com/v1";
+
+/** The job file that pages mean which show none of their own. */
+const usualJob = (url: string) => `service: { base_url: ${url} }
+datasets:
+  - { id: ${ids.dataset}, documents: all, batches: ["${ids.batch}"] }
+output: { formats: [jsonl, csv, parquet, duckdb], keep: { last: 14 } }
+`;
+
+/** A folder like that of a user, with the server behind it. */
+export interface ExamplePlaces {
+  readonly server: RealisticServer;
+  /** A copy of its own for a page. */
+  readonly open: () => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Makes the folder that the examples start in, once: a job with two runs in every format, a re-index between them; the job
+ * files of the package; what a checkout has. Each page gets a copy.
+ */
+export async function openExamplePlaces(): Promise<ExamplePlaces> {
+  const knowledge = exampleKnowledge();
+  const server = await startRealisticServer(knowledge.store);
+  const base = await mkdtemp(join(tmpdir(), "kbdump-docs-"));
+  const template = join(base, "template");
+  await mkdir(template);
+  const job = usualJob(server.url);
+  for (const name of ["nightly.yaml", "job.yaml"]) await writeFile(join(template, name), job);
+  for (const name of ["nightly.env", "api_key"]) await writeFile(join(template, name), "");
+  await cp("jobs", join(template, "jobs"), { recursive: true });
+  await mkdir(join(template, "textfile"));
+  const nightly = await loadJob({ file: join(template, "nightly.yaml") }, { out: join(template, "output") }, {});
+  const env = { KNOWLEDGE_API_KEY: server.key };
+  await runJob(nightly, { env });
+  reindexManual(knowledge);
+  await runJob(nightly, { env });
+  let opened = 0;
+  const open = async () => {
+    const folder = join(base, `place-${++opened}`);
+    await cp(template, folder, { recursive: true, verbatimSymlinks: true });
+    await installPrograms(folder);
+    await symlink(resolve("dist"), join(folder, "dist"));
+    await mkdir(join(folder, "node_modules"));
+    await symlink(resolve("."), join(folder, "node_modules", "kbdump"));
+    return folder;
+  };
+  const close = async () => {
+    await server.close();
+    await rm(base, { recursive: true, force: true });
+  };
+  return { server, open, close };
+}

@@ -1,0 +1,178 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { expect } from "vitest";
+import { parse } from "yaml";
+import { loadJob } from "../../src/job/load-job.js";
+import { endNotice, startNotice } from "../../src/notify/notice.js";
+import { type Block, blocksOf, placeOf } from "../documentation.js";
+import { outcomeOf } from "../notify/outcome-of.js";
+import { query } from "../run/read-dump.js";
+import { outputLike, shapeProblem } from "./likeness.js";
+import type { Printed, Shell } from "./shell.js";
+
+/** A page while its blocks are checked, one after the other. */
+export interface Page {
+  readonly folder: string;
+  readonly shell: Shell;
+  /** What the last shell block printed. */
+  printed: Printed | undefined;
+}
+
+type Check = (block: Block, page: Page) => Promise<void>;
+
+/** A check for each language. A block in another language fails, so that none goes unchecked. */
+export const checks: Readonly<Record<string, Check>> = {
+  sh: runShell,
+  text: checkText,
+  json: checkJson,
+  yaml: checkYaml,
+  sql: runSql,
+  ts: runTypeScript,
+  python: async () => {}, // has tests of its own, which may be skipped: python.test.ts
+  cron: runCron,
+  ini: (block) => expectPartOf(block, ["systemd/kbdump.service", "systemd/kbdump.timer"]),
+  dockerfile: (block) => expectPartOf(block, ["container/Dockerfile"]),
+};
+
+async function runShell(block: Block, page: Page): Promise<void> {
+  page.printed = await page.shell.run(block.text);
+  const { code, stderr } = page.printed;
+  expect(code, `${placeOf(block)} ended with ${code}:\n${stderr}`).toBe(0);
+}
+
+/** The output of the block before; the tree of a job's folder; the drawing of the folders of src; or what a plan prints. */
+async function checkText(block: Block, page: Page): Promise<void> {
+  if (block.text.startsWith("output/<job>/")) return checkTree(block, page);
+  if (page.printed) {
+    const { pattern, plain } = outputLike(block.text);
+    return expect(plain(page.printed.stdout), placeOf(block)).toMatch(pattern);
+  }
+  const known = block.page === "CONTRIBUTING.md" ? await readdir("src") : await wordsOfPlan(page);
+  expect(
+    wordsOf(block.text).filter((word) => !known.includes(word)),
+    placeOf(block),
+  ).toEqual([]);
+}
+
+const wordsOf = (text: string): readonly string[] => text.match(/[a-z_]{2,}/gi) ?? [];
+
+/** The sample data has something of everything to be uncertain of. */
+async function wordsOfPlan({ shell }: Page): Promise<readonly string[]> {
+  const { stdout } = await shell.run("kbdump plan jobs/demo.yaml\n");
+  return [...wordsOf(stdout), "nightly"];
+}
+
+/** Every file that the tree names is there, and the tree names every file that is there. */
+async function checkTree(block: Block, { folder }: Page): Promise<void> {
+  const job = join(folder, "output", "nightly");
+  const real = [...(await readdir(job)), ...(await readdir(join(job, "latest")))];
+  const named: readonly string[] =
+    block.text.replaceAll("<job>", "nightly").match(/[\w.]+\.\w+|latest|runs(?=\/)/g) ?? [];
+  expect(
+    named.filter((name) => !real.includes(name)),
+    placeOf(block),
+  ).toEqual([]);
+  const others = real.filter((name) => !named.includes(name) && !/\.(csv|parquet)$/.test(name));
+  expect(others, `${placeOf(block)} does not show these`).toEqual([".work"]);
+}
+
+/** The output of the block before, the last line of a log that it wrote, or the body of a notification. */
+async function checkJson(block: Block, { folder, printed }: Page): Promise<void> {
+  const logs = (await readdir(folder)).filter((name) => name.endsWith(".log"));
+  const texts = await Promise.all(logs.map((name) => readFile(join(folder, name), "utf8")));
+  const candidates = [
+    ...[printed?.stdout ?? "", ...texts].flatMap((text) => [text, text.trimEnd().split("\n").at(-1) ?? ""]),
+    startNotice("nightly", "", ""),
+    endNotice(outcomeOf(), ""),
+  ].flatMap(parsed);
+  const shown: unknown = JSON.parse(block.text);
+  const problems = candidates.map((real) => shapeProblem(shown, real));
+  expect(problems, `${placeOf(block)} is like nothing that is written`).toContain(undefined);
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return [];
+  }
+}
+
+const job = {
+  service: { base_url: "https://kb.example.com/v1" },
+  datasets: [{ id: "7f0c9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5f", documents: "all" }],
+};
+
+/** A part of a file in jobs/, an alert of Prometheus, a job file (its name on the first line), or a piece of one. */
+async function checkYaml(block: Block, page: Page): Promise<void> {
+  if ((await readFile("jobs/kubernetes/cronjob.yaml", "utf8")).includes(block.text)) return;
+  const value = parse(block.text);
+  if ("groups" in value) return checkAlert(value, page);
+  const [, name] = /^# ([\w-]+\.yaml)\n/.exec(block.text) ?? [];
+  const file = join(page.folder, name ?? "piece.yaml");
+  const whole = name === undefined ? JSON.stringify({ ...job, ...value }) : await page.shell.adapted(block.text);
+  await writeFile(file, whole);
+  await loadJob({ file }, {}, { NOTIFY_URL: "https://hc-ping.com/uuid" });
+}
+
+async function checkAlert(value: unknown, { folder }: Page): Promise<void> {
+  expect(value).toEqual({
+    groups: [{ name: "kbdump", rules: [{ alert: expect.any(String), expr: expect.any(String) }] }],
+  });
+  const metrics = await readFile(join(folder, "output", "nightly", "metrics.prom"), "utf8");
+  for (const name of JSON.stringify(value).match(/kbdump_\w+/g) ?? []) expect(metrics).toContain(`# TYPE ${name} `);
+}
+
+/** On the database of the demo if the page made one, else on the usual one; every query has something to say. */
+async function runSql(block: Block, { folder }: Page): Promise<void> {
+  const [demo = "", usual = ""] = ["demo", "nightly"].map((name) => join(folder, "output", name, `${name}.duckdb`));
+  const database = existsSync(demo) ? demo : usual;
+  const sql = block.text.replaceAll("'output/", `'${folder}/output/`);
+  const rows = await query(sql, /^ATTACH/.test(sql) ? undefined : database);
+  expect(rows.length, placeOf(block)).toBeGreaterThan(0);
+}
+
+/** Compiled with every strict check, all of a page at once, then run. */
+async function runTypeScript(block: Block, page: Page): Promise<void> {
+  if (!existsSync(join(page.folder, nameOf(block)))) await compile(block.page, page);
+  await runShell({ ...block, text: `node ${nameOf(block)}\n` }, page);
+}
+
+const nameOf = ({ line }: Block): string => `example-${line}.mjs`;
+
+async function compile(name: string, { folder, shell }: Page): Promise<void> {
+  const files: string[] = [];
+  for (const block of blocksOf(name).filter(({ language }) => language === "ts")) {
+    const file = join(folder, nameOf(block).replace("mjs", "mts"));
+    await writeFile(file, await shell.adapted(block.text));
+    files.push(file);
+  }
+  const strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--noUnusedLocals"];
+  const target = ["--module", "nodenext", "--target", "es2023", "--types", "node", "--skipLibCheck"];
+  const roots = ["--typeRoots", resolve("node_modules/@types"), "--ignoreConfig"];
+  const args = [...strict, ...target, ...roots, ...files];
+  const { stdout, stderr } = spawnSync(resolve("node_modules/.bin/tsc"), args, { encoding: "utf8" });
+  expect(stdout + stderr, name).toBe("");
+}
+
+/** The line is that of jobs/nightly.yaml, and prints nothing after a complete run. */
+async function runCron(block: Block, page: Page): Promise<void> {
+  const line = /^# {3}(0 2 \* \* \* .*)$/m.exec(await readFile("jobs/nightly.yaml", "utf8"))?.[1]?.replace("jobs/", "");
+  const lines = block.text.trimEnd().split("\n");
+  expect(
+    lines.filter((each) => !/^[A-Z]+=\S+$/.test(each)),
+    placeOf(block),
+  ).toEqual([line]);
+  const command = line?.replace(/^(\S+ ){5} *(?=\S)/, "").replace("/srv/kbdump", page.folder) ?? "";
+  expect(await page.shell.run(`${command}\n`), placeOf(block)).toEqual({ code: 0, stdout: "", stderr: "" });
+}
+
+async function expectPartOf(block: Block, files: readonly string[]): Promise<void> {
+  const texts = await Promise.all(files.map((file) => readFile(`jobs/${file}`, "utf8")));
+  expect(
+    texts.some((text) => text.includes(block.text)),
+    `${placeOf(block)} is in none of ${files}`,
+  ).toBe(true);
+}

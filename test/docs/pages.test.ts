@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { blocks, blocksOf, pages, placeOf } from "../documentation.js";
+import { type ExamplePlaces, openExamplePlaces } from "./example-place.js";
+import { ids } from "./knowledge.js";
+import { checks, type Page } from "./page.js";
+import { Shell } from "./shell.js";
+
+const history = "docs/history-and-sql.md";
+/** Pages that say themselves where the service is, and with which key. */
+const bare = ["README.md", "docs/installation.md", history];
+/** Documents of the demo job that take the most time; the twenty queries have something to say without them. */
+const large = ["38277434", "59c3b3b9", "d904c614"];
+/** This page has a test of its own, which takes all of its blocks. */
+const elsewhere = { page: "docs/reindex.md", file: "test/cli/recipe.test.ts", blocks: 2 };
+
+let places: ExamplePlaces;
+beforeAll(async () => {
+  places = await openExamplePlaces();
+});
+afterAll(() => places.close());
+
+test("every code block is in a language that is checked", () => {
+  expect(blocks.length).toBeGreaterThan(60);
+  for (const block of blocks) expect(Object.keys(checks), placeOf(block)).toContain(block.language);
+});
+
+test(`${elsewhere.page} is run by ${elsewhere.file}`, () => {
+  expect(readFileSync(elsewhere.file, "utf8")).toContain(elsewhere.page);
+  expect(blocksOf(elsewhere.page).map(({ language }) => language)).toEqual(Array(elsewhere.blocks).fill("sh"));
+});
+
+const checked = pages.filter((page) => page !== elsewhere.page && blocksOf(page).length > 0);
+
+const limits = { timeout: 240_000, concurrent: true };
+test.for(checked)("%s: every code block does what it shows", limits, async (name, { onTestFinished }) => {
+  const { server } = places;
+  const given = {
+    KNOWLEDGE_API_KEY: server.key,
+    KNOWLEDGE_BASE_URL: server.url,
+    KNOWLEDGE_DATASET_ID: ids.dataset,
+  };
+  const folder = await places.open();
+  const shell = new Shell(folder, server, bare.includes(name) ? {} : given);
+  onTestFinished(() => shell.close());
+  if (name === history) await shortenDemo(folder);
+  const page: Page = { folder, shell, printed: undefined };
+  for (const block of blocksOf(name)) await checks[block.language]?.(block, page);
+});
+
+async function shortenDemo(folder: string): Promise<void> {
+  const path = join(folder, "jobs", "demo.yaml");
+  const lines = (await readFile(path, "utf8")).split("\n");
+  const kept = lines.filter((line) => !large.some((id) => line.trim().startsWith(`- ${id}-`)));
+  expect(kept).toHaveLength(lines.length - large.length);
+  await writeFile(path, kept.join("\n"));
+}
