@@ -59,7 +59,8 @@ export type {
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { Quirk } from "./plan/quirk.js";
 export type { ReadTally } from "./read-tally.js";
-export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
+export type { Column, ColumnType } from "./rows/column.js";
+export { allKinds, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
 export type { DocumentRow } from "./rows/document-row.js";
 export type { RawRecord, Row } from "./rows/row.js";
 export { type RowOptions, rowFromRecord } from "./rows/row-from-record.js";

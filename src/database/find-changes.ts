@@ -69,16 +69,14 @@ function foundByMatch(kind: HistoryKind): string {
     FROM ${kind}_matched m WHERE m.before_id IS NULL`;
 }
 
-const long = new Set(["content", "answer", "sign_content"]);
-
 /** SQL: the rows of a side, 128 bits of SHA-256 in the place of what may be long, so that a join holds little of each. */
 function marked(kind: HistoryKind, side: "before" | "after"): string {
   const { ids, compared } = histories[kind];
   const values = compared
     .filter(({ name }) => !ids.includes(name))
-    .map(({ name, type }) => {
+    .map(({ name, type, long }) => {
       const text = type === "strings" ? `to_json("${name}")::VARCHAR` : `"${name}"::VARCHAR`;
-      const short = !long.has(name) && ["text", "integer", "boolean", "time"].includes(type);
+      const short = !long && ["text", "integer", "boolean", "time"].includes(type);
       return short ? `"${name}"` : `left(sha256(${text}), 32)::UUID AS "${name}"`;
     });
   const row = side === "before" ? ["row"] : [];

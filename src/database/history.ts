@@ -1,4 +1,5 @@
-import { type Column, columns } from "../rows/columns.js";
+import { type ChangeName, type Column, changeNames } from "../rows/column.js";
+import { columns, namesWith } from "../rows/columns.js";
 
 /** The kinds whose changes are kept. */
 export type HistoryKind = "chunks" | "child_chunks";
@@ -14,38 +15,24 @@ export interface History {
   /** What is compared from run to run. */
   readonly compared: readonly Column[];
   /** The name that a change goes by: the first one of which a column differs, else `other`. */
-  readonly changes: readonly (readonly [change: string, columns: readonly string[]])[];
+  readonly changes: readonly (readonly [change: ChangeName, columns: readonly string[]])[];
 }
 
-const ofDocument = new Set(["dataset_id", "document_id"]);
-const compared = (kind: HistoryKind) => columns[kind].filter(({ name }) => !ofDocument.has(name));
+/** The history of a kind, as the roles of its columns make it. */
+function historyOf(kind: HistoryKind, table: string): History {
+  const changed = (change: ChangeName) =>
+    columns[kind].filter((each) => each.change === change).map(({ name }) => name);
+  return {
+    table,
+    ids: namesWith(kind, "parent", "id"),
+    compared: columns[kind].filter(({ role }) => role !== "document"),
+    changes: changeNames.map((change) => [change, changed(change)] as const).filter(([, names]) => names.length > 0),
+  };
+}
 
 export const histories: Readonly<Record<HistoryKind, History>> = {
-  chunks: {
-    table: "chunk_changes",
-    ids: ["id"],
-    compared: compared("chunks"),
-    changes: [
-      ["changed", ["content", "answer"]],
-      ["enabled", ["enabled"]],
-      ["status", ["status"]],
-      ["keywords", ["keywords"]],
-      ["reindexed", ["id"]],
-      ["moved", ["position"]],
-      ["hit_count", ["hit_count"]],
-    ],
-  },
-  child_chunks: {
-    table: "child_chunk_changes",
-    ids: ["segment_id", "id"],
-    compared: compared("child_chunks"),
-    changes: [
-      ["changed", ["content"]],
-      ["type", ["type"]],
-      ["reindexed", ["segment_id", "id"]],
-      ["moved", ["position"]],
-    ],
-  },
+  chunks: historyOf("chunks", "chunk_changes"),
+  child_chunks: historyOf("child_chunks", "child_chunk_changes"),
 };
 
 /** SQL: the condition that two tables have the same row, going by its ids. */

@@ -1,7 +1,8 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
 import { sqlTypes } from "../duckdb/sql-types.js";
-import { type Column, columns, type Kind } from "../rows/columns.js";
+import type { Column } from "../rows/column.js";
+import { columns, type Kind } from "../rows/columns.js";
 import { type HistoryKind, histories } from "./history.js";
 
 interface TableColumn {
@@ -26,8 +27,8 @@ const column = (name: string, type: string, about: string): TableColumn => ({ na
 const readRun = column("run_id", "VARCHAR", "the run that saw the change");
 
 /** Texts stand in few rows of a table of changes, and DuckDB, which looks at some of the rows only, may leave them as they are. */
-const compressed = (each: TableColumn): TableColumn =>
-  ["content", "sign_content"].includes(each.name) ? { ...each, compression: "fsst" } : each;
+const compressed = (each: Column): TableColumn =>
+  each.long ? { ...sqlColumn(each), compression: "fsst" } : sqlColumn(each);
 
 /** A table of changes: the columns of the kind hold what was before. */
 const changes = (kind: HistoryKind, about: string): Table => ({
@@ -38,7 +39,7 @@ const changes = (kind: HistoryKind, about: string): Table => ({
     column("differs", "VARCHAR[]", "columns that were different afterwards; null for what was added or removed"),
     column("lineage", "BIGINT", "a number that the row keeps over all of its changes, also when it gets a new id"),
     ...histories[kind].ids.map((id) => column(`new_${id}`, "VARCHAR", `${id} after a re-index that replaced it`)),
-    ...columns[kind].map(sqlColumn).map(compressed),
+    ...columns[kind].map(compressed),
   ],
 });
 

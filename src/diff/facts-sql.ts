@@ -1,12 +1,20 @@
 import { unguardedSql } from "../dump/formats/csv/sql.js";
 import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
-import { columns } from "../rows/columns.js";
+import { type Column, changeNames } from "../rows/column.js";
+import { columns, namesWith } from "../rows/columns.js";
 
 /** The columns that are compared beside content and answer, in the order in which they are named. */
 export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = {
-  chunks: ["enabled", "status", "keywords", "error", "summary", "attachments", "extra"],
-  child_chunks: ["type", "extra"],
+  chunks: settingsOf("chunks"),
+  child_chunks: settingsOf("child_chunks"),
 };
+
+/** Those first that the history has a word for, in its order. */
+function settingsOf(kind: MatchedKind): readonly string[] {
+  const rank = ({ change }: Column) => (change ? changeNames.indexOf(change) : changeNames.length);
+  const settings = columns[kind].filter(({ role }) => role === "setting");
+  return settings.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name);
+}
 
 /** The characters of a content that are shown where the whole is not. */
 const beginning = 160;
@@ -17,7 +25,7 @@ const beginning = 160;
  */
 export function factsSql(kind: MatchedKind, source: string, unguarded: boolean): string {
   const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
-  const ids = kind === "chunks" ? ["id"] : ["segment_id", "id"];
+  const ids = namesWith(kind, "parent", "id");
   const hand =
     kind === "chunks"
       ? ["updated_by IS NOT NULL AS edited", "created_at"]
@@ -54,7 +62,7 @@ function withoutSignatures(text: string): string {
 
 /** Known fields of an unexpected type stand in `extra`; those that are not compared do not count there, either. */
 function ignoredMembers(kind: MatchedKind): string {
-  const compared = ["content", "answer", ...comparedFields[kind]];
+  const compared = namesWith(kind, "content", "setting");
   const ignored = columns[kind].filter(({ name }) => !compared.includes(name) || name === "extra");
   return `'${JSON.stringify(Object.fromEntries(ignored.map(({ name }) => [name, null])))}'`;
 }

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../rows/columns.js";
+import type { ColumnType } from "../rows/column.js";
 
 /** The type of a column in DuckDB. */
 export const sqlTypes: Readonly<Record<ColumnType, string>> = {

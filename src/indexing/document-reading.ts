@@ -1,3 +1,4 @@
+import { namesWith } from "../rows/columns.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
 
@@ -20,24 +21,12 @@ export function countsOf({ completed_segments: done, total_segments: total }: Ro
   return { done: Math.max(0, Math.min(done, total)), total };
 }
 
-/** What changes while a document is worked on; `extra` may hold anything, such as the time of the answer. */
-const moving = [
-  "indexing_status",
-  "processing_started_at",
-  "parsing_completed_at",
-  "cleaning_completed_at",
-  "splitting_completed_at",
-  "completed_at",
-  "paused_at",
-  "error",
-  "stopped_at",
-  "completed_segments",
-  "total_segments",
-];
-
-/** Whether a document has come further, or at least elsewhere, from one reading to the next. */
+/**
+ * Whether a document has come further, or at least elsewhere, from one reading to the next. `extra` does not count: it may hold
+ * anything, such as the time of the answer.
+ */
 export function hasMoved(before: Row, after: Row): boolean {
-  return moving.some((name) => jsonText(before[name]) !== jsonText(after[name]));
+  return namesWith("indexing_status", "progress").some((name) => jsonText(before[name]) !== jsonText(after[name]));
 }
 
 /** Whether a reading says anything else than the one before, apart from when it was. */

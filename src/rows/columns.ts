@@ -1,3 +1,5 @@
+import { type Column, type ColumnRole, own, sent } from "./column.js";
+
 /** The tables that every dump has; a file of every text format is named after each. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
 /** document_info is only in the dump of a run that asked the service which documents there are. */
@@ -12,76 +14,77 @@ export function isKind(name: string): name is Kind {
 /** Rows of every table of a dump. */
 export type Counts = Readonly<Record<(typeof kinds)[number], number>> & { readonly document_info?: number };
 
-/**
- * What a column holds. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
- * strings; list: an array of anything; object: JSON; any: a string as it is, else JSON.
- */
-export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
-
-export interface Column {
-  readonly name: string;
-  readonly type: ColumnType;
-  /** The field of the service's record; undefined where kbdump itself knows the value. */
-  readonly field: string | undefined;
-  readonly about: string;
-}
-
-const own = (name: string, type: ColumnType, about: string): Column => ({ name, type, field: undefined, about });
-const sent = (name: string, type: ColumnType, about: string, field = name): Column => ({ name, type, field, about });
-const extra = own("extra", "object", "every field that the service sent and no column names; null when there is none");
+const position = { role: "position", change: "moved" } as const;
+const content = { role: "content", change: "changed", long: true } as const;
+const setting = { role: "setting" } as const;
+const progress = { role: "progress" } as const;
+const extra = own(
+  "extra",
+  "object",
+  "every field that the service sent and no column names; null when there is none",
+  setting,
+);
+const dataset = own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" });
 
 /** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from this. */
 export const columns: Readonly<Record<Kind, readonly Column[]>> = {
   chunks: [
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    own("document_id", "text", "the document"),
-    sent("id", "text", "the chunk; changes when the document is indexed anew"),
-    sent("position", "integer", "place in the document, from 1; may collide and have gaps"),
-    sent("content", "text", "the text; in qa_model documents the question"),
-    sent("answer", "text", "the answer, in qa_model documents"),
+    dataset,
+    own("document_id", "text", "the document", { role: "document", sentToo: true }),
+    sent("id", "text", "the chunk; changes when the document is indexed anew", { role: "id", change: "reindexed" }),
+    sent("position", "integer", "place in the document, from 1; may collide and have gaps", position),
+    sent("content", "text", "the text; in qa_model documents the question", content),
+    sent("answer", "text", "the answer, in qa_model documents", content),
     sent("word_count", "integer", "length of the content in characters"),
     sent("tokens", "integer", "tokens of the content; 0 in economy datasets"),
-    sent("keywords", "strings", "keywords of the index"),
+    sent("keywords", "strings", "keywords of the index", { ...setting, change: "keywords" }),
     sent("index_node_id", "text", "the node in the vector store"),
     sent("index_node_hash", "text", "the service's hash of the indexed text; no identity, no integrity check"),
-    sent("hit_count", "integer", "times that the chunk was retrieved"),
-    sent("enabled", "boolean", "whether the chunk is retrieved"),
+    sent("hit_count", "integer", "times that the chunk was retrieved", { change: "hit_count" }),
+    sent("enabled", "boolean", "whether the chunk is retrieved", { ...setting, change: "enabled" }),
     sent("disabled_at", "time", "when it was disabled, UTC"),
     sent("disabled_by", "text", "who disabled it"),
-    sent("status", "text", "waiting, indexing, completed, error or re_segment; open"),
+    sent("status", "text", "waiting, indexing, completed, error or re_segment; open", { ...setting, change: "status" }),
     sent("created_by", "text", "who created it"),
     sent("created_at", "time", "when it was created, UTC"),
-    sent("updated_at", "time", "when it was last changed, UTC; edits of children, keywords and answer do not move it"),
+    sent("updated_at", "time", "when it was last changed, UTC; edits of children, keywords and answer do not move it", {
+      neverNull: true,
+    }),
     sent("updated_by", "text", "who last changed it; null for what the indexer made"),
     sent("indexing_at", "time", "when its indexing began, UTC"),
     sent("completed_at", "time", "when its indexing was done, UTC"),
-    sent("error", "any", "why its indexing failed"),
+    sent("error", "any", "why its indexing failed", setting),
     sent("stopped_at", "time", "when its indexing was stopped, UTC"),
     sent(
       "sign_content",
       "text",
       "the content with links to files; their signatures are removed unless keep_signatures",
+      { signed: true, long: true, neverNull: true },
     ),
-    sent("attachments", "list", "files of the chunk; signatures of their links are removed unless keep_signatures"),
-    sent("summary", "any", "the summary of the chunk"),
+    sent("attachments", "list", "files of the chunk; signatures of their links are removed unless keep_signatures", {
+      role: "setting",
+      signed: true,
+      neverNull: true,
+    }),
+    sent("summary", "any", "the summary of the chunk", setting),
     extra,
   ],
   child_chunks: [
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    own("document_id", "text", "the document"),
-    own("segment_id", "text", "the parent chunk: chunks.id"),
-    sent("id", "text", "the child chunk"),
-    sent("position", "integer", "place in the parent, from 1; may collide and have gaps"),
-    sent("content", "text", "the text"),
+    dataset,
+    own("document_id", "text", "the document", { role: "document" }),
+    own("segment_id", "text", "the parent chunk: chunks.id", { role: "parent", change: "reindexed", sentToo: true }),
+    sent("id", "text", "the child chunk", { role: "id", change: "reindexed" }),
+    sent("position", "integer", "place in the parent, from 1; may collide and have gaps", position),
+    sent("content", "text", "the text", content),
     sent("word_count", "integer", "length of the content in characters"),
-    sent("type", "text", "automatic, or customized: made or edited by hand; open"),
+    sent("type", "text", "automatic, or customized: made or edited by hand; open", { ...setting, change: "type" }),
     sent("created_at", "time", "when it was created, UTC"),
-    sent("updated_at", "time", "when it was last changed, UTC"),
+    sent("updated_at", "time", "when it was last changed, UTC", { neverNull: true }),
     extra,
   ],
   documents: [
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    own("document_id", "text", "the document"),
+    dataset,
+    own("document_id", "text", "the document", { role: "document" }),
     own("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
     own("status", "text", "complete, unstable (it moved while it was read) or failed"),
     own("total", "integer", "chunks that the service counts"),
@@ -91,36 +94,37 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
     own("error", "any", "why it is not complete"),
   ],
   indexing_status: [
-    own("captured_at", "time", "when the service was asked, UTC"),
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    own("batch", "text", "the batch that was asked for"),
-    sent("document_id", "text", "the document", "id"),
+    own("captured_at", "time", "when the service was asked, UTC", { role: "id" }),
+    dataset,
+    own("batch", "text", "the batch that was asked for", { role: "parent" }),
+    sent("document_id", "text", "the document", { field: "id" }),
     sent(
       "indexing_status",
       "text",
       "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open",
+      progress,
     ),
-    sent("processing_started_at", "time", "when processing began, UTC"),
-    sent("parsing_completed_at", "time", "when parsing was done, UTC"),
-    sent("cleaning_completed_at", "time", "when cleaning was done, UTC"),
-    sent("splitting_completed_at", "time", "when splitting was done, UTC"),
-    sent("completed_at", "time", "when indexing was done, UTC"),
-    sent("paused_at", "time", "when it was paused, UTC"),
-    sent("error", "any", "why it failed"),
-    sent("stopped_at", "time", "when it was stopped, UTC"),
-    sent("completed_segments", "integer", "chunks that are indexed"),
-    sent("total_segments", "integer", "chunks to index"),
+    sent("processing_started_at", "time", "when processing began, UTC", progress),
+    sent("parsing_completed_at", "time", "when parsing was done, UTC", progress),
+    sent("cleaning_completed_at", "time", "when cleaning was done, UTC", progress),
+    sent("splitting_completed_at", "time", "when splitting was done, UTC", progress),
+    sent("completed_at", "time", "when indexing was done, UTC", progress),
+    sent("paused_at", "time", "when it was paused, UTC", progress),
+    sent("error", "any", "why it failed", progress),
+    sent("stopped_at", "time", "when it was stopped, UTC", progress),
+    sent("completed_segments", "integer", "chunks that are indexed", progress),
+    sent("total_segments", "integer", "chunks to index", progress),
     extra,
   ],
   metadata_fields: [
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    own("position", "integer", "place in the service's answer, from 1"),
+    dataset,
+    own("position", "integer", "place in the service's answer, from 1", { role: "id" }),
     sent("name", "text", "the built-in field"),
     sent("type", "text", "its type: string or time; open"),
   ],
   document_info: [
-    own("dataset_id", "text", "the dataset (knowledge base)"),
-    sent("document_id", "text", "the document", "id"),
+    dataset,
+    sent("document_id", "text", "the document", { role: "document", field: "id" }),
     own("dataset_name", "text", "the name of the dataset; null where the job names the dataset by id"),
     sent("position", "integer", "place of the document in its dataset, from 1; may collide and have gaps"),
     sent("name", "text", "the name of the document"),
@@ -146,3 +150,8 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
     extra,
   ],
 };
+
+/** The names of the columns of a kind that have one of these roles, in their order. */
+export function namesWith(kind: Kind, ...roles: readonly ColumnRole[]): readonly string[] {
+  return columns[kind].filter(({ role }) => role && roles.includes(role)).map(({ name }) => name);
+}

@@ -1,4 +1,4 @@
-import type { ColumnType } from "./columns.js";
+import type { ColumnType } from "./column.js";
 import { ExactNumber } from "./exact-json.js";
 
 /** Says that a value is not of its column's type. */

@@ -1,18 +1,6 @@
 import { columns, type Kind } from "./columns.js";
 import type { RawRecord, Row } from "./row.js";
 
-/** Columns that kbdump knows by itself and the service sends, too. */
-const alsoSent: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
-  chunks: new Set(["document_id"]),
-  child_chunks: new Set(["segment_id"]),
-};
-
-/** Fields that no service sends as null: where the row has none, an older service did not send them. */
-const absentWhenNull: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
-  chunks: new Set(["updated_at", "sign_content", "attachments"]),
-  child_chunks: new Set(["updated_at"]),
-};
-
 /**
  * The record that a row was made of, as a service could send it: rowFromRecord makes the same row of it again. Times are
  * Unix seconds, what stands in `extra` is a field like any other, and the children that a chunk embedded are not there.
@@ -22,16 +10,16 @@ export function recordFromRow(kind: Kind, row: Row): RawRecord {
   const extra = isObject(row.extra) ? row.extra : {};
   const fields: [string, unknown][] = [];
   const placed = new Set<string>();
-  for (const { name, type, field } of columns[kind]) {
+  for (const { name, type, field, sentToo, neverNull } of columns[kind]) {
     if (field === undefined) {
-      if (alsoSent[kind]?.has(name) && !Object.hasOwn(extra, name)) fields.push([name, row[name]]);
+      if (sentToo && !Object.hasOwn(extra, name)) fields.push([name, row[name]]);
       continue;
     }
     const known = row[name] ?? null;
     const isInExtra = Object.hasOwn(extra, field) && (known === null || type === "time"); // the column has it to the millisecond
     const value = isInExtra ? extra[field] : sent(type, known);
     placed.add(field);
-    if (value !== null || !absentWhenNull[kind]?.has(field)) fields.push([field, value]);
+    if (value !== null || !neverNull) fields.push([field, value]);
   }
   // In the order of extra, which is the one in which rowFromRecord finds them.
   for (const entry of Object.entries(extra)) if (!placed.has(entry[0])) fields.push(entry);

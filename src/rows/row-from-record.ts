@@ -10,9 +10,6 @@ export interface RowOptions {
   readonly drift: (kind: Kind, field: string) => void;
 }
 
-/** Fields whose links to files are signed anew at every read. */
-const signed = new Set(["sign_content", "attachments"]);
-
 const fieldsOf = (kind: Kind) => new Set(columns[kind].map(({ field }) => field));
 const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
   chunks: fieldsOf("chunks"),
@@ -42,13 +39,13 @@ const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
   const row = { ...blankRows[kind] };
   const rest: [string, unknown][] = [];
-  for (const { name, type, field } of columns[kind]) {
+  for (const { name, type, field, signed } of columns[kind]) {
     if (field === undefined) {
       row[name] = known[name] ?? null;
       continue;
     }
     const asSent = record[field] ?? null;
-    const value = signed.has(field) && !options.keepSignatures ? withoutSignaturesIn(asSent) : asSent;
+    const value = signed && !options.keepSignatures ? withoutSignaturesIn(asSent) : asSent;
     const converted = convert(type, value);
     row[name] = converted === mistyped ? null : converted;
     if (converted === mistyped || (type === "time" && isFinerThanColumn(value))) {

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { columns, type Kind } from "../rows/columns.js";
+import { columns, type Kind, namesWith } from "../rows/columns.js";
 import type { Findings } from "./findings.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./readers/row-source.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
@@ -12,26 +12,6 @@ export interface Loaded {
   /** Rows, those that could not be read included. */
   readonly rows: number;
 }
-
-/** The columns that tell one row of a kind from another, beside dataset_id and document_id. */
-const identities: Readonly<Record<Kind, { readonly parent?: string; readonly id?: string }>> = {
-  chunks: { id: "id" },
-  child_chunks: { parent: "segment_id", id: "id" },
-  documents: {},
-  indexing_status: { parent: "batch", id: "captured_at" },
-  metadata_fields: { id: "position" },
-  document_info: {},
-};
-
-/** Columns without which a row cannot be told from another. */
-const required: Readonly<Record<Kind, readonly string[]>> = {
-  chunks: ["dataset_id", "document_id", "id"],
-  child_chunks: ["dataset_id", "document_id", "segment_id", "id"],
-  documents: ["dataset_id", "document_id"],
-  indexing_status: ["captured_at", "dataset_id", "batch"],
-  metadata_fields: ["dataset_id", "position"],
-  document_info: ["dataset_id", "document_id"],
-};
 
 /** What tells a row from the others of its kind, under the same names for every kind. */
 export const placeColumns = ["dataset_id", "document_id", "parent", "id"] as const;
@@ -102,12 +82,14 @@ export class RowStore {
 
 function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (read: ReadRow) => void {
   const names = columns[kind].map(({ name }) => name);
-  const { parent, id } = identities[kind];
+  const required = namesWith(kind, "document", "parent", "id"); // without one of them, a row cannot be told from another
+  const [parent] = namesWith(kind, "parent");
+  const [id] = namesWith(kind, "id");
   const places = ["dataset_id", "document_id", parent, id].map((name) => (name ? names.indexOf(name) : -1));
   return ({ row, text }) => {
     if (text === undefined) return;
     const hashes = [rowHash(kind, text), unguarded ? rowHash(kind, unguardedRow(text)) : null];
-    for (const name of required[kind]) if (text[names.indexOf(name)] == null) throw new RowError(`has no ${name}`);
+    for (const name of required) if (text[names.indexOf(name)] == null) throw new RowError(`has no ${name}`);
     appender.appendBigInt(BigInt(row));
     const ids = unguarded ? unguardedRow(text) : text;
     for (const value of [...places.map((place) => ids[place] ?? null), ...hashes]) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ColumnType } from "../../src/rows/columns.js";
+import type { ColumnType } from "../../src/rows/column.js";
 import { convert, isFinerThanColumn, isoTime, mistyped } from "../../src/rows/convert.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 

@@ -1,6 +1,7 @@
 import { isOwnError, openDuckDb } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/stream-texts.js";
-import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import type { ColumnType } from "../../rows/column.js";
+import { columns, type Kind } from "../../rows/columns.js";
 import { UnreadableError } from "../files/unreadable-error.js";
 import type { ReadRows, SelectRows } from "./format.js";
 

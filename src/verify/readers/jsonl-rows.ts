@@ -1,4 +1,5 @@
-import { type Column, columns, type Kind } from "../../rows/columns.js";
+import type { Column } from "../../rows/column.js";
+import { columns, type Kind } from "../../rows/columns.js";
 import { shortText } from "./long-text.js";
 import { readRecords } from "./read-records.js";
 import { readRows } from "./read-row.js";

@@ -1,4 +1,5 @@
-import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import type { ColumnType } from "../../rows/column.js";
+import { columns, type Kind } from "../../rows/columns.js";
 import { canonicalJson, canonicalText } from "./canonical-json.js";
 import { unguardedText } from "./long-text.js";
 

@@ -3,7 +3,8 @@ import { sqlText } from "../../duckdb/sql-text.js";
 import { sqlTypes } from "../../duckdb/sql-types.js";
 import { streamTexts } from "../../duckdb/stream-texts.js";
 import { StopError } from "../../errors.js";
-import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import type { ColumnType } from "../../rows/column.js";
+import { columns, type Kind } from "../../rows/columns.js";
 import { shortTextSql } from "./long-text.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
 

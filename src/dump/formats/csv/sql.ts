@@ -1,5 +1,6 @@
 import { sqlFile } from "../../../duckdb/sql-text.js";
-import { type ColumnType, columns } from "../../../rows/columns.js";
+import type { ColumnType } from "../../../rows/column.js";
+import { columns } from "../../../rows/columns.js";
 import type { SelectRows } from "../format.js";
 
 export const hasQuotedLines = true;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { type ColumnType, columns } from "../../../rows/columns.js";
+import type { ColumnType } from "../../../rows/column.js";
+import { columns } from "../../../rows/columns.js";
 import { ExactNumber, jsonText } from "../../../rows/exact-json.js";
 import { joinParts } from "../../files/join-parts.js";
 import { joinedKinds, type StagedFile, type TextFormat, type Writer, type WriterOptions } from "../format.js";

@@ -1,6 +1,7 @@
 import { sqlFile } from "../../../duckdb/sql-text.js";
 import { sqlTypes } from "../../../duckdb/sql-types.js";
-import { type ColumnType, columns, type Kind } from "../../../rows/columns.js";
+import type { ColumnType } from "../../../rows/column.js";
+import { columns, type Kind } from "../../../rows/columns.js";
 import type { RowFile, SelectRows } from "../format.js";
 import { markedFractions, unmarkedFractions } from "./fractions.js";
 
