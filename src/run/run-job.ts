@@ -53,6 +53,7 @@ async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, 
   });
 }
 
+/** The course of a run that holds its job. */
 async function readWithin(
   workspace: Workspace,
   job: Job,
@@ -60,30 +61,25 @@ async function readWithin(
   client: Client,
   baseUrl: string,
 ): Promise<RunResult> {
+  const { tally, log, now, retryFailed, onCommit } = setting;
   const signal = AbortSignal.any([setting.signal, workspace.lost]);
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
-  const { log } = setting;
-  const { previous, losses: known } = await prepared(workspace, job, log, signal);
-  let damage: readonly string[] | undefined;
-  const onDamage = (losses: readonly string[]) => {
-    damage = losses;
-  };
+  const { previous, losses } = await prepared(workspace, job, log, signal);
   const waiting = await waitingFiles(workspace);
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
-  const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal, onDamage });
+  const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
+  const { formats, newDatabase } = outputs;
 
-  const manifest = await withRequestSum(workspace.work, setting.tally.requests, async (requests) => {
-    const reading = await readEverything(client, { ...setting, ...outputs, job, workspace });
+  const { manifest, damage } = await withRequestSum(workspace.work, tally.requests, async (requests) => {
+    const reading = await readEverything(client, { job, workspace, formats, tally, now, log, retryFailed });
     requireDocument(reading);
     const duckDb = databaseOptions(job, workspace, signal);
-    return stageRun(reading, { ...setting, ...outputs, duckDb, job, baseUrl, workspace, signal, requests });
+    return stageRun(reading, { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal });
   });
   signal.throwIfAborted();
-  const { newDatabase } = outputs;
-  const { onCommit } = setting;
   const isDamaged = damage !== undefined;
   const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
-  const problems = [...known, ...(damage ?? []), ...published.problems];
+  const problems = [...losses, ...(damage ?? []), ...published.problems];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, setting);
   return { ...published, manifest, status, problems, pruned };

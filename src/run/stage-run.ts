@@ -5,17 +5,17 @@ import type { RunRow } from "../database/run-rows.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { flush } from "../dump/files/flush.js";
 import type { PartFile } from "../dump/files/join-parts.js";
-import type { StagedFile, StagedRows, TextFormat, Writer } from "../dump/formats/format.js";
+import type { StagedFile, StagedRows } from "../dump/formats/format.js";
 import { joinJsonl } from "../dump/formats/jsonl/write.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import { tool } from "../tool.js";
-import type { DatabaseWriter } from "./database/database-writer.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
 import { requestCounts, resolvedOptions } from "./manifest.js";
+import type { Outputs } from "./open-outputs.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./setting/run-tally.js";
 import { DocumentParts } from "./work/document-parts.js";
@@ -26,15 +26,20 @@ export interface StageOptions {
   readonly job: Job;
   readonly baseUrl: string;
   readonly workspace: Workspace;
-  readonly formats: readonly TextFormat[];
-  readonly writers: readonly Writer[];
-  readonly writeDatabase: DatabaseWriter | undefined;
+  readonly outputs: Outputs;
   readonly tally: RunTally;
   /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
   /** The requests of the run so far. */
   readonly requests: () => RequestSum;
   readonly signal: AbortSignal;
+}
+
+/** A run whose files are made, and not published. */
+export interface StagedRun {
+  readonly manifest: Manifest;
+  /** Sentences on what is lost with a database that turned out to be damaged; undefined if it is sound. */
+  readonly damage: readonly string[] | undefined;
 }
 
 /** The name of the parts that belong to no document. */
@@ -46,7 +51,7 @@ const rowsAtOnce = 1_000;
  * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see.
  * If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it.
  */
-export async function stageRun(reading: Reading, options: StageOptions): Promise<Manifest> {
+export async function stageRun(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
   const discovered = await compareDiscovery(reading.discovery, earlierListings(runs, runId));
   for (let kept = reading; ; ) {
@@ -67,8 +72,9 @@ async function stageFiles(
   reading: Reading,
   discovered: Discovered | undefined,
   options: StageOptions,
-): Promise<Manifest> {
-  const { workspace, writers, writeDatabase, tally, signal } = options;
+): Promise<StagedRun> {
+  const { workspace, outputs, tally, signal } = options;
+  const { writers, writeDatabase } = outputs;
   const parts = [...reading.documents.flatMap(({ files }) => files), ...(await writeRunParts(reading, options))];
   tally.step = "joining the parts";
   const staged = await joinParts(reading, parts, options);
@@ -78,23 +84,24 @@ async function stageFiles(
     tally.step = `writing ${writer.format}`;
     files.push(...(await writer.finish(staged)));
   }
+  let damage: StagedRun["damage"];
   if (writeDatabase) {
     signal.throwIfAborted();
     tally.step = "writing duckdb";
     const withoutChildren = options.job.childChunks === "none";
     const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
-    await writeDatabase({ ...staged, ...facts });
+    damage = await writeDatabase({ ...staged, ...facts });
   }
   const manifest = manifestOf(reading, files, discovered, options);
   const path = join(workspace.stage, "manifest.json");
   await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
   await flush(path);
   await flush(workspace.stage);
-  return manifest;
+  return { manifest, damage };
 }
 
-async function writeRunParts(reading: Reading, { workspace, formats }: StageOptions): Promise<readonly PartFile[]> {
-  const parts = new DocumentParts(workspace.parts, runParts, formats);
+async function writeRunParts(reading: Reading, { workspace, outputs }: StageOptions): Promise<readonly PartFile[]> {
+  const parts = new DocumentParts(workspace.parts, runParts, outputs.formats);
   const add = async (kind: Kind, rows: readonly Row[]) => {
     for (let first = 0; first < rows.length; first += rowsAtOnce) {
       parts.add(kind, rows.slice(first, first + rowsAtOnce));

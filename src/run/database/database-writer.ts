@@ -18,19 +18,20 @@ export interface DatabaseWriterOptions {
   readonly waiting: readonly RowFile[];
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called if the published database turns out to be damaged; the sentences say which data is lost with it. */
-  readonly onDamage: (losses: readonly string[]) => void;
 }
 
-/** Builds the database of a job from what a run read. */
-export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<void>;
+/**
+ * Builds the database of a job from what a run read. If the published database turned out to be damaged, it gives sentences on
+ * what is lost with it; else undefined.
+ */
+export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<readonly string[] | undefined>;
 
 /**
  * Gives the writer of a job's database. The look at it before the crawl does not read every block. If a block turns out to be
  * damaged now, the writer builds a new database from the run folders and adds this run to it.
  */
 export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWriter {
-  const { job, workspace, previous, waiting, log, signal, onDamage } = options;
+  const { job, workspace, previous, waiting, log, signal } = options;
   const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(workspace.scratch, "spill") };
   const target = join(workspace.scratch, newDatabase);
   let renewed: PreparedDatabase | undefined;
@@ -44,8 +45,8 @@ export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWrit
       const isBroken = isCorruption(error) && base !== undefined && !(await isReadable(base, duckDb));
       if (!isBroken) throw error;
       renewed = await prepareWithout(base, workspace, job, duckDb, log);
-      onDamage(renewed.losses);
       await buildUpon(renewed.previous);
     }
+    return renewed?.losses;
   };
 }

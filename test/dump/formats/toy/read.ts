@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { ReadRows } from "../../../../src/dump/formats/format.js";
+import type { ReadRows } from "../format.js";
 
 export const readRows: ReadRows = async function* (_kind, { path }) {
   const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);

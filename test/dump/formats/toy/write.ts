@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { joinedKinds, type StagedFile, type Writer } from "../../../../src/dump/formats/format.js";
+import { joinedKinds, type StagedFile, type Writer } from "../format.js";
 
 /** A format of a test: JSONL with a blank before each line. */
 export function openWriter(): Writer {
