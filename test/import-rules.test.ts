@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { tableBelow } from "./documentation.js";
+import { drawImports } from "./import-drawing.js";
 import { common, importGraph, libraries } from "./import-graph.js";
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
@@ -97,4 +99,36 @@ test("files of src stay below 200 lines, and folders at some 25 files", () => {
   const sizes = new Map<string, number>();
   for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
   expect([...sizes].filter(([, size]) => size > 28)).toEqual([]);
+});
+
+test("docs/architecture.md draws the graph", () => {
+  const page = readFileSync("docs/architecture.md", "utf8");
+  expect(/```mermaid\n([\s\S]*?)\n```/.exec(page)?.[1]).toBe(drawImports());
+});
+
+test("docs/architecture.md answers where to change what, each with one place that is there", () => {
+  const rows = tableBelow("docs/architecture.md", "Where would I change …?").slice(1);
+  expect(rows.length).toBeGreaterThanOrEqual(20);
+  for (const [question, answer = ""] of rows) {
+    const places = [...answer.matchAll(/`(src\/[\w./-]+)`/g)].map(([, place = ""]) => place);
+    expect([question, places.length, existsSync(places[0] ?? "")]).toEqual([question, 1, true]);
+  }
+});
+
+test("a manifest is parsed in one place, and a dump is opened in one; verify reads on its own", () => {
+  const users = (pattern: RegExp) => files.filter((file) => pattern.test(readFileSync(join("src", file), "utf8")));
+  expect(users(/\bcheck\(manifestSchema\b/)).toEqual(["dump/manifest/read-manifest.ts"]);
+  expect(users(/"manifest\.json"/)).toEqual(["dump/manifest/manifest.ts"]);
+  expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
+    "diff/read-run.ts",
+    "dump/open-dump.ts",
+    "run/database/load-runs.ts",
+    "serve/serve-dump.ts",
+  ]);
+  expect(users(/\bread(Json|Csv|Parquet)?_?(csv|parquet|json|ndjson_objects)\(/).sort()).toEqual([
+    "dump/formats/csv/sql.ts",
+    "dump/formats/jsonl/sql.ts",
+    "dump/formats/parquet/sql.ts",
+    "verify/readers/sql-rows.ts",
+  ]);
 });

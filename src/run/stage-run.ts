@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-
 import type { RunRow } from "../database/run-rows.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { flush } from "../dump/files/flush.js";
@@ -8,6 +7,7 @@ import type { PartFile } from "../dump/files/join-parts.js";
 import type { StagedFile, StagedRows } from "../dump/formats/format.js";
 import { joinJsonl } from "../dump/formats/jsonl/write.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
+import { manifestName } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
 import type { Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
@@ -93,7 +93,7 @@ async function stageFiles(
     damage = await writeDatabase({ ...staged, ...facts });
   }
   const manifest = manifestOf(reading, files, discovered, options);
-  const path = join(workspace.stage, "manifest.json");
+  const path = join(workspace.stage, manifestName);
   await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
   await flush(path);
   await flush(workspace.stage);

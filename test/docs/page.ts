@@ -33,6 +33,7 @@ export const checks: Readonly<Record<string, Check>> = {
   python: async () => {}, // has tests of its own, which may be skipped: python.test.ts
   cron: runCron,
   ini: (block) => expectPartOf(block, ["systemd/kbdump.service", "systemd/kbdump.timer"]),
+  mermaid: async () => {}, // drawn from the graph of imports: import-rules.test.ts
   dockerfile: (block) => expectPartOf(block, ["container/Dockerfile"]),
 };
 

@@ -1,6 +1,7 @@
 import { link, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isThere } from "../../dump/files/is-there.js";
+import { manifestName } from "../../dump/manifest/manifest.js";
 import { mendLatest } from "../../dump/publish/latest.js";
 import { isRunId } from "../../dump/run-id.js";
 import { UsageError } from "../../errors.js";
@@ -40,7 +41,7 @@ export async function mendPending(hold: Hold, job: Job, log: Log): Promise<void>
 async function keepPending(hold: Hold): Promise<void> {
   for (const runId of (await readdir(hold.own)).filter(isRunId).sort()) {
     const built = join(hold.own, runId, "scratch", newDatabase);
-    const isPublished = await isThere(join(hold.runs, runId, "manifest.json"));
+    const isPublished = await isThere(join(hold.runs, runId, manifestName));
     if (!isPublished || !(await isThere(built))) continue;
     await rm(join(hold.own, pendingDatabase), { force: true });
     await link(built, join(hold.own, pendingDatabase));

@@ -2,6 +2,7 @@ import { constants, type Dirent } from "node:fs";
 import { copyFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent, isThere } from "../../dump/files/is-there.js";
+import { manifestName, manifestName } from "../../dump/manifest/manifest.js";
 import { makeOwnFolder } from "./job-folders.js";
 
 /** The entries of a folder; none if it does not exist. */
@@ -16,7 +17,7 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");
   // In this order: the rename that publishes the stage may happen between the two looks.
-  const isStaged = (await isThere(join(stage, "manifest.json"))) || !(await isThere(stage));
+  const isStaged = (await isThere(join(stage, manifestName))) || !(await isThere(stage));
   const scratch = join(work, "scratch");
   return (path) => {
     if (path.startsWith(scratch)) return isStaged && (path === scratch || path.endsWith(".duckdb"));
