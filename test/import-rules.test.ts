@@ -42,8 +42,6 @@ const libraries: Readonly<Record<string, RegExp>> = {
   "csv-stringify": /^sinks\/csv\.ts$/,
   "@duckdb/node-api": /^database\//,
   yargs: /^cli\//,
-  hono: /^demo\//,
-  "@hono/node-server": /^demo\//,
 };
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));

@@ -1,12 +1,6 @@
-import type { Context, Env, Hono } from "hono";
-import { invalidParam, methodNotAllowed } from "../refusal.js";
+import { invalidParam } from "../refusal.js";
+import { jsonReply, type Route, routePath } from "../routes.js";
 import type { DemoKnowledge } from "./demo-knowledge.js";
-
-export interface ReindexRouteOptions {
-  readonly knowledge: Pick<DemoKnowledge, "reindex">;
-  /** Throws a 401 unless the header carries the key. */
-  readonly checkKey: (authorization: string | undefined) => void;
-}
 
 /** How long a re-indexing takes where nobody says so, and at the most, in seconds. */
 const usual = 5;
@@ -17,18 +11,20 @@ const longest = 86_400;
  * that the service stands in for, and lies outside of its base URL. The answer is 202 with what was begun, as JSON; or the
  * batch alone, where plain text is asked for.
  */
-export function addReindexRoute<E extends Env>(app: Hono<E>, { knowledge, checkKey }: ReindexRouteOptions): void {
-  app.all("/demo/reindex/:document", (c) => {
-    if (c.req.method !== "POST") throw methodNotAllowed("POST");
-    checkKey(c.req.header("authorization"));
-    const begun = knowledge.reindex(c.req.param("document").toLowerCase(), secondsFrom(c));
-    if (c.req.header("accept")?.startsWith("text/plain")) return c.text(`${begun.batch}\n`, 202);
-    return c.json(begun, 202);
-  });
+export function reindexRoute({ reindex }: Pick<DemoKnowledge, "reindex">): Route {
+  return {
+    method: "POST",
+    path: routePath("/demo/reindex/:document"),
+    reply: ({ id, query, accept }) => {
+      const begun = reindex(id("document").toLowerCase(), secondsFrom(query));
+      if (!accept?.startsWith("text/plain")) return jsonReply(202, begun);
+      return { status: 202, type: "text/plain; charset=UTF-8", text: `${begun.batch}\n` };
+    },
+  };
 }
 
-function secondsFrom(c: Context): number {
-  const text = c.req.query("seconds") ?? String(usual);
+function secondsFrom(query: URLSearchParams): number {
+  const text = query.get("seconds") ?? String(usual);
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= longest) return Number(text);
   throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
 }
