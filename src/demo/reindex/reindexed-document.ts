@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { ChildChunk, Chunk } from "../knowledge.js";
-import { characters } from "../sample/characters.js";
+import { sumOf } from "../sample/build-document.js";
+import { characters } from "../sample/prose/compose.js";
 import { stableId } from "../sample/stable-id.js";
-import { sumOf } from "../sample/sum-of.js";
 import type { StoredChunk, StoredDocument } from "../stored-dataset.js";
 
 /** Which re-indexing of a document this is, from 1, and when it began in Unix seconds. */
@@ -86,7 +86,7 @@ function tokensOf({ tokens }: Chunk, content: string): { readonly tokens?: numbe
 
 /** A text of one sentence loses its second half. */
 function withoutLastSentence(text: string): string {
-  const earlier = /^(.*[.!?。！？।؟])\s*[^.!?。！？।؟]+[.!?。！？।؟]\s*$/su.exec(text)?.[1];
+  const earlier = /^(.*[.!?。！？؟])\s*[^.!?。！？؟]+[.!?。！？؟]\s*$/su.exec(text)?.[1];
   return earlier ?? text.slice(0, Math.ceil(text.length / 2)).toWellFormed();
 }
 
