@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { randomKey } from "./api-key.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import { reindexRoute } from "./reindex/reindex-route.js";
+import { reindexRoute } from "./reindex.js";
 import { createRoutes, type Route } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 import { signChunk } from "./sign-links.js";

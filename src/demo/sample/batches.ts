@@ -1,5 +1,5 @@
+import type { Batch, StoredDocument } from "../index-knowledge.js";
 import type { StatusEntry } from "../knowledge.js";
-import type { Batch, StoredDocument } from "../stored-dataset.js";
 
 /** A batch that nothing works on any more: its entries follow from the documents and never change. */
 export function restingBatch(id: string, documents: readonly StoredDocument[]): Batch {

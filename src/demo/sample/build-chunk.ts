@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
+import type { StoredChunk } from "../index-knowledge.js";
 import type { ChildChunk, Chunk } from "../knowledge.js";
-import type { StoredChunk } from "../stored-dataset.js";
 import type { DocumentOutline } from "./outline.js";
 import { characters, keywords, paragraph, question, sentences } from "./prose/compose.js";
 import { english } from "./prose/english.js";

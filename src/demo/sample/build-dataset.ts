@@ -1,5 +1,5 @@
+import type { Batch, StoredDataset, StoredDocument } from "../index-knowledge.js";
 import type { Dataset } from "../knowledge.js";
-import type { Batch, StoredDataset, StoredDocument } from "../stored-dataset.js";
 import { batchUnderWay, restingBatch } from "./batches.js";
 import { buildDocument, sumOf } from "./build-document.js";
 import { type BatchOutline, type DatasetOutline, datasetId } from "./outline.js";

@@ -1,5 +1,5 @@
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
 import type { Document } from "../knowledge.js";
-import type { StoredChunk, StoredDocument } from "../stored-dataset.js";
 import { buildChunk } from "./build-chunk.js";
 import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
 import { randomFrom } from "./random.js";
