@@ -4,7 +4,7 @@ import { invalidParam, Refusal } from "./refusal.js";
 const largestLimit = 100;
 const defaultLimit = 20;
 
-/** What a list was asked for. Throws a 400 for a page or limit that is no whole number from 1; a limit above 100 is 100. */
+/** The page, limit and keyword of a request. Throws a 400 for a page or limit that is no whole number from 1; a limit above 100 is 100. */
 export function listQueryFrom(query: URLSearchParams): ListQuery {
   return {
     page: wholeNumber("page", query.get("page"), 1),

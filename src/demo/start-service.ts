@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The key that every request must carry; a random one by default. */
   readonly key?: string;
-  /** What is served; the sample data by default. */
+  /** The data to serve; the sample data by default. */
   readonly knowledge?: Knowledge;
   readonly clock?: () => Date;
   /** Whether links to files are signed anew at every read, as the service does; true by default. */

@@ -1,4 +1,4 @@
-/** What the sample data is described with; product-knowledge.ts and company-handbook.ts are its tables of contents. */
+/** The types that describe the sample data; product-knowledge.ts and company-handbook.ts are its tables of contents. */
 
 import type { Peculiarity } from "./peculiarities.js";
 import type { Language, Topic } from "./prose/language.js";
