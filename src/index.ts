@@ -47,14 +47,15 @@ export type {
   ByMode,
   Certainty,
   JobPlan,
+  Latency,
   PlanCounts,
   PlanDisk,
   PlannedDocument,
   PlanReceived,
   PlanTime,
+  Quirk,
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
-export type { Quirk } from "./plan/quirk.js";
 export { allKinds, type Column, type ColumnType, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
 export type { DocumentRow } from "./rows/document-row.js";
 export { type Row, type RowOptions, rowFromRecord } from "./rows/row-from-record.js";
