@@ -50,14 +50,15 @@ export type {
   ByMode,
   Certainty,
   JobPlan,
+  Latency,
   PlanCounts,
   PlanDisk,
   PlannedDocument,
   PlanReceived,
   PlanTime,
+  Quirk,
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
-export type { Quirk } from "./plan/quirk.js";
 export type { ReadTally } from "./read-tally.js";
 export type { Column, ColumnType } from "./rows/column.js";
 export { allKinds, type Counts, columns, type Kind, kinds } from "./rows/columns.js";

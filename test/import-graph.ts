@@ -10,7 +10,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "dump/formats": ["rows", "duckdb", "dump/files"],
   "dump/manifest": ["rows", "dump/files", "dump/formats"],
   dump: ["rows", "duckdb", "dump/files", "dump/formats", "dump/manifest"],
-  match: [],
+  match: ["rows"],
   diff: ["rows", "duckdb", "dump/formats", "dump/manifest", "dump", "match"],
   client: ["rows"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
@@ -80,8 +80,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   plan: [
     "rows",
-    "dump/files",
-    "dump/formats",
+    "dump/manifest",
     "client",
     "job",
     "run/work",
@@ -133,7 +132,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,
-  hono: /^demo\//,
-  "@hono/node-server": /^demo\//,
   valibot: /./, // foreign data is checked where it comes in
 };

@@ -10,6 +10,8 @@ export interface ListPage {
   readonly total: number;
   /** Of the document, on pages of chunks; null where the service does not say. */
   readonly docForm: string | null;
+  /** As the service says it, whatever that is: no reading of a list goes by it. */
+  readonly hasMore?: unknown;
 }
 
 /** A page of datasets, documents, chunks or child chunks; RetryError, naming the URL, when `data`, `total` or an `id` is missing. */
@@ -24,6 +26,7 @@ export function checkPage(value: unknown, url: string): ListPage {
     rows: rows.map((row, index) => checkListed(row, index, url)),
     total,
     docForm: typeof docForm === "string" ? docForm : null,
+    hasMore: body.has_more,
   };
 }
 

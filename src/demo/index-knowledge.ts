@@ -1,34 +1,84 @@
 import { shownStatus, statusFilter } from "./display-status.js";
-import type { ChildChunk, Chunk, Dataset, Document, Knowledge, ListQuery, Slice, StatusQuery } from "./knowledge.js";
-import { metadataFields } from "./metadata-fields.js";
+import type {
+  ChildChunk,
+  Chunk,
+  Dataset,
+  Document,
+  Knowledge,
+  ListQuery,
+  MetadataField,
+  Slice,
+  StatusEntry,
+  StatusQuery,
+} from "./knowledge.js";
 import { notFound } from "./refusal.js";
-import type { Batch, StoredDataset, StoredDocument } from "./stored-dataset.js";
+
+/** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
+export interface StoredDataset {
+  readonly row: Dataset;
+  readonly documents: readonly StoredDocument[];
+  readonly batches: readonly Batch[];
+}
+
+export interface StoredDocument {
+  readonly row: Document;
+  readonly chunks: readonly StoredChunk[];
+}
+
+/** `children` is what the child list answers; what the chunk embeds is `row.child_chunks`, and the two may differ. */
+export interface StoredChunk {
+  readonly row: Chunk;
+  readonly children: readonly ChildChunk[];
+}
+
+/** The documents that were created in one go. `entries` is called at every read, so that a batch can move. */
+export interface Batch {
+  readonly id: string;
+  entries(): readonly StatusEntry[];
+}
+
+/** The built-in metadata fields, the same for every dataset. */
+const metadataFields: readonly MetadataField[] = [
+  { name: "document_name", type: "string" },
+  { name: "uploader", type: "string" },
+  { name: "upload_date", type: "time" },
+  { name: "last_update_date", type: "time" },
+  { name: "source", type: "string" },
+];
 
 interface IndexedDataset {
   readonly row: Dataset;
-  readonly documents: ReadonlyMap<string, IndexedDocument>;
-  readonly newestFirst: readonly Document[];
+  readonly documents: ReadonlyMap<string, StoredDocument>;
+  readonly newestFirst: readonly StoredDocument[];
   readonly batches: ReadonlyMap<string, Batch>;
 }
 
 interface IndexedDocument {
   readonly row: Document;
-  readonly doc_form: string;
   readonly chunks: readonly Chunk[];
   readonly children: ReadonlyMap<string, readonly ChildChunk[]>;
 }
 
 /**
- * A knowledge in memory over the datasets given. Everything is sorted and indexed by id once, here, so that no request
- * searches; only a keyword or a status filter looks at the rows of one list. Ids must be lower-case.
+ * A knowledge in memory over the datasets given. Everything is sorted and indexed by id once, so that no request searches;
+ * only a keyword or a status filter looks at the rows of one list. Ids must be lower-case. `now` gives what a document is at
+ * the moment; it is indexed again where that is another object than before.
  */
-export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
+export function indexKnowledge(
+  stored: readonly StoredDataset[],
+  now: (document: StoredDocument) => StoredDocument = (document) => document,
+): Knowledge {
   const rows = stored.map(({ row }) => row);
   const datasets = new Map(stored.map((dataset) => [dataset.row.id, indexDataset(dataset)]));
+  const indexed = new WeakMap<StoredDocument, IndexedDocument>();
 
   const datasetOf = (id: string): IndexedDataset => found(datasets.get(id.toLowerCase()), "Dataset");
-  const documentOf = (datasetId: string, id: string): IndexedDocument =>
-    found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document");
+  const documentOf = (datasetId: string, id: string): IndexedDocument => {
+    const document = now(found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document"));
+    const index = indexed.get(document) ?? indexDocument(document);
+    indexed.set(document, index);
+    return index;
+  };
 
   return {
     metadataFields(datasetId) {
@@ -36,8 +86,8 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
       return metadataFields;
     },
     chunks(datasetId, documentId, query) {
-      const { doc_form, chunks } = documentOf(datasetId, documentId);
-      return { doc_form, ...slice(chunks.filter(isAskedFor(query)), query) };
+      const { row, chunks } = documentOf(datasetId, documentId);
+      return { doc_form: row.doc_form, ...slice(chunks.filter(isAskedFor(query)), query) };
     },
     childChunks(datasetId, documentId, chunkId, query) {
       const children = found(documentOf(datasetId, documentId).children.get(chunkId.toLowerCase()), "Segment");
@@ -50,7 +100,8 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
     datasets: (query) => slice(withKeyword(rows, nameOf, query), query),
     documents(datasetId, query) {
       const isWanted = statusFilter(query.statuses) ?? (() => true);
-      const documents = datasetOf(datasetId).newestFirst.filter((row) => isWanted(shownStatus(row)));
+      const all = datasetOf(datasetId).newestFirst.map((document) => now(document).row);
+      const documents = all.filter((row) => isWanted(shownStatus(row)));
       return slice(withKeyword(documents, nameOf, query), query);
     },
     dataset: (id) => datasetOf(id).row,
@@ -68,8 +119,8 @@ export function indexKnowledge(stored: readonly StoredDataset[]): Knowledge {
 function indexDataset({ row, documents, batches }: StoredDataset): IndexedDataset {
   return {
     row,
-    documents: new Map(documents.map((document) => [document.row.id, indexDocument(document)])),
-    newestFirst: documents.map((document) => document.row).sort((a, b) => b.created_at - a.created_at),
+    documents: new Map(documents.map((document) => [document.row.id, document])),
+    newestFirst: documents.toSorted((a, b) => b.row.created_at - a.row.created_at),
     batches: new Map(batches.map((batch) => [batch.id, batch])),
   };
 }
@@ -77,7 +128,6 @@ function indexDataset({ row, documents, batches }: StoredDataset): IndexedDatase
 function indexDocument({ row, chunks }: StoredDocument): IndexedDocument {
   return {
     row,
-    doc_form: row.doc_form,
     chunks: chunks.map((chunk) => chunk.row).sort(byPositionThenId),
     children: new Map(chunks.map((chunk) => [chunk.row.id, chunk.children.toSorted(byPositionThenId)])),
   };

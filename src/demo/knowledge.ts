@@ -1,5 +1,5 @@
 /**
- * What the service answers from: one method per operation, so that data in memory, data that changes while it is served,
+ * The source of all answers: one method per operation, so that data in memory, data that changes while it is served,
  * or a dump on disk can stand behind the same routes. Ids arrive as they stand in the path, percent-decoded. A method that
  * does not know an id throws (or rejects with) `notFound` of refusal.ts, whether it is well-formed or not.
  */

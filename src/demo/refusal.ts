@@ -1,4 +1,4 @@
-/** What a refused request is answered with; the codes are those of the service that this one stands in for. */
+/** The answers to refused requests; the codes are those of the service that this one stands in for. */
 
 type RefusalStatus = 400 | 401 | 404 | 405;
 

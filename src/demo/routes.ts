@@ -1,72 +1,117 @@
-import type { ServerResponse } from "node:http";
-import { type Context, Hono } from "hono";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { keyCheck } from "./api-key.js";
 import type { Details, Knowledge, Listed, ListQuery } from "./knowledge.js";
 import { listQueryFrom, metadataPartFrom, statusQueryFrom } from "./list-query.js";
 import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
-import type { DemoKnowledge } from "./reindex/demo-knowledge.js";
-import { addReindexRoute } from "./reindex/reindex-route.js";
-import { writeJson } from "./write-json.js";
 
-/** What Hono is handed beside each request: where to write the answer. */
-interface Env {
-  readonly Bindings: { readonly outgoing: ServerResponse };
+/** A request, as far as its route looks at it. */
+export interface Asked {
+  /** The variable segment of the path with this name, percent-decoded. */
+  readonly id: (name: string) => string;
+  readonly query: URLSearchParams;
+  readonly accept: string | undefined;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly type: "application/json" | "text/html; charset=UTF-8" | "text/plain; charset=UTF-8";
+  readonly text: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** The whole path, with a group for each variable segment. */
+  readonly path: RegExp;
+  readonly reply: (asked: Asked) => Reply | Promise<Reply>;
 }
 
 export interface RoutesOptions {
-  /** Documents of a demo can be indexed anew. */
-  readonly knowledge: Knowledge | DemoKnowledge;
+  readonly knowledge: Knowledge;
   readonly key: string;
   /** Makes a chunk what is answered. */
   readonly shown: (chunk: Listed) => Listed;
   /** JSON text of an answer. */
   readonly jsonText: (answer: object) => string;
+  /** Routes beside those of the interface. */
+  readonly more: readonly Route[];
 }
 
 /** The HTTP side of the service: paths, key, parameters, envelopes and error bodies. It listens nowhere by itself. */
-export function createRoutes({ knowledge, key, shown, jsonText }: RoutesOptions): Hono<Env> {
-  const app = new Hono<Env>();
+export function createRoutes({ knowledge, key, shown, jsonText, more }: RoutesOptions): RequestListener {
   const checkKey = keyCheck(key);
-
-  const answer = (path: string, read: (c: Context) => Promise<object>): void => {
-    app.all(`/v1/datasets${path}`, async (c) => {
-      if (c.req.method !== "GET") throw methodNotAllowed();
-      checkKey(c.req.header("authorization"));
-      return writeJson(c.env.outgoing, jsonText(await read(c)));
-    });
+  const get = (path: string, read: (asked: Asked) => Promise<object>): Route => ({
+    method: "GET",
+    path: routePath(`/v1/datasets${path}`),
+    reply: async (asked) => ({ status: 200, type: "application/json", text: jsonText(await read(asked)) }),
+  });
+  const routes = [
+    get("", (asked) => listDatasets(knowledge, asked)),
+    get("/:dataset", async ({ id }) => knowledge.dataset(id("dataset"))),
+    get("/:dataset/metadata", async ({ id }) => knowledge.datasetMetadata(id("dataset"))),
+    get("/:dataset/metadata/built-in", async ({ id }) => ({ fields: await knowledge.metadataFields(id("dataset")) })),
+    get("/:dataset/documents", (asked) => listDocuments(knowledge, asked)),
+    get("/:dataset/documents/:document", (asked) => readDocument(knowledge, asked)),
+    get("/:dataset/documents/:document/segments", (asked) => listChunks(knowledge, asked, shown)),
+    get("/:dataset/documents/:document/segments/:segment/child_chunks", (asked) => listChildChunks(knowledge, asked)),
+    get("/:dataset/documents/:batch/indexing-status", async ({ id }) => ({
+      data: await knowledge.indexingStatus(id("dataset"), id("batch")),
+    })),
+    ...more,
+  ];
+  return async (request, response) => {
+    const { status, type, text, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
+    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers });
+    response.end(text);
   };
-
-  answer("", (c) => listDatasets(knowledge, c));
-  answer("/:dataset", async (c) => knowledge.dataset(param(c, "dataset")));
-  answer("/:dataset/metadata", async (c) => knowledge.datasetMetadata(param(c, "dataset")));
-  answer("/:dataset/documents", (c) => listDocuments(knowledge, c));
-  answer("/:dataset/documents/:document", (c) => readDocument(knowledge, c));
-  answer("/:dataset/metadata/built-in", (c) => listMetadataFields(knowledge, c));
-  answer("/:dataset/documents/:document/segments", (c) => listChunks(knowledge, c, shown));
-  answer("/:dataset/documents/:document/segments/:segment/child_chunks", (c) => listChildChunks(knowledge, c));
-  answer("/:dataset/documents/:batch/indexing-status", (c) => readIndexingStatus(knowledge, c));
-  if ("reindex" in knowledge) addReindexRoute(app, { knowledge, checkKey });
-  app.notFound((c) => c.html(unknownPage("Not Found"), 404));
-  app.onError(refuse);
-  return app;
 }
 
-async function listDatasets(knowledge: Knowledge, c: Context): Promise<object> {
-  const query = listQueryFrom(c.req);
+/** The pattern of a path; `:name` stands for any segment that is not empty. */
+export function routePath(path: string): RegExp {
+  return new RegExp(`^${path.replace(/:(\w+)/g, "(?<$1>[^/]+)")}$`);
+}
+
+async function replyTo(
+  { url = "", method, headers }: IncomingMessage,
+  routes: readonly Route[],
+  checkKey: (authorization: string | undefined) => void,
+): Promise<Reply> {
+  const [path = ""] = url.split("?", 1);
+  for (const route of routes) {
+    const segments = route.path.exec(path);
+    if (!segments) continue;
+    if (method !== route.method) throw methodNotAllowed(route.method);
+    checkKey(headers.authorization);
+    const id = (name: string) => percentDecoded(segments.groups?.[name] ?? "");
+    return route.reply({ id, query: new URLSearchParams(url.slice(path.length)), accept: headers.accept });
+  }
+  throw new UnknownPath("Not Found");
+}
+
+/** Text that is no percent-encoding stays as it is: it is an id that nobody knows. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+async function listDatasets(knowledge: Knowledge, { query: asked }: Asked): Promise<object> {
+  const query = listQueryFrom(asked);
   const { rows, total } = await knowledge.datasets(query);
   return { data: rows, has_more: hasMore(query, total), limit: query.limit, total, page: query.page };
 }
 
-async function listDocuments(knowledge: Knowledge, c: Context): Promise<object> {
-  const dataset = param(c, "dataset");
-  const query = statusQueryFrom(c.req);
-  const { rows, total } = await knowledge.documents(dataset, query);
+async function listDocuments(knowledge: Knowledge, { id, query: asked }: Asked): Promise<object> {
+  const query = statusQueryFrom(asked);
+  const { rows, total } = await knowledge.documents(id("dataset"), query);
   return { data: rows, has_more: hasMore(query, total), limit: query.limit, total, page: query.page };
 }
 
-async function readDocument(knowledge: Knowledge, c: Context): Promise<object> {
-  const part = metadataPartFrom(c.req);
-  const details = await knowledge.document(param(c, "dataset"), param(c, "document"));
+async function readDocument(knowledge: Knowledge, { id, query }: Asked): Promise<object> {
+  const part = metadataPartFrom(query);
+  const details = await knowledge.document(id("dataset"), id("document"));
   const { doc_type, doc_metadata, ...others } = details;
   if (part === "without") return others;
   return part === "only" ? present({ id: details.id, doc_type, doc_metadata }) : details;
@@ -77,59 +122,45 @@ function present(details: Details): Details {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
-async function listMetadataFields(knowledge: Knowledge, c: Context): Promise<object> {
-  return { fields: await knowledge.metadataFields(param(c, "dataset")) };
+async function listChunks(
+  knowledge: Knowledge,
+  { id, query: asked }: Asked,
+  shown: RoutesOptions["shown"],
+): Promise<object> {
+  const query = statusQueryFrom(asked);
+  const { page, limit } = query;
+  const { rows, doc_form, total } = await knowledge.chunks(id("dataset"), id("document"), query);
+  return { data: rows.map(shown), doc_form, total, has_more: hasMore(query, total), limit, page };
 }
 
-async function listChunks(knowledge: Knowledge, c: Context, shown: RoutesOptions["shown"]): Promise<object> {
-  const dataset = param(c, "dataset");
-  const document = param(c, "document");
-  const query = statusQueryFrom(c.req);
-  const { rows, doc_form, total } = await knowledge.chunks(dataset, document, query);
-  return {
-    data: rows.map(shown),
-    doc_form,
-    total,
-    has_more: hasMore(query, total),
-    limit: query.limit,
-    page: query.page,
-  };
-}
-
-async function listChildChunks(knowledge: Knowledge, c: Context): Promise<object> {
-  const dataset = param(c, "dataset");
-  const document = param(c, "document");
-  const segment = param(c, "segment");
-  const query = listQueryFrom(c.req);
-  const { rows, total } = await knowledge.childChunks(dataset, document, segment, query);
-  return { data: rows, total, total_pages: Math.ceil(total / query.limit), page: query.page, limit: query.limit };
-}
-
-async function readIndexingStatus(knowledge: Knowledge, c: Context): Promise<object> {
-  const dataset = param(c, "dataset");
-  return { data: await knowledge.indexingStatus(dataset, param(c, "batch")) };
-}
-
-function param(c: Context, name: string): string {
-  return c.req.param(name) ?? "";
+async function listChildChunks(knowledge: Knowledge, { id, query: asked }: Asked): Promise<object> {
+  const query = listQueryFrom(asked);
+  const { page, limit } = query;
+  const { rows, total } = await knowledge.childChunks(id("dataset"), id("document"), id("segment"), query);
+  return { data: rows, total, total_pages: Math.ceil(total / limit), page, limit };
 }
 
 function hasMore({ page, limit }: ListQuery, total: number): boolean {
   return page * limit < total;
 }
 
-/** The page of a path that does not exist; the words are ours. */
-function unknownPage(words: string): string {
-  return `<!doctype html>\n<title>404 ${words}</title>\n<h1>${words}</h1>\n`;
-}
-
-function refuse(error: Error, c: Context): Response {
-  if (error instanceof UnknownPath) return c.html(unknownPage(error.message), 404);
+/** The answer to a request that was refused, or that failed. */
+function refusalOf(error: unknown): Reply {
+  if (error instanceof UnknownPath) {
+    const { message } = error; // the words are ours
+    const text = `<!doctype html>\n<title>404 ${message}</title>\n<h1>${message}</h1>\n`;
+    return { status: 404, type: "text/html; charset=UTF-8", text };
+  }
   if (!(error instanceof Refusal)) {
-    return c.json({ code: "internal_server_error", message: error.message, status: 500 }, 500);
+    const message = error instanceof Error ? error.message : String(error);
+    return jsonReply(500, { code: "internal_server_error", message, status: 500 });
   }
   const { code, message, status, allow } = error;
-  if (status === 401) c.header("WWW-Authenticate", "Bearer");
-  if (allow !== undefined) c.header("Allow", allow);
-  return c.json({ code, message, status }, status);
+  const headers = { ...(status === 401 && { "www-authenticate": "Bearer" }), ...(allow !== undefined && { allow }) };
+  return { ...jsonReply(status, { code, message, status }), headers };
+}
+
+/** An answer of plain JSON. */
+export function jsonReply(status: number, answer: object): Reply {
+  return { status, type: "application/json", text: JSON.stringify(answer) };
 }

@@ -1,8 +1,8 @@
 import { createServer, type Server } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import { randomKey } from "./api-key.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import { createRoutes } from "./routes.js";
+import { reindexRoute } from "./reindex.js";
+import { createRoutes, type Route } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 import { signChunk } from "./sign-links.js";
 
@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The key that every request must carry; a random one by default. */
   readonly key?: string;
-  /** What is served; the sample data by default. */
+  /** The data to serve; the sample data by default. */
   readonly knowledge?: Knowledge;
   readonly clock?: () => Date;
   /** Whether links to files are signed anew at every read, as the service does; true by default. */
@@ -36,13 +36,21 @@ export interface RunningService {
  */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { port = 0, key = randomKey(), clock = () => new Date() } = options;
-  const knowledge = options.knowledge ?? sampleKnowledge(clock);
   const { signs = true, jsonText = JSON.stringify } = options;
   const shown = signs ? (chunk: Listed) => signChunk(chunk, clock()) : (chunk: Listed) => chunk;
-  const routes = createRoutes({ knowledge, key, shown, jsonText });
-  const server = createServer(getRequestListener(routes.fetch, { overrideGlobalObjects: false }));
+  const server = createServer(createRoutes({ ...contents(options.knowledge, clock), key, shown, jsonText }));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
+}
+
+/** Only documents of the sample data can be indexed anew. */
+function contents(
+  knowledge: Knowledge | undefined,
+  clock: () => Date,
+): { readonly knowledge: Knowledge; readonly more: readonly Route[] } {
+  if (knowledge) return { knowledge, more: [] };
+  const sample = sampleKnowledge(clock);
+  return { knowledge: sample, more: [reindexRoute(sample)] };
 }
 
 async function listen(server: Server, port: number): Promise<number> {

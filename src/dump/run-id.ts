@@ -2,7 +2,18 @@ import { readdir } from "node:fs/promises";
 
 /** Whether a name is the id of a run. */
 export function isRunId(name: string): boolean {
-  return /^\d{8}T\d{9}Z$/.test(name);
+  return timeOfRun(name) !== undefined;
+}
+
+/** The time that a run id names, such as `20261120T020000123Z`, in milliseconds since 1970; undefined for any other text. */
+export function timeOfRun(runId: string): number | undefined {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/.exec(runId)?.slice(1);
+  if (!parts) return undefined;
+  const [year, month, day, hour, minute, second, millisecond] = parts;
+  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.${millisecond}Z`;
+  const time = new Date(text);
+  // A day that a month does not have would be taken for one of the next month.
+  return Number.isNaN(time.getTime()) || time.toISOString() !== text ? undefined : time.getTime();
 }
 
 /** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
@@ -16,11 +27,7 @@ export function runIdFrom(time: Date): string {
  */
 export async function newRunId(runs: string, now: Date): Promise<string> {
   const names = await readdir(runs).catch(() => []);
-  const times = names.filter(isRunId).map(timeOf).filter(Number.isFinite);
+  const times = names.flatMap((name) => timeOfRun(name) ?? []);
   const next = new Date(times.reduce((latest, time) => Math.max(latest, time + 1), now.getTime()));
   return isRunId(runIdFrom(next)) ? runIdFrom(next) : runIdFrom(now);
-}
-
-function timeOf(runId: string): number {
-  return Date.parse(runId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/, "$1-$2-$3T$4:$5:$6.$7Z"));
 }

@@ -1,5 +1,6 @@
+import { timeOfRun } from "../dump/run-id.js";
 import type { Keep } from "../job/job.js";
-import { periodOf, timeOfRun } from "./period.js";
+import { periodOf } from "./period.js";
 
 /** A published run. */
 export interface PastRun {

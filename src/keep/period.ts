@@ -1,14 +1,3 @@
-/** The time that a run id names, such as `20261120T020000123Z`, in milliseconds since 1970; undefined for any other text. */
-export function timeOfRun(runId: string): number | undefined {
-  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z$/.exec(runId)?.slice(1);
-  if (!parts) return undefined;
-  const [year, month, day, hour, minute, second, millisecond] = parts;
-  const text = `${year}-${month}-${day}T${hour}:${minute}:${second}.${millisecond}Z`;
-  const time = new Date(text);
-  // A day that a month does not have would be taken for one of the next month.
-  return Number.isNaN(time.getTime()) || time.toISOString() !== text ? undefined : time.getTime();
-}
-
 /** The period that a time lies in, all of them in UTC: `2026-11-20`, `2026-W47` (ISO 8601), `2026-11`. */
 export const periodOf = {
   daily: (time: number) => new Date(time).toISOString().slice(0, 10),

@@ -7,7 +7,7 @@ import { discoverDocuments } from "../run/discover/discover-documents.js";
 import type { Discovery } from "../run/discover/discovery.js";
 import { readMetadataFields } from "../run/discover/read-metadata-fields.js";
 
-/** What a run asks before it reads documents, and after. */
+/** The answers to the requests that a run sends before it reads documents. */
 export interface Opening {
   readonly discovery: Discovery;
   readonly batches: number;

@@ -14,11 +14,6 @@ export class ChildCounts {
     this.sum += children;
   }
 
-  /** Chunks known to have no children. */
-  get childless(): number {
-    return this.#chunksWith.get(0) ?? 0;
-  }
-
   /** Requests that the known lists take, where the service puts so many rows on a page; an empty list takes one, too. */
   requests(size: number): number {
     return this.#sumOf((children) => pagesOf(children, size));

@@ -1,44 +1,47 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Job } from "../job/job.js";
+import type { Format, Job } from "../job/job.js";
 import { foldersOf } from "../run/work/job-folders.js";
+import type { DocumentSurvey } from "./document-survey.js";
 import type { PlanDisk } from "./job-plan.js";
-import type { Written } from "./written.js";
 
-/** Bytes of Parquet and of a database to a byte of JSONL, as measured with texts of several languages. */
-const parquetShare = 0.4;
-const databaseShare = 0.6;
-/** What the smallest database takes, and a row of a document. */
+/** Bytes of a format to a byte of JSONL at the most, as measured with texts of several languages. */
+const shares = { jsonl: 1, csv: 0.8, parquet: 0.4, duckdb: 0.6 } as const;
+/** Bytes of the smallest database, and of a row in documents. */
 const leastDatabase = 3_000_000;
 const perDocument = 400;
 
-/** What a run needs on the disk of its output folder, against what is free there. Looks, and writes nothing. */
-export async function diskSpace(job: Job, written: Written): Promise<PlanDisk> {
+/** The disk space that a run needs in its output folder, and the space that is free there. Writes nothing. */
+export async function diskSpace(job: Job, surveys: readonly DocumentSurvey[]): Promise<PlanDisk> {
   const { database } = foldersOf(job);
   const before = await stat(database).then(
     ({ size }) => size,
     () => 0,
   );
   const { folder, free } = await freeSpace(job.output.dir);
-  const needs = diskNeeds(job.output.formats, written, before);
+  const jsonl = surveys.reduce((sum, { total, sizes, childCount }) => {
+    const children = job.childChunks === "none" ? 0 : childCount.count * sizes.mean("child_chunks").jsonl;
+    return sum + (total ?? 0) * sizes.mean("chunks").jsonl + children + perDocument;
+  }, 0);
+  const needs = diskNeeds(job.output.formats, jsonl, before);
   return { folder, ...needs, free, enough: free === null ? null : free >= needs.needed };
 }
 
-/** The bytes that stay, and those that are needed while the run is at work. `before` is the size of the database so far. */
+/**
+ * The bytes that stay, and the most that a run needs at one moment, for rows that take `jsonl` bytes as JSONL. `before` is the
+ * size of the database so far.
+ */
 export function diskNeeds(
   formats: Job["output"]["formats"],
-  written: Written,
+  jsonl: number,
   before: number,
 ): Pick<PlanDisk, "needed" | "run_folder" | "database"> {
-  const { chunks, child_chunks: children, documents } = written;
-  const jsonl = chunks.jsonl + children.jsonl + documents * perDocument;
-  const csv = formats.includes("csv") ? chunks.csv + children.csv : 0;
-  const parquet = formats.includes("parquet") ? jsonl * parquetShare : 0;
-  const withDatabase = formats.includes("duckdb");
-  const database = withDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
-  const runFolder = (formats.includes("jsonl") ? jsonl : 0) + csv + parquet;
-  const parts = jsonl + csv;
-  const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (withDatabase ? database + before : 0);
+  const bytesOf = (format: Format) => (formats.includes(format) ? jsonl * shares[format] : 0);
+  const hasDatabase = formats.includes("duckdb");
+  const database = hasDatabase ? Math.max(before, leastDatabase + bytesOf("duckdb")) : 0;
+  const runFolder = bytesOf("jsonl") + bytesOf("csv") + bytesOf("parquet");
+  const parts = jsonl + bytesOf("csv");
+  const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
   return {
     needed: Math.ceil(parts + runFolder + scratch),
     run_folder: Math.ceil(runFolder),

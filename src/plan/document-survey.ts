@@ -1,67 +1,78 @@
 import type { Listed } from "../client/check-list.js";
 import type { DocumentRef } from "../client/knowledge-api.js";
-import type { ChildEvidence } from "../crawl/child-evidence.js";
+import { type ChildEvidence, noEvidence } from "../crawl/child-evidence.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
 import { RetryError, SkipError } from "../errors.js";
 import { ChildCounts } from "./child-counts.js";
 import type { RowSizes } from "./row-sizes.js";
-import { type Positions, positionsOf } from "./ties.js";
 
-/** Whether chunks carry their children: as their child lists have them, otherwise than those, or not. */
-export type Embedding = "unknown" | "none" | "agrees" | "differs";
-
-/** What is known of one document; filled while the service is asked. */
+/** The facts about one document; filled while the service is asked. */
 export class DocumentSurvey {
   readonly ref: DocumentRef;
-  /** What its rows take when they are written, by those that were seen. */
-  readonly sizes: RowSizes;
   /** Chunks that the service counts; null when it did not say. */
   total: number | null = null;
   docForm: string | null = null;
+  readonly #allSizes: RowSizes;
+  #sizes: RowSizes | undefined;
   readonly children = new ChildCounts();
-  /** How positions run in the longest stretch of chunks that was looked at. */
-  positions: Positions = positionsOf([]);
-  embedding: Embedding = "unknown";
-  /** The chunks of the sample, whose lists were asked. */
+  /** Whether chunks carry their children: as their child lists have them, otherwise than those, or not. */
+  embedding: "unknown" | "none" | "agrees" | "differs" = "unknown";
+  /** The chunks whose lists are compared with what they embed. */
   readonly sampled = new Set<string>();
+  #sampledEmbedding = 0;
+  /** The evidence of all pages of chunks; undefined until they were read. */
+  allPages: ChildEvidence | undefined;
+  /** The chunk with most children of those known. */
+  longest: { readonly chunk: Listed; readonly children: number } | undefined;
   /** Why the document, or its child lists, cannot be read. */
   error: string | null = null;
-  /** What keeps the count of requests from being certain, a sentence each. */
+  /** The reasons why the count of requests is uncertain, a sentence each. */
   readonly doubts = new Set<string>();
 
-  constructor(ref: DocumentRef, sizes: RowSizes) {
+  constructor(ref: DocumentRef, allSizes: RowSizes) {
     this.ref = ref;
-    this.sizes = sizes;
+    this.#allSizes = allSizes;
   }
 
-  /** Chunks whose child list was not asked, and which carry no children. */
+  /** The sizes of its rows. Read it only after the first answer, which tells the form. */
+  get sizes(): RowSizes {
+    this.#sizes ??= this.#allSizes.ofDocument(this.docForm);
+    return this.#sizes;
+  }
+
+  /** Chunks whose child list was not asked, and which are not known to carry their children. */
   get unasked(): number {
     return Math.max(0, (this.total ?? 0) - this.children.known);
   }
 
-  /**
-   * Those of them whose number of children is not known: none, where all chunks were looked at and those that carry children
-   * do so faithfully.
-   */
+  /** Unasked chunks that may have children: none if all pages were read and chunks embed their children faithfully. */
   get unknown(): number {
-    return this.#restIsBare ? 0 : this.unasked;
+    const isRestBare = this.embedding === "agrees" && (this.allPages?.chunks ?? -1) >= (this.total ?? 0);
+    return isRestBare ? 0 : this.unasked;
   }
 
-  /** Chunks that embed some children, and those that embed none, of all that were looked at. */
-  readonly embedded = { some: 0, none: 0 };
-
-  /** What all pages of chunks show, where they were read. */
-  evidence: ChildEvidence | undefined;
-
-  /** The chunk with most children of those known. */
-  longest: { readonly chunk: Listed; readonly children: number } | undefined;
-
-  /** Takes how positions run in a stretch of chunks, where it is longer than what was looked at before. */
-  seePositions({ rows, collisions, gaps }: Positions): void {
-    if (rows > this.positions.rows) this.positions = { rows, collisions, gaps };
+  /** Children of the document: counted if every list is known, otherwise an estimate from those that are. */
+  get childCount(): { readonly count: number; readonly exact: boolean } {
+    const { known, sum } = this.children;
+    const mean = known === 0 ? 0 : sum / known;
+    return { count: sum + Math.round(mean * this.unknown), exact: this.unknown === 0 };
   }
 
-  /** Takes what a child list says of its chunk, and compares it with what the chunk says itself. */
+  /** The evidence for child_chunks: auto, from all pages if they were read, otherwise from the sampled chunks. */
+  get evidence(): ChildEvidence {
+    const { docForm } = this;
+    return this.allPages ?? { ...noEvidence, docForm, chunks: this.sampled.size, embedding: this.#sampledEmbedding };
+  }
+
+  /** Adds the chunk to the sample; false if it is there already. */
+  sample(chunk: Listed): boolean {
+    if (this.sampled.has(chunk.id)) return false;
+    this.sampled.add(chunk.id);
+    if (embeddedIn(chunk).length > 0) this.#sampledEmbedding++;
+    return true;
+  }
+
+  /** Counts a child list, and compares it with the children that its chunk embeds. */
   addList(chunk: Listed, rows: readonly Listed[], total: number): void {
     this.#add(chunk, total);
     const own = embeddedIn(chunk);
@@ -72,7 +83,7 @@ export class DocumentSurvey {
     this.embedding = this.embedding === "unknown" || this.embedding === here ? here : "differs";
   }
 
-  /** Takes a chunk of which nothing but what it embeds is to be known; false where that is no evidence. */
+  /** Counts the embedded children of a chunk without asking its list; false if they cannot be relied on. */
   addEmbedded(chunk: Listed): boolean {
     const own = embeddedIn(chunk);
     if (own.length === 0 || this.embedding !== "agrees") return false;
@@ -85,29 +96,13 @@ export class DocumentSurvey {
     if (children > (this.longest?.children ?? 0)) this.longest = { chunk: { id: chunk.id }, children };
   }
 
-  /** Children of a chunk of which nothing is known, in the mean of those that are. */
-  get meanChildren(): number {
-    return this.children.known === 0 ? 0 : this.children.sum / this.children.known;
-  }
-
-  /** Every chunk was looked at, and those that carry children do so faithfully. */
-  get #restIsBare(): boolean {
-    return this.embedding === "agrees" && this.embedded.some + this.embedded.none >= (this.total ?? 0);
-  }
-
-  /** Counts what a chunk embeds; each chunk once. */
-  look(chunk: Listed): void {
-    if (embeddedIn(chunk).length > 0) this.embedded.some++;
-    else this.embedded.none++;
-  }
-
-  /** Something that was asked to know more, and could not be had; anything but SkipError is thrown again. */
+  /** Notes that a further question failed; rethrows anything but SkipError. */
   doubt(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;
     this.doubts.add(`not all could be asked: ${error.message}`);
   }
 
-  /** A document, or list, that cannot be read; anything but SkipError is thrown again. */
+  /** Notes that the document, or a list of it, cannot be read; rethrows anything but SkipError. */
   fail(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;
     this.error ??= error.message;

@@ -5,11 +5,11 @@ import { findEarlierWork } from "../run/work/earlier-work.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import { readLock, refuseHeld } from "../run/work/lock-file.js";
 
-/** What other runs of the job mean for the next one. */
+/** Other runs of the job that matter to the next one. */
 export interface EarlierRun {
-  /** The run that broke off, which the next one continues. */
+  /** The run that broke off and that the next one continues. */
   readonly continued: string | undefined;
-  /** Who is at work on this job, in a sentence; undefined where nobody is. */
+  /** A sentence that names the run at work on this job; undefined if there is none. */
   readonly atWork: string | undefined;
 }
 

@@ -1,12 +1,13 @@
 import type { Job } from "../job/job.js";
 import type { Opening } from "./ask-opening.js";
-import { countRequests } from "./count-requests.js";
+import { countRequests, type DocumentRequests } from "./count-requests.js";
+import type { EarlierRun } from "./earlier-run.js";
 import type { Evidence } from "./evidence.js";
-import type { Certainty } from "./job-plan.js";
-import type { ChildMode, DocumentRequests } from "./request-counts.js";
+import type { Certainty, ChildMode } from "./job-plan.js";
 
-/** What a run sends in one mode of child_chunks. */
+/** The requests of a run in one mode of child_chunks. */
 export interface Forecast {
+  readonly mode: ChildMode;
   readonly requests: number;
   readonly pages: number;
   readonly lists: number;
@@ -15,25 +16,39 @@ export interface Forecast {
   readonly documents: readonly DocumentRequests[];
 }
 
-/** Reasons that are named; a job of many documents has many. */
+/** The most reasons to name: a job of many documents can have very many. */
 const named = 20;
 
+interface ForecastBasis {
+  readonly opening: Opening;
+  readonly evidence: Evidence;
+  readonly earlier: EarlierRun;
+}
+
 /** Adds up the requests of all documents, and those around them. */
-export function forecast(mode: ChildMode, job: Job, opening: Opening, evidence: Evidence): Forecast {
+export function forecast(
+  mode: ChildMode,
+  job: Job,
+  { opening, evidence, earlier: { continued } }: ForecastBasis,
+): Forecast {
   const documents = evidence.surveys.map((survey) => countRequests(survey, evidence, mode, job.consistency));
   const sum = (of: (document: DocumentRequests) => number) => documents.reduce((total, each) => total + of(each), 0);
   const [pages, lists, unasked] = [sum((each) => each.pages), sum((each) => each.lists), sum((each) => each.unasked)];
-  const why = [...opening.doubts, ...unaskedText(unasked), ...groupedDoubts(documents, evidence)];
-  return {
-    requests: opening.requests + pages + lists,
-    pages,
-    lists,
-    documents,
-    certainty: { exact: why.length === 0, at_least: opening.requests + sum((each) => each.atLeast), why },
-  };
+  const isContinued = continued !== undefined && mode === job.childChunks;
+  const why = [
+    ...(isContinued
+      ? [`run ${continued} broke off and is continued: it sends fewer requests, unless --fresh is given`]
+      : []),
+    ...opening.doubts,
+    ...unaskedText(unasked),
+    ...groupedDoubts(documents, evidence),
+  ];
+  const atLeast = isContinued ? 0 : opening.requests + sum((each) => each.atLeast);
+  const certainty = { exact: why.length === 0, at_least: atLeast, why };
+  return { mode, requests: opening.requests + pages + lists, pages, lists, documents, certainty };
 }
 
-/** What there is to say of child lists that nobody asked. */
+/** Names the child lists that were not asked; empty for none. */
 export function unaskedText(chunks: number): readonly string[] {
   if (chunks === 0) return [];
   const lists = chunks === 1 ? "the child list of 1 chunk was" : `the child lists of ${chunks} chunks were`;

@@ -1,14 +1,15 @@
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
-import type { Quirk } from "./quirk.js";
-import type { ChildMode } from "./request-counts.js";
 
-/** What a run of a job will read, send and need, as far as a few questions to the service tell. Bytes, seconds, counts. */
+export type ChildMode = Job["childChunks"];
+
+/** The forecast of a run, made from a few requests to the service. Sizes are in bytes. */
 export interface JobPlan {
   /** partial: some documents or lists could not be asked. */
   readonly status: "complete" | "partial";
   readonly job: string;
   readonly service: { readonly base_url: string };
-  /** What the job says of child chunks; forecasts of the other modes stand beside it. */
+  /** The mode of this job; forecasts of the other modes stand beside it. */
   readonly child_chunks: ChildMode;
   readonly consistency: Job["consistency"];
   readonly counts: PlanCounts;
@@ -21,14 +22,8 @@ export interface JobPlan {
   readonly quirks: readonly Quirk[];
   /** In the order of the job. */
   readonly documents: readonly PlannedDocument[];
-  /** What this plan itself sent. */
-  readonly asked: {
-    readonly sent: number;
-    readonly retried: number;
-    readonly throttled: number;
-    readonly bytes: number;
-    readonly seconds: number;
-  };
+  /** The requests of the plan itself. */
+  readonly asked: Manifest["requests"] & { readonly seconds: number };
   readonly warnings: readonly string[];
 }
 
@@ -56,18 +51,18 @@ export interface Certainty {
   readonly why: readonly string[];
 }
 
+/** Measured, not predicted: the latency of the plan's requests, and the lower bound that follows from it. */
 export interface PlanTime {
-  /** Seconds that a run takes. */
-  readonly seconds: ByMode<number>;
-  /** What bounds the time of this job. */
-  readonly bound_by: "latency" | "max_rps" | "this machine";
-  /** Milliseconds of one request in the median, and of how many; null where none was sent. */
-  readonly latency: {
-    readonly chunk_page: number | null;
-    readonly chunk_pages: number;
-    readonly child_list: number | null;
-    readonly child_lists: number;
-  };
+  /** Seconds of a run if every request takes the median latency of its kind, with full concurrency throughout. */
+  readonly least_seconds: ByMode<number>;
+  readonly latency: Readonly<Record<"chunk_page" | "child_list", Latency>>;
+}
+
+/** Milliseconds from sending a request to the last byte of its answer; null without an answer. */
+export interface Latency {
+  readonly median: number | null;
+  readonly p95: number | null;
+  readonly answers: number;
 }
 
 export interface PlanReceived {
@@ -88,6 +83,20 @@ export interface PlanDisk {
   readonly free: number | null;
   /** null where it cannot be told. */
   readonly enough: boolean | null;
+}
+
+/** Behaviour in which services differ. */
+export interface Quirk {
+  /** docs/plan.md lists all names, and the findings of each. */
+  readonly name: string;
+  /** One word for programs; `unknown` where it could not be told. */
+  readonly finding: string;
+  /** The observation, and how much was looked at. */
+  readonly detail: string;
+  /** The consequence for a run; empty if there is none. */
+  readonly meaning: string;
+  /** Whether it makes a run slower, larger or incomplete. */
+  readonly trouble: boolean;
 }
 
 export interface PlannedDocument {

@@ -1,6 +1,6 @@
 import { pageSize } from "../client/knowledge-api.js";
 
-/** What is known of how many rows a service puts on a page of one kind of list when 100 are asked for. */
+/** Learns how many rows a service puts on a page of one kind of list when asked for 100. */
 export class PageSize {
   #cap: number | undefined;
   #whole = 0;

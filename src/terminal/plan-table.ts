@@ -1,5 +1,4 @@
-import type { Certainty, JobPlan, PlannedDocument } from "../plan/job-plan.js";
-import type { Quirk } from "../plan/quirk.js";
+import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
 import { alignedLines } from "./aligned-lines.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
@@ -39,10 +38,13 @@ function renderModes(
     `${mode}${mode === mine ? " (this job)" : ""}`,
     requests[mode].toLocaleString("en-US"),
     certaintyText(requests[mode], certainty[mode]),
-    durationText(time.seconds[mode] * 1000),
+    durationText(time.least_seconds[mode] * 1000),
     bytesText(received.bytes[mode]),
   ]);
-  const [head = "", ...lines] = alignedLines([["child_chunks", "requests", "", "time", "received"], ...rows], [1]);
+  const [head = "", ...lines] = alignedLines(
+    [["child_chunks", "requests", "", "least time", "received"], ...rows],
+    [1],
+  );
   return [paint.faint(head), ...lines];
 }
 
@@ -51,21 +53,24 @@ function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty
   return requests === atLeast ? "or more" : `about, at least ${atLeast.toLocaleString("en-US")}`;
 }
 
-/** What the figures rest on. */
+/** The basis of the figures. */
 function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan): readonly string[] {
-  const { latency, bound_by: bound } = time;
-  const of = (milliseconds: number | null, number: number) =>
-    milliseconds === null ? "unknown" : `${milliseconds} ms (median of ${number})`;
+  const { chunk_page: page, child_list: list } = time.latency;
   const free =
     disk.free === null ? "what is free is unknown" : `${bytesText(disk.free)} free in ${terminalText(disk.folder)}`;
   return [
     ...renderReasons(certainty.this_job),
     `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
-    `time: bound by ${bound}; a page of chunks ${of(latency.chunk_page, latency.chunk_pages)}, a child list ${of(latency.child_list, latency.child_lists)}`,
+    `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
+    "least time: all requests at the median latency, with full concurrency throughout; a run takes longer",
     `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
     `disk: ${bytesText(disk.needed)} while it works, ${bytesText(disk.run_folder + disk.database)} that stay; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
   ].map((line) => `  ${line}`);
+}
+
+function latencyText({ median, p95, answers }: Latency): string {
+  return median === null ? "unknown" : `${median} ms (p95 ${p95} ms, ${countText(answers, "answer")})`;
 }
 
 function renderReasons({ exact, why }: Certainty): readonly string[] {

@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import type { Manifest } from "../dump/manifest/manifest.js";
+import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import type { RunResult } from "../run/run-job.js";
 import { alignedLines } from "./aligned-lines.js";
@@ -56,7 +56,7 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 
 /** Commands that work as they stand, from the folder that the program was started in. */
 export function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
-  const look = `cat ${quoted(join(short(folder), "manifest.json"))}`;
+  const look = `cat ${quoted(join(short(folder), manifestName))}`;
   if (database !== undefined)
     return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
   const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { indexKnowledge } from "../../src/demo/index-knowledge.js";
-import { sampleDatasets } from "../../src/demo/sample/sample-datasets.js";
+import { sampleDatasets } from "../../src/demo/sample/outlines.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { ask, type Row, readRows, started } from "./ask.js";
 import { datasetId, uuid } from "./small-knowledge.js";

@@ -64,11 +64,4 @@ describe("startService", () => {
     await cut;
     await setTimeout(100);
   });
-
-  it("leaves the globals of the process as they are", async () => {
-    const { Request, Response } = globalThis;
-    await started();
-    expect(globalThis.Request).toBe(Request);
-    expect(globalThis.Response).toBe(Response);
-  });
 });

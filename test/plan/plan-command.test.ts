@@ -49,10 +49,11 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
   const { code, stdout, stderr } = await runKbdump(["plan", job, ...flags], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   for (const line of [
-    /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +time +received\n/,
+    /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +least time +received\n/,
     /^all \(this job\) +539 {2}or more +[\d.]+ s +[\d.]+ [kM]B$/m,
     /^none +11 {2}exactly /m,
-    /^ {2}time: bound by (?:latency|this machine); a page of chunks [\d.]+ ms \(median of \d+\), a child list /m,
+    /^ {2}latency: page of chunks [\d.]+ ms \(p95 [\d.]+ ms, \d+ answers\), child list [\d.]+ ms \(p95 /m,
+    /^ {2}least time: all requests at the median latency/m,
     /^ {2}disk: [\d.]+ MB while it works, [\d.]+ MB that stay; [\d.]+ [MGT]B free in /m,
     /^ {2}this plan: \d+ requests in [\d.]+ s, .* received; nothing written$/m,
     /^[-0-9a-f]{36} {2}text_model +0 +0 +1$/m,

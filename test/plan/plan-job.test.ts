@@ -151,11 +151,11 @@ test("work that the next run continues is left as it is, and makes the forecast 
   await lock.release(hidden);
   expect(meanwhile.certainty.this_job.exact).toBe(true);
   expect(meanwhile.warnings).toEqual([
-    expect.stringMatching(/^figures of time suffer: another run of this job is at work: process \d+ on /),
+    expect.stringMatching(/^the latencies suffer: another run of this job is at work: process \d+ on /),
   ]);
 });
 
-test("a document that is given up after several tries is said to be uncertain", async () => {
+test("a document that is given up after several tries is marked uncertain", async () => {
   const [good, bad] = [makeDocument({ chunks: 2 }), makeDocument({ chunks: 2, seed: 2 })];
   const { plan } = await startPlace([good, bad], {
     faults: ({ path }) => (path.includes(bad.id) ? { kind: "status", status: 500 } : undefined),
@@ -196,7 +196,7 @@ test.each([
   }
 });
 
-test("a list that moves, or counts what it does not list, is said to be uncertain", async () => {
+test("a list that moves, or counts rows that it does not list, is marked uncertain", async () => {
   const document = makeDocument({ chunks: 30, childrenPerChunk: 60 });
   const { plan } = await startPlace([document], {
     onRequest: ({ query }) => {
@@ -231,6 +231,26 @@ test("a signal ends a plan", async () => {
     onRequest: () => end.abort(new InterruptedError("SIGTERM")),
   });
   await expect(plan({ options: { signal: end.signal } })).rejects.toThrow(InterruptedError);
+});
+
+test("the least time is that of all requests at their median latencies, concurrency in flight, within max_rps", async () => {
+  const { plan, run } = await startPlace([makeDocument({ chunks: 130, childrenPerChunk: 1 })], { latency: 20 });
+  const { time, requests } = await plan({ service: { concurrency: 4 } });
+  const { chunk_page: page, child_list: list } = time.latency;
+  expect([page.answers, list.answers]).toEqual([expect.any(Number), 8]);
+  for (const { median, p95 } of [page, list]) {
+    expect(median).toBeGreaterThanOrEqual(19);
+    expect(p95).toBeGreaterThanOrEqual(median ?? Number.NaN);
+  }
+  const waited = (4 * (page.median ?? 0) + 130 * (list.median ?? 0)) / 4_000;
+  expect(time.least_seconds.all - waited).toBeGreaterThanOrEqual(-0.1);
+  expect(time.least_seconds.all - waited).toBeLessThan(0.2);
+  expect(time.least_seconds.none).toBeLessThan(time.least_seconds.all);
+  const start = performance.now();
+  await run({ service: { concurrency: 4 } });
+  expect((performance.now() - start) / 1000).toBeGreaterThan(time.least_seconds.this_job * 0.9);
+  const bounded = await plan({ service: { concurrency: 4, max_rps: 40 } });
+  expect(bounded.time.least_seconds.all).toBeCloseTo(requests.all / 40, 1);
 });
 
 test("the figures of bytes and rows are near what a run then brings", async () => {

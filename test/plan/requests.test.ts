@@ -37,7 +37,9 @@ function documentOf({ embedChildren, usual, long, ...shape }: Shape, at: number)
   return makeDocument({ ...shape, ...embed, childrenPerChunk: (index) => long[index] ?? usual, seed: at + 1 });
 }
 
-test("what is said to be exact is what a run sends, and --exact is always exact", { timeout: 120_000 }, async () => {
+test("a count marked exact is the count that a run sends, and --exact is always exact", {
+  timeout: 120_000,
+}, async () => {
   const property = fc.asyncProperty(
     shapes,
     behaviours,
@@ -50,11 +52,13 @@ test("what is said to be exact is what a run sends, and --exact is always exact"
       const exact = await plan({ job: { consistency }, options: { budget: Number.POSITIVE_INFINITY } });
       expect(exact.certainty.all).toMatchObject({ exact: true, why: [] });
       const { manifest } = await run({ job: { consistency } });
+      const { manifest: auto } = await run({ job: { consistency, child_chunks: "auto" } });
       expect(manifest).toMatchObject({ status: "complete", requests: { retried: 0 } });
       for (const { requests, certainty, counts } of [quick, exact]) {
         if (certainty.all.exact) expect(requests.all).toBe(manifest.requests.sent);
         else expect(certainty.all.why).not.toEqual([]);
         expect(certainty.all.at_least).toBeLessThanOrEqual(manifest.requests.sent);
+        expect(certainty.auto.at_least).toBeLessThanOrEqual(auto.requests.sent);
         expect(counts.chunks).toBe(manifest.counts.chunks);
         if (counts.child_chunks_exact) expect(counts.child_chunks).toBe(manifest.counts.child_chunks);
       }

@@ -1,13 +1,13 @@
 import { hash } from "node:crypto";
+import type { StoredChunk } from "../index-knowledge.js";
 import type { ChildChunk, Chunk } from "../knowledge.js";
-import type { StoredChunk } from "../stored-dataset.js";
-import { accounts } from "./accounts.js";
-import { characters } from "./characters.js";
 import type { DocumentOutline } from "./outline.js";
-import { keywords, paragraph, question, sentences } from "./prose/compose.js";
+import { characters, keywords, paragraph, question, sentences } from "./prose/compose.js";
+import { english } from "./prose/english.js";
 import type { Language } from "./prose/language.js";
-import { pick, type Random, wholeFrom } from "./random.js";
-import { stableId } from "./stable-id.js";
+import { languages } from "./prose/languages.js";
+import { type Random, wholeFrom } from "./random.js";
+import { accounts, stableId } from "./stable-id.js";
 
 /** The document that chunks are built for. `createdAt` in Unix seconds. */
 export interface ChunkSource {
@@ -20,8 +20,9 @@ export interface ChunkSource {
 
 /** Builds the chunk with this number (from 1) and its child chunks; chunks are built in order, for the sake of the random. */
 export function buildChunk(source: ChunkSource, number: number): StoredChunk {
-  const { outline, random } = source;
-  const language = outline.languages[(number - 1) % outline.languages.length] ?? pick(random, outline.languages);
+  const { outline } = source;
+  const turns = outline.languages ?? languages;
+  const language = turns[(number - 1) % turns.length] ?? english;
   const id = stableId(`${source.documentId}/${number}`);
   const childCount = outline.childCount?.(number) ?? 0;
   const parts = partsOf(source, number, language, childCount);

@@ -1,11 +1,9 @@
+import type { Batch, StoredDataset, StoredDocument } from "../index-knowledge.js";
 import type { Dataset } from "../knowledge.js";
-import type { Batch, StoredDataset, StoredDocument } from "../stored-dataset.js";
-import { accounts } from "./accounts.js";
-import { batchUnderWay } from "./batch-under-way.js";
-import { buildDocument } from "./build-document.js";
+import { batchUnderWay, restingBatch } from "./batches.js";
+import { buildDocument, sumOf } from "./build-document.js";
 import { type BatchOutline, type DatasetOutline, datasetId } from "./outline.js";
-import { restingBatch } from "./resting-batch.js";
-import { sumOf } from "./sum-of.js";
+import { accounts } from "./stable-id.js";
 
 /** Builds a dataset with its documents and batches. Only a batch under way asks the clock, and only it ever changes. */
 export function buildDataset(outline: DatasetOutline, clock: () => Date): StoredDataset {

@@ -1,11 +1,9 @@
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
 import type { Document } from "../knowledge.js";
-import type { StoredChunk, StoredDocument } from "../stored-dataset.js";
-import { accounts } from "./accounts.js";
 import { buildChunk } from "./build-chunk.js";
 import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
 import { randomFrom } from "./random.js";
-import { stableId } from "./stable-id.js";
-import { sumOf } from "./sum-of.js";
+import { accounts, stableId } from "./stable-id.js";
 
 const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
 const day = 86_400;
@@ -58,4 +56,12 @@ function documentRow(outline: DocumentOutline, { id, position, createdAt, chunks
     summary_index_status: null,
     need_summary: false,
   };
+}
+
+/** The sum of a field over rows; what is no number counts as 0. */
+export function sumOf(rows: readonly { readonly [field: string]: unknown }[], field: string): number {
+  return rows.reduce((sum, row) => {
+    const value = row[field];
+    return typeof value === "number" ? sum + value : sum;
+  }, 0);
 }

@@ -1,4 +1,4 @@
-/** What the sample data is described with; product-knowledge.ts and company-handbook.ts are its tables of contents. */
+/** The types that describe the sample data; product-knowledge.ts and company-handbook.ts are its tables of contents. */
 
 import type { Peculiarity } from "./peculiarities.js";
 import type { Language, Topic } from "./prose/language.js";
@@ -18,8 +18,8 @@ export interface DocumentOutline {
   readonly name: string;
   readonly form: "text_model" | "qa_model" | "hierarchical_model";
   readonly topic: Topic;
-  /** The chunks take turns in them. */
-  readonly languages: readonly Language[];
+  /** The chunks take turns in them; in those of the sample by default. */
+  readonly languages?: readonly Language[];
   readonly chunkCount: number;
   /** How many child chunks the chunk with this number (from 1) has; none when absent. */
   readonly childCount?: (number: number) => number;

@@ -1,9 +1,8 @@
 /** Ways in which the chunks of a real service differ from the tidy ones. `number` counts a document's chunks from 1. */
 
 import type { Chunk } from "../knowledge.js";
-import { accounts } from "./accounts.js";
-import { characters } from "./characters.js";
-import { stableId } from "./stable-id.js";
+import { characters } from "./prose/compose.js";
+import { accounts, stableId } from "./stable-id.js";
 
 export type Peculiarity = (chunk: Chunk, number: number) => Chunk;
 

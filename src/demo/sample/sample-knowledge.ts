@@ -1,4 +1,4 @@
-import { type DemoKnowledge, demoKnowledge } from "../reindex/demo-knowledge.js";
+import { type DemoKnowledge, demoKnowledge } from "../reindex.js";
 import { buildDataset } from "./build-dataset.js";
 import { outlines } from "./outlines.js";
 

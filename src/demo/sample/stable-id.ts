@@ -6,3 +6,9 @@ export function stableId(name: string): string {
   const variant = "89ab"[Number.parseInt(hex.charAt(16), 16) % 4];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
+
+/** The people who wrote the sample data. */
+export const accounts = {
+  author: stableId("account/author"),
+  editor: stableId("account/editor"),
+} as const;

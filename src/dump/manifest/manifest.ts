@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { allKinds, isKind, type Kind } from "../../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../../schema.js";
 import { type FileFormat, fileFormats, isFileFormat } from "../formats/formats.js";
+import { isRunId } from "../run-id.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";
@@ -94,7 +95,7 @@ export const manifestSchema = object({
   format: v.literal(1, "1"),
   tool: object({ name: text, version: text }),
   job: pattern("the name of a job", /^[a-z0-9][a-z0-9_-]*$/),
-  run_id: pattern("the id of a run", /^\d{8}T\d{9}Z$/),
+  run_id: v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run")),
   status: oneOf("complete", "partial"),
   started_at: time,
   finished_at: time,

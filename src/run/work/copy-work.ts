@@ -2,7 +2,7 @@ import { constants, type Dirent } from "node:fs";
 import { copyFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent, isThere } from "../../dump/files/is-there.js";
-import { manifestName, manifestName } from "../../dump/manifest/manifest.js";
+import { manifestName } from "../../dump/manifest/manifest.js";
 import { makeOwnFolder } from "./job-folders.js";
 
 /** The entries of a folder; none if it does not exist. */

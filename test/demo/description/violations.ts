@@ -11,7 +11,7 @@ export const operations = {
   metadataFields: "/datasets/{dataset_id}/metadata/built-in",
 } as const;
 
-/** Where real deployments answer otherwise than described, and the sample data does so on purpose. */
+/** The deviations of real deployments from the description, which the sample data has on purpose. */
 export const inPractice: readonly string[] = [
   "chunks /data/*/answer must be string",
   "chunks /data/*/error must be string",
@@ -29,7 +29,7 @@ const ajv = new Ajv({ allErrors: true, strict: true, allowUnionTypes: true, keyw
 ajv.addSchema(Object.assign({}, description, { $id: "description" }));
 
 /**
- * What in an answer is not as the public description of the operation says: `/data/3/keywords must be array`. The
+ * The deviations of an answer from the public description of its operation: `/data/3/keywords must be array`. The
  * description requires no field; every member of the envelope is required here.
  */
 export function violations(operation: keyof typeof operations, answer: unknown): readonly string[] {

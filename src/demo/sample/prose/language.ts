@@ -3,14 +3,14 @@ export type Topic = "product" | "policy" | "support";
 /** Fragments of sentences: any first, second and third one make a sentence in this order. `{n}` stands for a number. */
 export type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
 
-/** What sentences of one language are made of. */
+/** The material for sentences of one language. */
 export interface Language {
   /** BCP 47. */
   readonly tag: string;
-  /** What stands between words and between sentences. */
+  /** The separator of words and sentences. */
   readonly space: string;
   readonly sentences: Readonly<Record<Topic, Fragments>>;
   readonly keywords: Readonly<Record<Topic, readonly string[]>>;
-  /** What people ask the support; `{n}` is a number. */
+  /** Questions to the support; `{n}` is a number. */
   readonly questions: readonly string[];
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../../src/demo/sample/sample-datasets.js";
-import type { RunningService } from "../../../src/demo/start-service.js";
-import { ask, type Row, readAllRows, readRows, started } from "../ask.js";
-import { smallKnowledge, uuid } from "../small-knowledge.js";
+import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import type { RunningService } from "../../src/demo/start-service.js";
+import { ask, type Row, readAllRows, readRows, started } from "./ask.js";
+import { smallKnowledge, uuid } from "./small-knowledge.js";
 
 const [product, handbook] = sampleDatasets();
 const [guide = "", manual = "", , , answers = ""] = product?.documents ?? [];
