@@ -1,5 +1,5 @@
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import { runIdFrom } from "../dump/run-id.js";
+import { runIdFrom } from "../dump/manifest/run-id.js";
 import { StopError } from "../errors.js";
 import type { Log } from "../log.js";
 import type { RowOptions } from "../rows/row-from-record.js";

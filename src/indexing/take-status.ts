@@ -1,4 +1,4 @@
-import { runIdFrom } from "../dump/run-id.js";
+import { runIdFrom } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
 import { namedDatasets } from "../job/named-datasets.js";
 import { type RunOptions, withDefaults } from "../run/setting/run-options.js";

@@ -1,4 +1,4 @@
-import { timeOfRun } from "../dump/run-id.js";
+import { timeOfRun } from "../dump/manifest/run-id.js";
 import type { Keep } from "../job/job.js";
 import { periodOf } from "./period.js";
 

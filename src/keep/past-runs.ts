@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "../dump/manifest/read-manifest.js";
-import { timeOfRun } from "../dump/run-id.js";
+import { timeOfRun } from "../dump/manifest/run-id.js";
 import type { PastRun } from "./decide-runs.js";
 
 /** A run of a job as it lies in its folder. */

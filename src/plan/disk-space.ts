@@ -1,12 +1,13 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Format, Job } from "../job/job.js";
+import { type FileFormat, fileFormats, modulesOf } from "../dump/formats/formats.js";
+import type { Job } from "../job/job.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { PlanDisk } from "./job-plan.js";
 
-/** Bytes of a format to a byte of JSONL at the most, as measured with texts of several languages. */
-const shares = { jsonl: 1, csv: 0.8, parquet: 0.4, duckdb: 0.6 } as const;
+/** Bytes of the database to a byte of JSONL at the most, as measured with texts of several languages. */
+const databaseShare = 0.6;
 /** Bytes of the smallest database, and of a row in documents. */
 const leastDatabase = 3_000_000;
 const perDocument = 400;
@@ -36,10 +37,10 @@ export function diskNeeds(
   jsonl: number,
   before: number,
 ): Pick<PlanDisk, "needed" | "run_folder" | "database"> {
-  const bytesOf = (format: Format) => (formats.includes(format) ? jsonl * shares[format] : 0);
+  const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (modulesOf(format).size ?? 1) : 0);
   const hasDatabase = formats.includes("duckdb");
-  const database = hasDatabase ? Math.max(before, leastDatabase + bytesOf("duckdb")) : 0;
-  const runFolder = bytesOf("jsonl") + bytesOf("csv") + bytesOf("parquet");
+  const database = hasDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
+  const runFolder = fileFormats.reduce((sum, format) => sum + bytesOf(format), 0);
   const parts = jsonl + bytesOf("csv");
   const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
   return {

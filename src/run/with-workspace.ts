@@ -1,5 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
-import { newRunId } from "../dump/run-id.js";
+import { newRunId } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
 import { mendPublished } from "./database/mend-published.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./work/earlier-work.js";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runIdFrom, timeOfRun } from "../../src/dump/run-id.js";
+import { runIdFrom, timeOfRun } from "../../src/dump/manifest/run-id.js";
 import { periodOf } from "../../src/keep/period.js";
 
 test.each([

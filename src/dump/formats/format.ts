@@ -9,6 +9,8 @@ import type { PartFile } from "../files/join-parts.js";
  * is needed.
  */
 export interface FormatModules {
+  /** Bytes to a byte of JSONL at the most, as measured with texts of several languages; absent: 1. */
+  readonly size?: number;
   /** Whether the files give back exactly what the service sent; absent: always. */
   readonly isExact?: (output: { readonly csv_safe: boolean }) => boolean;
   readonly write: () => Promise<{ readonly openWriter: (options: WriterOptions) => Writer }>;

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { allKinds, isKind, type Kind } from "../../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../../schema.js";
 import { type FileFormat, fileFormats, isFileFormat } from "../formats/formats.js";
-import { isRunId } from "../run-id.js";
+import { isRunId } from "./run-id.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";

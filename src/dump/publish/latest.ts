@@ -6,7 +6,7 @@ import type { Hold } from "../../run/work/job-folders.js";
 import { moveAside } from "../../run/work/move-aside.js";
 import { kindOf } from "../files/regular-file.js";
 import { soundManifest } from "../manifest/read-manifest.js";
-import { isRunId } from "../run-id.js";
+import { isRunId } from "../manifest/run-id.js";
 
 /** Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. */
 export async function pointLatest(hold: Hold, runId: string): Promise<void> {

@@ -1,12 +1,13 @@
 import * as v from "valibot";
+import { fileFormats } from "../../dump/formats/formats.js";
 import { filePath, memorySize, trueOrFalse, wholeNumber } from "./leaf.js";
 import { list } from "./list.js";
 import { mapping } from "./mapping.js";
 
-const formatText = "jsonl, csv, parquet or duckdb";
+const formatText = `${fileFormats.join(", ")} or duckdb`;
 const keepText = "at least one of last, daily, weekly and monthly";
 
-const format = v.picklist(["jsonl", "csv", "parquet", "duckdb"], formatText);
+const format = v.picklist([...fileFormats, "duckdb"], formatText);
 const runs = () => v.exactOptional(wholeNumber(1, 10_000));
 
 const keep = v.pipe(
@@ -39,7 +40,7 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
       v.pipe(list("formats", "format", `a list of ${formatText}`, format), v.nonEmpty(`at least one of ${formatText}`)),
       ["jsonl", "duckdb"],
     ),
-    v.description("Formats to write, of jsonl, csv, parquet and duckdb."),
+    v.description(`Formats to write, of ${fileFormats.join(", ")} and duckdb.`),
   ),
   keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
   keep_signatures: v.pipe(

@@ -5,8 +5,8 @@ import type { DocumentChange, RunRow, RunRows } from "../../database/run-rows.js
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import type { Manifest } from "../../dump/manifest/manifest.js";
 import { soundManifest } from "../../dump/manifest/read-manifest.js";
+import { isRunId } from "../../dump/manifest/run-id.js";
 import { Dump } from "../../dump/open-dump.js";
-import { isRunId } from "../../dump/run-id.js";
 import { StopError } from "../../errors.js";
 import { isFullDisk, problemText } from "../../file-error.js";
 import { allKinds, type Kind } from "../../rows/columns.js";

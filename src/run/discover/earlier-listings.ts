@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest } from "../../dump/manifest/manifest.js";
 import { soundManifest } from "../../dump/manifest/read-manifest.js";
-import { isRunId } from "../../dump/run-id.js";
+import { isRunId } from "../../dump/manifest/run-id.js";
 
 /** What an earlier run says of the documents of its datasets. */
 export interface EarlierListings {

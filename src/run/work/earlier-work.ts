@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { isThere } from "../../dump/files/is-there.js";
 import { readJsonFile, readSharedJson, writeJsonFile } from "../../dump/files/json-file.js";
 import { soundManifest } from "../../dump/manifest/read-manifest.js";
-import { isRunId, newRunId } from "../../dump/run-id.js";
+import { isRunId, newRunId } from "../../dump/manifest/run-id.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import type { Hold, JobFolders } from "./job-folders.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { ifAbsent, isThere } from "../../dump/files/is-there.js";
 import { readRegular } from "../../dump/files/regular-file.js";
-import { isRunId } from "../../dump/run-id.js";
+import { isRunId } from "../../dump/manifest/run-id.js";
 import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { copyIfThere, copyWork, dropOddFiles, entriesOf } from "./copy-work.js";

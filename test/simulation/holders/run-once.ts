@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunId } from "../../../src/dump/run-id.js";
+import { isRunId } from "../../../src/dump/manifest/run-id.js";
 import { waitingFiles } from "../../../src/indexing/waiting-status.js";
 import type { Job } from "../../../src/job/job.js";
 import { currentDatabase, newDatabase } from "../../../src/run/database/job-database.js";
