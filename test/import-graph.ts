@@ -104,7 +104,20 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "plan",
     "verify",
   ],
-  cli: ["demo", "diff", "job", "run/setting", "indexing", "keep", "run", "plan", "serve", "verify", "terminal"],
+  cli: [
+    "demo",
+    "dump/formats",
+    "diff",
+    "job",
+    "run/setting",
+    "indexing",
+    "keep",
+    "run",
+    "plan",
+    "serve",
+    "verify",
+    "terminal",
+  ],
   "main.ts": ["run/setting", "cli"],
 };
 

@@ -1,3 +1,4 @@
+import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
@@ -22,7 +23,7 @@ export const planCommand = defineCommand({
   options: {
     ...jobOptions,
     ...commonOptions,
-    format: { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" },
+    format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
     "max-rps": { type: "number", describe: "requests a second at the most" },
     "child-chunks": { type: "string", describe: "all, auto or none: the mode of this job" },
     consistency: {

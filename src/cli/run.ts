@@ -1,3 +1,4 @@
+import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
@@ -26,7 +27,7 @@ export const runCommand = defineCommand({
   options: {
     ...jobOptions,
     ...commonOptions,
-    format: { type: "string", array: true, nargs: 1, describe: "jsonl, csv, parquet or duckdb; repeatable" },
+    format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
     "max-rps": { type: "number", describe: "requests a second at the most" },
     "child-chunks": {
       type: "string",

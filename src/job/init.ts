@@ -1,3 +1,5 @@
+import { fileFormats } from "../dump/formats/formats.js";
+
 /** The job file that `kbdump init` writes: it runs once its variables are set, and says what else there is to choose. */
 export function initialJobFile(): string {
   return `# A job of kbdump: what to read from a knowledge service, and where to put it.
@@ -40,7 +42,7 @@ resume_within: 24                       # hours within which a run that broke of
 
 output:
   dir: output
-  formats: [jsonl, duckdb]              # of jsonl, csv, parquet, duckdb
+  formats: [jsonl, duckdb]              # of ${fileFormats.join(", ")}, duckdb
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
