@@ -1,5 +1,5 @@
 /**
- * What may import what: each folder, or file at the top of src, with those that it may import from. A folder may always import
+ * The imports that are allowed: each folder, or file at the top of src, with those that it may import from. A folder may always import
  * from itself; a folder inside another one stands alone. Arrows never lead back: the graph has no circle.
  */
 export const importGraph: Readonly<Record<string, readonly string[]>> = {

@@ -1,11 +1,11 @@
 /**
- * What a column holds. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
+ * The type of a column. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
  * strings; list: an array of anything; object: JSON; any: a string as it is, else JSON.
  */
 export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
 
 /**
- * What a column is for, where a row is compared with another. document, parent and id: together they tell a row from all others
+ * The part of a column in comparing rows. document, parent and id: together they tell a row from all others
  * of its kind. position: its place, which may collide. content: what somebody wrote; its fingerprint matches rows across a
  * re-index. setting: what else counts as a difference. progress: how far the indexing is. Columns without a role are kept and
  * not compared by diff: they change with use, or with every indexing.

@@ -15,7 +15,7 @@ export type DocumentRow = {
   readonly error: string | null;
 } & Row;
 
-/** What tells a document from all others of a run. */
+/** Gives the key that tells a document from all others of a run. */
 export function documentKey(row: { readonly dataset_id?: unknown; readonly document_id?: unknown }): string {
   return JSON.stringify([row.dataset_id, row.document_id]);
 }

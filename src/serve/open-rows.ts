@@ -19,7 +19,7 @@ export interface OpenRows {
 /** Characters that are written at a time. */
 const enough = 4_000_000;
 
-/** What DuckDB may use while it reads a file. */
+/** Memory that DuckDB may use while it reads a file. */
 const memory = "800MB";
 
 /**

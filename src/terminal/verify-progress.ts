@@ -3,7 +3,7 @@ import { renderBarLine } from "./progress.js";
 import { durationText } from "./text.js";
 import type { Rendering } from "./view.js";
 
-/** Where a verification stands after `elapsed` milliseconds. */
+/** The progress of a verification after `elapsed` milliseconds. */
 interface ReadProgress {
   readonly step: string;
   /** From 0 to 1. */

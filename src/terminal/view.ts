@@ -1,7 +1,7 @@
 import type { Log } from "../log.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
-/** Where progress goes: stderr, or what stands in for it. */
+/** The stream that progress goes to: stderr, or a stand-in. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;

@@ -6,7 +6,7 @@ import { tableBelow } from "../documentation.js";
 const page = "docs/commands.md";
 const commands = ["run", "plan", "status", "verify", "diff", "serve", "prune", "init"];
 
-/** What `--help` prints, with every line whole. */
+/** The output of `--help`, with every line whole. */
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = "";
   const stdout = { columns: 1_000, write: (piece: string) => (text += piece) };

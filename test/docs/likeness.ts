@@ -11,7 +11,7 @@ function withoutChance(text: string): string {
 }
 
 /**
- * What the program printed has to match to be like a block that shows it: line by line, but for what differs by chance. `…` stands
+ * Makes the pattern that the output of the program has to match to be like a block that shows it: line by line, but for what differs by chance. `…` stands
  * for any text in a line, and alone on a line for any lines.
  */
 export function outputLike(shown: string): { readonly pattern: RegExp; readonly plain: (printed: string) => string } {

@@ -16,7 +16,7 @@ import type { Printed, Shell } from "./shell.js";
 export interface Page {
   readonly folder: string;
   readonly shell: Shell;
-  /** What the last shell block printed. */
+  /** The output of the last shell block. */
   printed: Printed | undefined;
 }
 

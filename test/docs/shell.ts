@@ -12,7 +12,7 @@ export interface StandIn {
   readonly key: string;
 }
 
-/** What a block printed, and how it ended: 0 while it serves, -1 if a signal ended it. */
+/** The output of a block, and its exit code: 0 while it serves, -1 if a signal ended it. */
 export interface Printed {
   readonly code: number;
   readonly stdout: string;

@@ -40,7 +40,7 @@ export interface Writer {
 /** A text format: its rows are written while the crawl goes on, into parts that are joined at the end. */
 export interface TextFormat {
   readonly format: string;
-  /** What stands above the rows of a file. */
+  /** The text above the rows of a file. */
   readonly head: (kind: Kind) => string;
   /** The rows as texts of one row and more; a line feed follows each text. */
   readonly texts: (kind: Kind, rows: readonly Row[]) => readonly string[];

@@ -36,7 +36,7 @@ const document = object({
   error: v.nullable(text),
 });
 
-/** How the chunks of a document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
+/** Counts of how the chunks of a document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
 const childLists = object({
   dataset_id: text,
   document_id: text,
@@ -57,7 +57,7 @@ const childLists = object({
   auto_misses: v.optional(count, 0),
 });
 
-/** What the service listed, compared with earlier runs. */
+/** The documents that the service listed, compared with earlier runs. */
 const discovered = object({
   since: v.nullable(text),
   /** Ids of documents that the run compared with did not have. */

@@ -4,7 +4,7 @@ import type { Manifest } from "../../dump/manifest/manifest.js";
 import { soundManifest } from "../../dump/manifest/read-manifest.js";
 import { isRunId } from "../../dump/manifest/run-id.js";
 
-/** What an earlier run says of the documents of its datasets. */
+/** The documents of the datasets of an earlier run. */
 export interface EarlierListings {
   readonly runId: string;
   /** Dataset id → the state of its list, and the ids of its documents in the order of that run. */

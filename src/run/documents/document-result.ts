@@ -60,7 +60,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** What there is to say of a document that is not complete. */
+/** Says in a sentence why a document is not complete. */
 export function sentenceOf(row: DocumentRow): string {
   return `document ${row.document_id} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
 }

@@ -4,14 +4,14 @@ import type { Hold } from "./job-folders.js";
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
 export interface Workspace extends Hold {
   readonly runId: string;
-  /** Of the run that began this work: an earlier one, if it is continued. */
+  /** The start of the run that began this work: an earlier one, if it is continued. */
   readonly startedAt: Date;
   readonly work: string;
   /** Parts, one file per document, kind and text format. */
   readonly parts: string;
-  /** What becomes the run folder. */
+  /** The folder that becomes the run folder. */
   readonly stage: string;
-  /** What is needed while the files are made: JSONL that is not published, DuckDB's spill, the new database. */
+  /** Files that are needed while the dump is made: JSONL that is not published, DuckDB's spill, the new database. */
   readonly scratch: string;
 }
 
