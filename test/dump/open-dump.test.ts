@@ -1,0 +1,56 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { FileFormat } from "../../src/dump/formats/formats.js";
+import { openDump } from "../../src/dump/open-dump.js";
+import { StopError } from "../../src/errors.js";
+import { soundTables } from "../verify/sound-tables.js";
+import { type WriteOptions, writeDump } from "../verify/write-dump.js";
+import { plainFolder } from "./formats/folder.js";
+import { duckDbOptions } from "./formats/formats.js";
+
+async function open(options: WriteOptions) {
+  const base = await plainFolder();
+  return { base, dump: await openDump(await writeDump(base, soundTables, options), "nothing was done") };
+}
+
+/** The paths of the files with the chunks and child chunks that are read first. */
+async function chosen(formats: readonly FileFormat[], csvSafe = false, guarded = false) {
+  const { dump } = await open({ formats, csvSafe });
+  return dump.filesOf(["chunks", "child_chunks"], { guarded })?.map(({ path }) => path);
+}
+
+test("JSONL is read first, then Parquet, then any other format", async () => {
+  expect(await chosen(["csv", "parquet", "jsonl"])).toEqual(["chunks.jsonl", "child_chunks.jsonl"]);
+  expect(await chosen(["csv", "parquet"])).toEqual(["chunks.parquet", "child_chunks.parquet"]);
+  expect(await chosen(["csv"])).toEqual(["chunks.csv", "child_chunks.csv"]);
+});
+
+test("CSV with csv_safe is read only by whoever knows about its apostrophes", async () => {
+  expect(await chosen(["csv"], true)).toBeUndefined();
+  expect(await chosen(["csv"], true, true)).toEqual(["chunks.csv", "child_chunks.csv"]);
+});
+
+test.each(["jsonl", "csv", "parquet"] as const)("the lines of %s are the rows that were written", async (format) => {
+  const { base, dump } = await open({ formats: [format] });
+  const [file] = dump.filesOf(["chunks"]) ?? [];
+  if (!file) throw new Error("no file of chunks");
+  const rows: unknown[] = [];
+  for await (const lines of dump.lines(await dump.check(file), duckDbOptions(base)))
+    rows.push(...lines.map((line) => JSON.parse(line)));
+  expect(rows).toEqual(soundTables.chunks);
+});
+
+test("a dump that is not as its run left it is refused, with what follows from that", async () => {
+  const { dump } = await open({});
+  const [file] = dump.filesOf(["chunks"]) ?? [];
+  if (!file) throw new Error("no file of chunks");
+  await writeFile(join(dump.folder, file.path), "x".repeat(file.bytes));
+  const error = await dump.check(file).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(StopError);
+  expect(String(error)).toContain(
+    "is not sound, so nothing was done:\n  chunks.jsonl: has another SHA-256 than the manifest says\nkbdump verify ",
+  );
+  await writeFile(join(dump.folder, "manifest.json"), "{}");
+  await expect(openDump(dump.folder, "nothing was done")).rejects.toThrow(/manifest\.json: format: got nothing/);
+});
