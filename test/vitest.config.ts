@@ -1,11 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+const root = join(import.meta.dirname, "..");
+
+/** Tests whose rounds or rows are cut in the suite; `npm run test:long` runs them, and only them, in full. */
+const long = [
+  "test/client/in-flight-trial.test.ts",
+  "test/client/pace.chance.test.ts",
+  "test/database/state-at.test.ts",
+  "test/faults/disk-errors.test.ts",
+  "test/faults/freeze.test.ts",
+  "test/faults/two-at-once.test.ts",
+  "test/run/full-disk.test.ts",
+  "test/run/kill.test.ts",
+  "test/run/memory.test.ts",
+  "test/run/transient-faults.test.ts",
+  "test/simulation/determinism.test.ts",
+  "test/simulation/holders/holders.test.ts",
+  "test/simulation/moving/moving.test.ts",
+  "test/simulation/simulation.test.ts",
+  "test/sinks/memory.test.ts",
+];
+
+/** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
+const touchy = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".test.ts"))
+  .map((name) => `test/${name}`)
+  .filter((path) => readFileSync(join(root, path), "utf8").match(/vi\.mock\(|process\.env\.TZ|fault-library/));
+
+const alone = [...new Set([...long, ...touchy])];
 
 export default defineConfig({
   test: {
-    root: `${import.meta.dirname}/..`,
-    include: ["test/**/*.test.ts"],
+    root,
+    globalSetup: "test/build-when-old.ts",
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Projects run in the order of their names, so that the longest tests do not come last and keep one worker waiting.
+    projects: process.env.KBDUMP_LONG
+      ? [{ extends: true, test: { name: "long", include: long } }]
+      : [
+          { extends: true, test: { name: "alone", include: alone } },
+          // A process of its own for each of the other files would double the time that most of them take.
+          { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
+        ],
   },
 });
