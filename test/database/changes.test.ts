@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../src/rows/row.js";
 import { child, chunk, JobDatabase, read } from "./job-database.js";
-import { query } from "./query.js";
+import { change } from "./query.js";
 
 const changesOf = (database: JobDatabase, more = "position::INTEGER, content") =>
   database.query(`SELECT run_id, change, differs, id, new_id, ${more} FROM chunk_changes ORDER BY run_id, id`);
@@ -216,13 +216,12 @@ describe("the state at a run", () => {
 
   it("is refused for a time at which an older kbdump wrote nothing down, and known from then on", async () => {
     const database = await runs([text("1", 1, "one")], [text("1", 1, "two")]);
-    await query("DELETE FROM chunk_changes", database.path, "READ_WRITE");
-    await query("UPDATE runs SET changes = NULL", database.path, "READ_WRITE");
-    for (const table of ["child_chunk_changes", "failed_reads"])
-      await query(`DROP TABLE ${table}`, database.path, "READ_WRITE");
-    await query("ALTER TABLE runs DROP COLUMN changes", database.path, "READ_WRITE");
+    await change("DELETE FROM chunk_changes", database.path);
+    await change("UPDATE runs SET changes = NULL", database.path);
+    for (const table of ["child_chunk_changes", "failed_reads"]) await change(`DROP TABLE ${table}`, database.path);
+    await change("ALTER TABLE runs DROP COLUMN changes", database.path);
     for (const column of ["differs", "lineage", "new_id"])
-      await query(`ALTER TABLE chunk_changes DROP COLUMN ${column}`, database.path, "READ_WRITE");
+      await change(`ALTER TABLE chunk_changes DROP COLUMN ${column}`, database.path);
     await database.run("r3", { chunks: [text("1", 1, "three")], documents: [read("a")] });
     expect(await at(database, "r3", "content")).toEqual([["three"]]);
     expect(await at(database, "r2", "content")).toEqual([["two"]]);

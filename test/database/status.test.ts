@@ -9,7 +9,7 @@ import { duckDbOptions } from "../dump/formats/formats.js";
 import { shortNumberTables } from "../dump/formats/nasty-rows.js";
 import { readTable } from "../dump/formats/read-back.js";
 import { chunk, JobDatabase, read, reading, waitingFile } from "./job-database.js";
-import { query } from "./query.js";
+import { change, query } from "./query.js";
 
 const newTarget = async () => join(await plainFolder(), "new.duckdb");
 const capturedOf = (path: string) =>
@@ -76,8 +76,8 @@ describe("copyWithStatus", () => {
     const target = await newTarget();
     const older = await newTarget();
     await copy(undefined, [await waitingFile([reading("2025-03-06T13:20:00Z", "a")])], older);
-    await query("ALTER TABLE indexing_status DROP COLUMN extra", older, "READ_WRITE");
-    await query("ALTER TABLE chunks DROP COLUMN summary", older, "READ_WRITE");
+    await change("ALTER TABLE indexing_status DROP COLUMN extra", older);
+    await change("ALTER TABLE chunks DROP COLUMN summary", older);
     await copy(older, [await waitingFile([reading("2025-03-06T13:20:01Z", "b", { extra: { a: 1 } })])], target);
     expect(await query("SELECT document_id, extra FROM indexing_status ORDER BY ALL", target)).toEqual([
       ["a", null],
@@ -88,7 +88,7 @@ describe("copyWithStatus", () => {
   it("makes the views, and leaves a table that somebody has added under the name of one", async () => {
     const target = await newTarget();
     const older = await newTarget();
-    await query("CREATE TABLE coverage AS SELECT 'mine' AS note", older, "READ_WRITE");
+    await change("CREATE TABLE coverage AS SELECT 'mine' AS note", older);
     await copy(older, [await waitingFile([reading("2025-03-06T13:20:00Z", "a")])], target);
     expect(await query("FROM coverage", target)).toEqual([["mine"]]);
     expect(await query("SELECT document_id FROM status_timeline", target)).toEqual([["a"]]);

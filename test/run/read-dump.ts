@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { read } from "../database/query.js";
 
 export type Rows = Record<string, unknown>[];
 
@@ -13,15 +13,7 @@ export async function readJsonl(folder: string, kind: string): Promise<Rows> {
     .map((line) => JSON.parse(line));
 }
 
-/** The rows that a statement gives, read by a DuckDB of the test's own; integers as numbers. */
-export async function query(sql: string, database?: string): Promise<Rows> {
-  const instance = await DuckDBInstance.create(database ?? ":memory:", database ? { access_mode: "READ_ONLY" } : {});
-  const connection = await instance.connect();
-  try {
-    const reader = await connection.runAndReadAll(sql);
-    return reader.getRowObjectsJson();
-  } finally {
-    connection.closeSync();
-    instance.closeSync();
-  }
+/** The rows that a statement gives, by name; integers as numbers. */
+export function query(sql: string, database?: string): Promise<Rows> {
+  return read(database, async (connection) => (await connection.runAndReadAll(sql)).getRowObjectsJson());
 }
