@@ -9,6 +9,7 @@ const long = [
   "test/client/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",
   "test/database/state-at.test.ts",
+  "test/dump/formats/memory.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
@@ -20,7 +21,6 @@ const long = [
   "test/simulation/holders/holders.test.ts",
   "test/simulation/moving/moving.test.ts",
   "test/simulation/simulation.test.ts",
-  "test/sinks/memory.test.ts",
 ];
 
 /** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */

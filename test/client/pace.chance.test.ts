@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { rounds } from "../rounds.js";
 import { chance, type Refuses, readRefused } from "./read-refused.js";
 
 /** How many times as long as without refusals the runs of so many seeds take, in order. */
@@ -13,8 +14,10 @@ async function slowness(seeds: number, setting: { requests: number; concurrency:
 
 const median = (values: readonly number[]) => values[values.length >> 1];
 
-test("a tenth refused by chance, 8 in flight: the worst of 200 runs takes less than twice as long as without", async () => {
-  const factors = await slowness(200, { requests: 600, concurrency: 8 }, chance(0.1));
+const runs = rounds(30, 200);
+
+test(`a tenth refused by chance, 8 in flight: the worst of ${runs} runs takes less than twice as long as without`, async () => {
+  const factors = await slowness(runs, { requests: 600, concurrency: 8 }, chance(0.1));
   expect(median(factors)).toBeLessThan(1.35);
   expect(factors.at(-1)).toBeLessThan(2);
 });
@@ -37,12 +40,12 @@ test.each([
   [0.2, 8, 2.4],
   [0.2, 16, 2.8],
 ])("a share of %d refused by chance, %i in flight: at most %d times as long", async (share, concurrency, most) => {
-  const factors = await slowness(6, { requests: 1_000, concurrency }, chance(share));
+  const factors = await slowness(rounds(2, 6), { requests: 1_000, concurrency }, chance(share));
   expect(factors.at(-1)).toBeLessThan(most);
 });
 
 test("short and long runs alike", async () => {
-  const short = await slowness(40, { requests: 200, concurrency: 8 }, chance(0.1));
+  const short = await slowness(rounds(15, 40), { requests: 200, concurrency: 8 }, chance(0.1));
   expect(short.at(-1)).toBeLessThan(3.2);
   const long = await slowness(2, { requests: 5_000, concurrency: 8 }, chance(0.1));
   expect(long.at(-1)).toBeLessThan(1.5);
@@ -50,5 +53,5 @@ test("short and long runs alike", async () => {
 
 test("chance that sets in late costs no more", async () => {
   const late: Refuses = (now, random) => now > 300 && random() < 0.1;
-  expect((await slowness(10, { requests: 1_500, concurrency: 8 }, late)).at(-1)).toBeLessThan(1.7);
+  expect((await slowness(rounds(4, 10), { requests: 1_500, concurrency: 8 }, late)).at(-1)).toBeLessThan(1.7);
 });

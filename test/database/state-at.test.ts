@@ -7,6 +7,7 @@ import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
 import { columns } from "../../src/rows/columns.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { sqlTypes } from "../dump/formats/read-back.js";
+import { rounds } from "../rounds.js";
 import { childrenOf, chunksOf, edited, edits, firstKnowledge, type Knowledge, outcomes } from "./changing-knowledge.js";
 import { JobDatabase, read } from "./job-database.js";
 import { query, quoted } from "./query.js";
@@ -56,7 +57,7 @@ function differences(kind: Kind, { id, files }: PastRun): string {
 }
 
 /** KBDUMP_HISTORY_ROUNDS: how many histories. */
-const rounds = Number(process.env.KBDUMP_HISTORY_ROUNDS ?? 4);
+const histories = rounds(2, 4, "KBDUMP_HISTORY_ROUNDS");
 
 it("the state at every run is what that run wrote, and the last good state of what it did not read well", {
   timeout: 300_000,
@@ -80,5 +81,5 @@ it("the state at every run is what that run wrote, and the last good state of wh
     const last = await query("SELECT count(*)::INTEGER FROM chunks", database.path);
     expect(last).toEqual([[chunksOf(kept ?? first).length]]);
   });
-  await fc.assert(property, { numRuns: rounds, endOnFailure: true });
+  await fc.assert(property, { numRuns: histories, endOnFailure: true });
 });

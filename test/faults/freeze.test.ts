@@ -13,7 +13,7 @@ test.runIf(process.platform === "linux")(
     const world = await openWorld();
     const undisturbed = await runUndisturbed(world, freezingKinds);
     const { calls, takes } = undisturbed;
-    const lanes = pLimit(2);
+    const lanes = pLimit(1);
     const played = Array.from({ length: freezeRounds }, (_, round) =>
       lanes(async () => {
         const schedule = drawSchedule(round, calls, takes, randomFrom(freezeSeed + round));

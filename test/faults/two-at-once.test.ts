@@ -14,7 +14,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const world = await openWorld();
     const undisturbed = await runUndisturbed(world);
-    const lanes = pLimit(2);
+    const lanes = pLimit(1);
     const played = Array.from({ length: rounds }, (_, round) =>
       lanes(async () => {
         const moment = momentOf(undisturbed.takes, randomFrom(freezeSeed + round));

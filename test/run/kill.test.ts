@@ -4,16 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleSize } from "../../src/crawl/child-evidence.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { rounds } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 
 /** Rounds, each with up to three kills; `npm run test:kill` takes 100. */
-const rounds = Number(process.env.KBDUMP_KILL_ROUNDS ?? 10);
+const killRounds = rounds(2, 10, "KBDUMP_KILL_ROUNDS");
 const concurrency = 4;
 const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 
-test(`kill -9 at random moments, ${rounds} rounds: the same bytes, few requests twice, nothing left over`, async () => {
+test(`kill -9 at random moments, ${killRounds} rounds: the same bytes, few requests twice, nothing left over`, async () => {
   const store = new Store();
   const dataset = store.addDataset(
     ...Array.from({ length: 6 }, (_, at) =>
@@ -46,7 +47,7 @@ test(`kill -9 at random moments, ${rounds} rounds: the same bytes, few requests 
     const takes = performance.now() - start;
     const undisturbed = await contents();
     const needed = server.requests.length;
-    for (let round = 1; round <= rounds / 2; round++) {
+    for (let round = 1; round <= killRounds / 2; round++) {
       await rm(place, { recursive: true });
       server.reset();
       const kills = 1 + Math.floor(Math.random() * 3);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
+import { rounds } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
@@ -21,13 +22,15 @@ async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Prom
 }
 
 /** MB. The young generation of Node 24 grows to twice the size, unless NODE_OPTIONS says --max-semi-space-size=16. */
-const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;
+const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : rounds(270, 300);
+/** Rows that are kept, and not written and forgotten, would take more than the bound. */
+const chunks = rounds(40_000, 100_000);
 
 test.runIf(process.platform === "linux")(
-  `100,000 chunks in one document at 8 in flight take less than ${bound} MB`,
+  `${chunks} chunks in one document at 8 in flight take less than ${bound} MB`,
   async () => {
     const store = new Store();
-    const document = makeDocument({ chunks: 100_000 });
+    const document = makeDocument({ chunks });
     const dataset = store.addDataset(document);
     const server = await startRealisticServer(store);
     onTestFinished(() => server.close());
@@ -41,7 +44,7 @@ test.runIf(process.platform === "linux")(
     const peak = await peakMemory(child.pid, done);
     const { code, stdout } = await done;
     expect(code).toBe(0);
-    expect(JSON.parse(stdout).counts).toMatchObject({ chunks: 100_000 });
+    expect(JSON.parse(stdout).counts).toMatchObject({ chunks });
     expect(peak).toBeGreaterThan(50);
     expect(peak).toBeLessThan(bound);
   },

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { runJob } from "../../src/run/run-job.js";
+import { rounds } from "../rounds.js";
 import { randomTransientFaults } from "../servers/faults.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
@@ -42,7 +43,7 @@ test("whatever transient faults happen on the way, the files are the same", asyn
       expect(Object.values(manifest.retries).reduce((sum, count) => sum + count, 0)).toBe(manifest.requests.retried);
       expect(contents).toEqual(undisturbed.contents);
     }),
-    { numRuns: 4 },
+    { numRuns: rounds(2, 4) },
   );
   expect(retried).toBeGreaterThan(5);
 });

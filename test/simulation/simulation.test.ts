@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { rounds } from "../rounds.js";
 import { failureText } from "./failure-text.js";
 import { Coverage } from "./judge/coverage.js";
 import { type Played, playSeed } from "./play.js";
@@ -14,8 +15,8 @@ import { type Played, playSeed } from "./play.js";
 vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
 
-const { KBDUMP_SEED, KBDUMP_SEEDS = 100, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
-const [first, count] = [Number(KBDUMP_FIRST_SEED), Number(KBDUMP_SEEDS)];
+const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
+const [first, count] = [Number(KBDUMP_FIRST_SEED), rounds(50, 100, "KBDUMP_SEEDS")];
 const longest = 3_600_000;
 
 test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { rounds } from "../../rounds.js";
 import { randomFrom } from "../../servers/random.js";
 import { type FileSabotage, place } from "./files.js";
 import { playHolders } from "./play.js";
@@ -21,10 +22,10 @@ vi.mock("../../../src/database/inspect-database.js", async (original) =>
   (await import("./mocks.js")).simulatedInspection(await original()),
 );
 
-const { KBDUMP_HOLDER_SEED, KBDUMP_HOLDER_SEEDS = 300 } = process.env;
+const { KBDUMP_HOLDER_SEED } = process.env;
 const seeds = KBDUMP_HOLDER_SEED
   ? [Number(KBDUMP_HOLDER_SEED)]
-  : Array.from({ length: Number(KBDUMP_HOLDER_SEEDS) }, (_, at) => at + 1);
+  : Array.from({ length: rounds(120, 300, "KBDUMP_HOLDER_SEEDS") }, (_, at) => at + 1);
 
 /** Schedules within which each saboteur has to be found out. */
 const mostTries = 5_000;

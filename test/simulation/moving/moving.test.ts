@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { rounds } from "../../rounds.js";
 import { failureText } from "../failure-text.js";
 import { Coverage } from "../judge/coverage.js";
 import { type Played, play } from "../play.js";
@@ -12,8 +13,8 @@ import { movingText } from "./moving-text.js";
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
 
-const { KBDUMP_SEED, KBDUMP_SEEDS = 300, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
-const [first, count] = [Number(KBDUMP_FIRST_SEED), Number(KBDUMP_SEEDS)];
+const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
+const [first, count] = [Number(KBDUMP_FIRST_SEED), rounds(150, 300, "KBDUMP_SEEDS")];
 
 test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {
   const played = await play(drawMoving(Number(KBDUMP_SEED)));
