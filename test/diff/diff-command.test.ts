@@ -1,6 +1,7 @@
 import { mkdir, readFile, symlink, truncate } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { runHere } from "../cli/run-here.js";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { documentation } from "../documentation.js";
 import { plainFolder } from "../dump/formats/folder.js";
@@ -28,7 +29,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
   await dump(folder, store);
   const after = join(dirname(dirname(before.folder)), "latest");
 
-  const table = await runKbdump(["diff", before.folder, after, "--text"]);
+  const table = await runHere(["diff", before.folder, after, "--text"]);
   expect(table.code).toBe(4);
   expect(table.stderr).toMatch(/^warning: these are dumps of different services: [^\n]*\n$/); // the server's port
   const section = table.stdout.slice(table.stdout.indexOf("Lost by the re-index, made by hand:"));
@@ -40,7 +41,7 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
     /different: of 2 documents 1 different; lost by a re-index: \d+, 2 of them made by hand\n$/,
   );
 
-  const json = await runKbdump(["diff", before.folder, after, "--json", "--exit-zero", "--quiet"]);
+  const json = await runHere(["diff", before.folder, after, "--json", "--exit-zero", "--quiet"]);
   expect(json).toMatchObject({ code: 0, stderr: "" });
   expect(json.stdout.trimEnd().split("\n")).toHaveLength(1);
   const diff = JSON.parse(json.stdout);
@@ -56,7 +57,7 @@ test("0 for the same, in one line, whatever the format", async () => {
   const verdict = "same: 2 documents, 3 chunks, 2 child chunks\n";
   const link = join(dirname(old), "latest");
   await symlink(basename(old), link);
-  const twice = await runKbdump(["diff", link, old]);
+  const twice = await runHere(["diff", link, old]);
   expect(twice).toEqual({ code: 0, stderr: "warning: OLD and NEW are the same run folder\n", stdout: verdict });
   expect(await runKbdump(["diff", old, fresh, "--quiet"])).toEqual({ code: 0, stderr: "", stdout: verdict });
 });
@@ -64,10 +65,10 @@ test("0 for the same, in one line, whatever the format", async () => {
 test("--only document: every document and no chunk", async () => {
   const other = { ...soundTables, chunks: soundTables.chunks.map((row) => ({ ...row, content: "other" })) };
   const folders = await twoDumps(soundTables, other);
-  const table = (await runKbdump(["diff", ...folders, "--only", "document"])).stdout;
+  const table = (await runHere(["diff", ...folders, "--only", "document"])).stdout;
   expect(table).not.toContain("differences");
   expect(table.split("\n").filter((line) => /^[ab] /.test(line))).toHaveLength(2);
-  const csv = await runKbdump(["diff", ...folders, "--only", "document", "--format", "csv"]);
+  const csv = await runHere(["diff", ...folders, "--only", "document", "--format", "csv"]);
   expect(csv.code).toBe(4);
   const [head = [], ...rows] = readCsv(csv.stdout);
   expect(rows.map((row) => [row[1], row[2], row[head.indexOf("chunks_changed")]])).toEqual([
@@ -85,7 +86,7 @@ test("CSV can be read by the letter of the standard, and holds no control charac
     ),
     tablesOf([chunk("a", "1", { content: `x ${evil}`, enabled: true })]),
   );
-  const { stdout } = await runKbdump(["diff", old, fresh, "--format", "csv", "--text"]);
+  const { stdout } = await runHere(["diff", old, fresh, "--format", "csv", "--text"]);
   expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   const [head = [], ...rows] = readCsv(stdout);
   const of = (name: string) => rows.map((row) => row[head.indexOf(name)]);
@@ -95,9 +96,9 @@ test("CSV can be read by the letter of the standard, and holds no control charac
     ["enabled", "", ""],
   ]);
   expect(of("content_diff")[0]).toMatch(/^\[-text-]\{\+x\+}/);
-  const table = (await runKbdump(["diff", old, fresh, "--text"])).stdout;
+  const table = (await runHere(["diff", old, fresh, "--text"])).stdout;
   expect(table.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  const json = (await runKbdump(["diff", old, fresh, "--json", "--text"])).stdout;
+  const json = (await runHere(["diff", old, fresh, "--json", "--text"])).stdout;
   expect(json.trimEnd()).not.toMatch(/[\p{Cc}\u202e]/u);
   expect(JSON.parse(json).changes[2].old_id).toBe(`2${evil}`);
 });
@@ -108,7 +109,7 @@ test("a document that could not be read is named, with the reason", async () => 
   const before = await dump(folder, store);
   const documents = [...store.dataset.documents.keys()];
   const after = await dump(folder, store, { documents: [...documents, absent] });
-  const { code, stdout } = await runKbdump(["diff", before.folder, after.folder]);
+  const { code, stdout } = await runHere(["diff", before.folder, after.folder]);
   expect(code).toBe(4);
   expect(stdout).toContain(absent);
   expect(stdout).toContain("  only in the new run\n  not compared: it could not be read in the new run (");
@@ -123,12 +124,12 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
     [[old, fresh, "--format", "csv", "--format", "table"], "--format: it is given more than once"],
     [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
   ] as const) {
-    const { code, stdout, stderr } = await runKbdump(["diff", ...args]);
+    const { code, stdout, stderr } = await runHere(["diff", ...args]);
     expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
   }
 
-  const both = await runKbdump(["diff", old, fresh, "--json", "--format", "csv"]);
+  const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
   expect(both.code).toBe(2);
   expect(JSON.parse(both.stdout).error).toContain("--json: it contradicts --format csv");
 
@@ -140,11 +141,11 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
 });
 
 test("--help has examples and the exit codes; the documentation explains it", async () => {
-  const { code, stdout } = await runKbdump(["diff", "--help"]);
+  const { code, stdout } = await runHere(["diff", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump diff /);
   expect(stdout).toContain("4 they differ");
-  expect((await runKbdump(["--help"])).stdout).toContain("kbdump diff <old> <new>");
+  expect((await runHere(["--help"])).stdout).toContain("kbdump diff <old> <new>");
   const readme = await readFile("README.md", "utf8");
   expect(readme).toContain("| `kbdump diff <old> <new>` |");
   expect(documentation).toContain("\n## Comparing two dumps\n");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
-import { runKbdump } from "../cli/run-kbdump.js";
+import { runHere } from "../cli/run-here.js";
 import { query } from "../database/query.js";
 import { addChunks } from "../servers/edits.js";
 import { startPublishedPlace } from "./database/published-place.js";
@@ -37,7 +37,7 @@ test.each([
     const { place, file, server } = await startPublishedPlace();
     await mkdir(place, { recursive: true });
     await make(join(place, "latest"));
-    const { code, stderr } = await runKbdump(["run", file, "--quiet"], { KNOWLEDGE_API_KEY: server.key });
+    const { code, stderr } = await runHere(["run", file, "--quiet"], { KNOWLEDGE_API_KEY: server.key });
     expect(code).toBe(2);
     expect(stderr).toContain(
       `${join(place, "latest")} is ${kind}, but kbdump keeps a link to the newest complete run there`,
@@ -73,7 +73,7 @@ test("a run whose database and latest cannot be replaced is published and partia
     await rm(path, { recursive: true });
     await rename(`${path}.mine`, path);
   }
-  const { code, stdout } = await runKbdump(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
+  const { code, stdout } = await runHere(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
   expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, status: "complete", problems: [] });
   expect(await runsInDatabase()).toEqual([first.manifest.run_id, manifest.run_id, await latest()]);
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
@@ -142,7 +142,7 @@ test.each(["metrics.prom", "test.duckdb", ".work/indexing_status/20260101T000000
     await mkdir(join(place, ".work", "indexing_status"), { recursive: true });
     const path = join(place, name);
     spawnSync("mkfifo", [path]);
-    const { stderr } = await runKbdump(["run", file], { KNOWLEDGE_API_KEY: server.key });
+    const { stderr } = await runHere(["run", file], { KNOWLEDGE_API_KEY: server.key });
     expect(stderr).toContain(path);
     expect(stderr).toMatch(/is (a named pipe, )?not a file/);
     expect((await lstat(path)).isFIFO()).toBe(true);

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { chmod, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { runHere } from "../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { soundTables } from "../verify/sound-tables.js";
@@ -97,7 +98,7 @@ test.each([
   [["--port", "-1"], /--port: got -1/],
 ])("wrong usage %j: exit 2", async (flags, message) => {
   const folder = await writeDump(await plainFolder(), soundTables);
-  const { code, stdout, stderr } = await runKbdump(["serve", folder, ...flags], { EMPTY_KEY: "" });
+  const { code, stdout, stderr } = await runHere(["serve", folder, ...flags], { EMPTY_KEY: "" });
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(message);
 });
@@ -105,7 +106,7 @@ test.each([
 test("what is no dump: exit 2", async () => {
   const folder = await plainFolder();
   for (const path of [folder, join(folder, "absent"), import.meta.filename]) {
-    const { code, stderr } = await runKbdump(["serve", path]);
+    const { code, stderr } = await runHere(["serve", path]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("This is no dump")]);
   }
 });
@@ -113,7 +114,7 @@ test("what is no dump: exit 2", async () => {
 test("a port that is taken: exit 1, and what to do", async () => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { address } = await start(folder);
-  const { code, stderr } = await runKbdump(["serve", folder, "--port", new URL(address.base_url).port, "--quiet"]);
+  const { code, stderr } = await runHere(["serve", folder, "--port", new URL(address.base_url).port, "--quiet"]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^kbdump: the service cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
 });
@@ -122,7 +123,7 @@ test("a dump that is not as a run left it: exit 1, with everything that is wrong
   const folder = await writeDump(await plainFolder(), soundTables);
   await rename(join(folder, "documents.jsonl"), join(folder, "moved"));
   await writeFile(join(folder, "chunks.jsonl"), `${await readFile(join(folder, "chunks.jsonl"), "utf8")}\n`);
-  const { code, stdout, stderr } = await runKbdump(["serve", folder]);
+  const { code, stdout, stderr } = await runHere(["serve", folder]);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(
     /is not sound, so it cannot be served:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\n {2}documents\.jsonl: is not there\nkbdump verify \S+ tells everything that is wrong with it\n$/,

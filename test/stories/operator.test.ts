@@ -3,7 +3,8 @@ import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { finished, runKbdump } from "../cli/run-kbdump.js";
+import { runHere } from "../cli/run-here.js";
+import { finished } from "../cli/run-kbdump.js";
 import { type Family, readPrometheus } from "../notify/prometheus.js";
 import { type Received, startReceiver } from "../notify/start-receiver.js";
 import { jobFile, testFolder } from "../run/job-for.js";
@@ -73,7 +74,7 @@ function valueIn(families: ReadonlyMap<string, Family>, name: string, labels: st
 }
 
 test("the operator hears of the nights in which something was wrong, and of no other", async () => {
-  const { server, behaviour, receiver, second, place, folder, night, figures, runs, latest } = await startNights();
+  const { server, behaviour, receiver, second, place, night, figures, runs, latest } = await startNights();
   const mails = () => mailsFrom(receiver.received);
 
   // Three nights without trouble: nobody writes, the oldest of three runs goes, the figures move on.
@@ -126,7 +127,7 @@ test("the operator hears of the nights in which something was wrong, and of no o
   // And the night after. What the operator keeps is sound, and no secret lies in it.
   expect(await night()).toBe("");
   expect(mails().at(-1)).toBe("up again");
-  expect((await runKbdump(["verify", join(place, "latest"), "--quiet"], {}, folder)).code).toBe(0);
+  expect((await runHere(["verify", join(place, "latest"), "--quiet"])).code).toBe(0);
   const manifest = await readFile(join(place, "latest", "manifest.json"), "utf8");
   for (const text of [manifest, await readFile(join(place, "metrics.prom"), "utf8"), JSON.stringify(mails())])
     for (const hidden of [secret, server.key, "SomeOldKey"]) expect(text).not.toContain(hidden);

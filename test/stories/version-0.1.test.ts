@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { runHere } from "../cli/run-here.js";
+import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { query } from "../database/query.js";
 import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
 import { jobFile, testFolder } from "../run/job-for.js";
@@ -47,12 +48,12 @@ async function serveOld({ output = {}, batches = [] }: ServeOptions = {}): Promi
 }
 
 test.each(["first", "last"] as const)("verify finds the %s dump of 0.1 sound", async (run) => {
-  const { code, stdout } = await runKbdump(["verify", runFolder(run), "--duckdb", "--json"]);
+  const { code, stdout } = await runHere(["verify", runFolder(run), "--duckdb", "--json"]);
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { status: "sound", checked: { documents: 4 } }]);
 });
 
 test("diff compares two dumps of 0.1 across a re-index", async () => {
-  const { code, stdout } = await runKbdump(["diff", runFolder("first"), runFolder("last"), "--json"]);
+  const { code, stdout } = await runHere(["diff", runFolder("first"), runFolder("last"), "--json"]);
   const { counts } = JSON.parse(stdout);
   expect(code).toBe(4);
   expect(counts.documents).toMatchObject({ different: 1, reindexed: 1, same: 3 });
@@ -60,10 +61,10 @@ test("diff compares two dumps of 0.1 across a re-index", async () => {
 
 test("run adds to the database and the history of 0.1, and finds what serve gives it unchanged", async () => {
   const file = await serveOld();
-  const { code, stdout } = await runKbdump(["run", file, "--json", "--quiet"], { SMALL_KEY: "key" });
+  const { code, stdout } = await runHere(["run", file, "--json", "--quiet"], { SMALL_KEY: "key" });
   const result = JSON.parse(stdout);
   expect([code, result.status]).toEqual([0, "complete"]);
-  const same = await runKbdump(["diff", runFolder("last"), join(place, "latest"), "--json"]);
+  const same = await runHere(["diff", runFolder("last"), join(place, "latest"), "--json"]);
   expect(same.code).toBe(0);
   const [found] = await query(
     `SELECT (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM chunks) AS chunks,
@@ -77,11 +78,11 @@ test("run adds to the database and the history of 0.1, and finds what serve give
 test("status, plan and prune work on the folder of 0.1", async () => {
   const file = await serveOld({ batches: ["20250306120000123456"], output: { keep: { last: 1 } } });
   const key = { SMALL_KEY: "key" };
-  const status = await runKbdump(["status", file, "--json"], key);
+  const status = await runHere(["status", file, "--json"], key);
   expect([status.code, JSON.parse(status.stdout).rows.length]).toEqual([0, 4]);
-  const plan = await runKbdump(["plan", file, "--json"], key);
+  const plan = await runHere(["plan", file, "--json"], key);
   expect([plan.code, plan.stderr]).toEqual([0, ""]);
-  const pruned = await runKbdump(["prune", file, "--json", "--quiet"], key);
+  const pruned = await runHere(["prune", file, "--json", "--quiet"], key);
   expect([pruned.code, JSON.parse(pruned.stdout).removed.length]).toEqual([0, 1]);
   expect(await readdir(join(place, "runs"))).toEqual([oldRuns.last]);
 });
@@ -89,7 +90,7 @@ test("status, plan and prune work on the folder of 0.1", async () => {
 test("a database of 0.1 that lacks a run is completed from its folder", async () => {
   const file = await serveOld();
   await rm(join(place, "small.duckdb"));
-  const { code } = await runKbdump(["run", file, "--quiet"], { SMALL_KEY: "key" });
+  const { code } = await runHere(["run", file, "--quiet"], { SMALL_KEY: "key" });
   expect(code).toBe(0);
   const rows = await query("SELECT run_id FROM runs ORDER BY run_id LIMIT 2", join(place, "small.duckdb"));
   expect(rows.flat()).toEqual([oldRuns.first, oldRuns.last]);

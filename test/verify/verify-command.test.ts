@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { runHere } from "../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { documentation } from "../documentation.js";
 import { plainFolder } from "../dump/formats/folder.js";
@@ -44,7 +45,7 @@ test("4 with a line for every finding and their number", async () => {
 
 test("--json: one object, sound or not", async () => {
   const { run } = await copyOfDump();
-  const sound = await runKbdump(["verify", run, "--json", "--duckdb"]);
+  const sound = await runHere(["verify", run, "--json", "--duckdb"]);
   expect(sound).toMatchObject({ code: 0, stderr: "" });
   expect(sound.stdout.trimEnd().split("\n")).toHaveLength(1);
   expect(JSON.parse(sound.stdout)).toMatchObject({
@@ -53,7 +54,7 @@ test("--json: one object, sound or not", async () => {
     checked: { files: 15, chunks: 17, child_chunks: 15, database: { documents: 2, read_later: 0 } },
   });
   await writeFile(join(run, "more"), "");
-  const different = await runKbdump(["verify", run, "--json"]);
+  const different = await runHere(["verify", run, "--json"]);
   expect(different.code).toBe(4);
   expect(JSON.parse(different.stdout)).toMatchObject({
     status: "differences",
@@ -64,7 +65,7 @@ test("--json: one object, sound or not", async () => {
 
 test("what is said of a dump without files stands before the verdict", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
-  const { stdout } = await runKbdump(["verify", run]);
+  const { stdout } = await runHere(["verify", run]);
   expect(stdout).toBe(
     "note: parquet is the only format in this folder: there was no other to compare its contents with\nsound: 5 files, 3 chunks, 2 child chunks\n",
   );
@@ -72,24 +73,25 @@ test("what is said of a dump without files stands before the verdict", async () 
 
 test("2 for what is no dump, with the reason", async () => {
   const folder = await plainFolder();
-  await mkdir(join(folder, "empty"));
-  await writeFile(join(folder, "file"), "");
+  const [gone, empty, file] = [join(folder, "gone"), join(folder, "empty"), join(folder, "file")];
+  await mkdir(empty);
+  await writeFile(file, "");
   for (const [args, message] of [
     [["verify"], "Not enough non-option arguments"],
-    [["verify", "gone"], "kbdump: This is no dump:\n  gone: there is no such folder\n"],
-    [["verify", "empty"], "kbdump: This is no dump:\n  empty: there is no manifest.json in it"],
-    [["verify", "file"], "kbdump: This is no dump:\n  file: it is no folder"],
-    [["verify", "empty", "--memory", "lots"], '--memory: got "lots", expected a size such as 800MB or 2GB'],
-    [["verify", "empty", "--duckbd"], "Unknown argument: duckbd"],
+    [["verify", gone], `kbdump: This is no dump:\n  ${gone}: there is no such folder\n`],
+    [["verify", empty], `kbdump: This is no dump:\n  ${empty}: there is no manifest.json in it`],
+    [["verify", file], `kbdump: This is no dump:\n  ${file}: it is no folder`],
+    [["verify", empty, "--memory", "lots"], '--memory: got "lots", expected a size such as 800MB or 2GB'],
+    [["verify", empty, "--duckbd"], "Unknown argument: duckbd"],
   ] as const) {
-    const { code, stdout, stderr } = await runKbdump(args, {}, folder);
+    const { code, stdout, stderr } = await runHere(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/\n\s+at /);
   }
   const { run, database } = await copyOfDump();
   await rename(database, `${database}.away`);
-  expect(await runKbdump(["verify", run, "--duckdb"])).toMatchObject({
+  expect(await runHere(["verify", run, "--duckdb"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("test.duckdb: there is no such file; --duckdb=PATH names another"),
   });
@@ -97,7 +99,7 @@ test("2 for what is no dump, with the reason", async () => {
 
 test("1 when memory does not suffice, without a stack", async () => {
   const { run } = await copyOfDump();
-  const { code, stderr } = await runKbdump(["verify", run, "--memory", "2MB"]);
+  const { code, stderr } = await runHere(["verify", run, "--memory", "2MB"]);
   expect(code).toBe(1);
   expect(stderr).toBe("kbdump: DuckDB needs more than the 2MB that it may use: try again with --memory=2GB or more\n");
 });
@@ -117,15 +119,15 @@ test("text of the files reaches the terminal without control characters", async 
   await editManifest(run, (manifest) => {
     manifest.files = manifest.files.map((file) => (file.path.startsWith("metadata") ? { ...file, rows: 1 } : file));
   });
-  const { code, stdout } = await runKbdump(["verify", run]);
+  const { code, stdout } = await runHere(["verify", run]);
   expect(code).toBe(4);
   expect(stdout).toContain("gone [31m");
   expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  const json = (await runKbdump(["verify", run, "--json"])).stdout;
+  const json = (await runHere(["verify", run, "--json"])).stdout;
   expect(json.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(JSON.stringify(JSON.parse(json))).toContain(JSON.stringify(`gone${evil}`).slice(1, -1));
   await writeFile(join(run, "manifest.json"), `{"format": "${evil.replace("\n", "")}"`);
-  expect((await runKbdump(["verify", run])).stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect((await runHere(["verify", run])).stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
 test("--help has an example and the exit codes", async () => {
@@ -133,7 +135,7 @@ test("--help has an example and the exit codes", async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump verify /);
   expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 ");
-  expect((await runKbdump(["--help"])).stdout).toContain("kbdump verify <folder>");
+  expect((await runHere(["--help"])).stdout).toContain("kbdump verify <folder>");
 });
 
 test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
