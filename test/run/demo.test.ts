@@ -1,12 +1,12 @@
-import { readFile, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
 import { outlines } from "../../src/demo/sample/outlines.js";
 import { loadJob } from "../../src/job/load-job.js";
-import { runJob } from "../../src/run/run-job.js";
+import { type RunResult, runJob } from "../../src/run/run-job.js";
 import { expectedChild, expectedChunk } from "./expected-rows.js";
-import { testFolder } from "./job-for.js";
 import { query, readJsonl } from "./read-dump.js";
 
 /** As the service lists rows: by position, then id. */
@@ -33,11 +33,20 @@ const children = documents.flatMap(({ datasetId, documentId, chunks }) =>
   ),
 );
 
-test("the demo job dumps the sample data, every row of it, field by field, in every format", async () => {
-  const folder = await testFolder();
-  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder }, {});
-  const { manifest, folder: run, database } = await runJob(job, { env: {} });
+let folder: string;
+let demo: RunResult;
 
+/** One dump of the demo job serves all tests: it is only read. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: join(folder, "new", "out") }, {});
+  demo = await runJob(job, { env: {} });
+}, 120_000);
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test("the demo job dumps the sample data, every row of it, field by field, in every format", async () => {
+  const { manifest, folder: run, database } = demo;
   expect(manifest).toMatchObject({ status: "complete", drift: {} });
   expect(manifest.warnings).toEqual([
     expect.stringMatching(/^document d904c614\S+: it is being indexed \(\w+\), so its chunks are not final$/),
@@ -66,10 +75,7 @@ test("the demo job dumps the sample data, every row of it, field by field, in ev
 });
 
 test("the indexing status stands twice for every batch, before the crawl and after it", async () => {
-  const folder = await testFolder();
-  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: folder, format: ["jsonl"] }, {});
-  const { folder: run } = await runJob(job, { env: {} });
-  const rows = await readJsonl(run, "indexing_status");
+  const rows = await readJsonl(demo.folder, "indexing_status");
   const batches = [...new Set(rows.map(({ batch }) => batch))];
   expect(batches).toEqual(["20250306120000123456", "20250602093000654321", "import/März 2025 #3? 100%"]);
   for (const batch of batches) {
@@ -86,9 +92,7 @@ test("the indexing status stands twice for every batch, before the crawl and aft
 });
 
 test("files and folders can be read by their owner only, and the manifest tells the truth about them", async () => {
-  const folder = await testFolder();
-  const job = await loadJob({ file: "jobs/demo.yaml" }, { out: join(folder, "new", "out") }, {});
-  const { manifest, folder: run, database } = await runJob(job, { env: {} });
+  const { manifest, folder: run, database } = demo;
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
   expect(manifest.files).toHaveLength(15);
   for (const { path, bytes } of manifest.files) {

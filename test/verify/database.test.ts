@@ -10,7 +10,8 @@ import { addChunks } from "../servers/edits.js";
 import { type Dumped, dump, smallStore, useDump } from "./dumped.js";
 import { change, editManifest, flipBit } from "./forge.js";
 
-const copyOfDump = useDump();
+const output = { formats: ["jsonl", "duckdb"] };
+const copyOfDump = useDump(output.formats);
 
 /** What is found after some statements on the database. */
 async function findingsAfter({ run, database }: Dumped, ...statements: string[]): Promise<readonly string[]> {
@@ -130,8 +131,8 @@ test("the apostrophes of csv_safe are no difference, and everything else is one"
   const { store, dataset, documents } = smallStore();
   const [chunk] = documents[0].chunks;
   if (chunk) chunk.content = `=1+1${" ".repeat(100)}`;
-  const output = { formats: ["csv", "duckdb"], csv_safe: true };
-  const { folder, database = "" } = await dump(await testFolder(), { store, dataset, documents }, { output });
+  const safe = { output: { formats: ["csv", "duckdb"], csv_safe: true } };
+  const { folder, database = "" } = await dump(await testFolder(), { store, dataset, documents }, safe);
   expect((await verifyRun(folder, { duckdb: true })).findings).toEqual([]);
   await change(database, "UPDATE chunks SET content = content || ' ' WHERE content LIKE '=1+1%'");
   expect((await verifyRun(folder, { duckdb: true })).finding_count).toBe(1);
@@ -146,9 +147,9 @@ describe("a database of several runs", () => {
   test("documents that a later run has read are skipped, and counted", async () => {
     const folder = await testFolder();
     const { store, dataset, documents } = smallStore();
-    const first = await dump(folder, { store, dataset, documents });
+    const first = await dump(folder, { store, dataset, documents }, { output });
     for (const chunk of documents[0].chunks) chunk.content = `new ${chunk.content}`;
-    const second = await dump(folder, { store, dataset, documents }, { documents: [documents[0].id] });
+    const second = await dump(folder, { store, dataset, documents }, { documents: [documents[0].id], output });
     expect(await verifyRun(first.folder, { duckdb: true })).toMatchObject({
       status: "sound",
       checked: {
@@ -172,8 +173,8 @@ describe("a database of several runs", () => {
 test("child chunks stay those of an earlier run where a later one did not ask for them", async () => {
   const folder = await testFolder();
   const { store, dataset, documents } = smallStore();
-  const first = await dump(folder, { store, dataset, documents });
-  const second = await dump(folder, { store, dataset, documents }, { childChunks: "none" });
+  const first = await dump(folder, { store, dataset, documents }, { output });
+  const second = await dump(folder, { store, dataset, documents }, { childChunks: "none", output });
   expect(second.manifest.counts.child_chunks).toBe(0);
   for (const run of [first.folder, second.folder])
     expect((await verifyRun(run, { duckdb: true })).findings).toEqual([]);
@@ -184,10 +185,10 @@ test("child chunks stay those of an earlier run where a later one did not ask fo
 test("an unstable document that did not replace a complete one is skipped, and counted", async () => {
   const folder = await testFolder();
   const { store, dataset, documents } = smallStore();
-  await dump(folder, { store, dataset, documents });
+  await dump(folder, { store, dataset, documents }, { output });
   addChunks(documents[0], 120, { seed: 9 });
   const behaviour = { paging: "same-page" } as const; // so that the second page of the first document is missing
-  const { folder: run, manifest } = await dump(folder, { store, dataset, documents }, { behaviour });
+  const { folder: run, manifest } = await dump(folder, { store, dataset, documents }, { behaviour, output });
   expect(manifest.documents.map(({ status }) => status)).toEqual(["unstable", "complete"]);
   expect(await verifyRun(run, { duckdb: true })).toMatchObject({
     status: "sound",
@@ -201,13 +202,10 @@ test("an unstable document that did not replace a complete one is skipped, and c
 });
 
 describe("a dump with no other format than duckdb", () => {
-  const dumped = async () => {
-    const { folder, database } = await dump(await testFolder(), smallStore(), { output: { formats: ["duckdb"] } });
-    return { run: folder, database: database ?? "" };
-  };
+  const copyOfDump = useDump(["duckdb"]);
 
   test("without the database: says that only the manifest was checked", async () => {
-    const { run } = await dumped();
+    const { run } = await copyOfDump();
     expect(await verifyRun(run)).toMatchObject({
       status: "sound",
       checked: {
@@ -239,7 +237,7 @@ describe("a dump with no other format than duckdb", () => {
       /^document .* differs in total from row 1 of manifest.json$/,
     ],
   ])("with the database: %s", async (_what, sql, message) => {
-    const { run, database } = await dumped();
+    const { run, database } = await copyOfDump();
     await change(database, sql);
     const { findings, checked } = await verifyRun(run, { duckdb: true });
     expect(checked.notes).toEqual([

@@ -18,6 +18,8 @@ export interface Dumped {
   readonly documents: readonly string[];
 }
 
+const allFormats = ["jsonl", "csv", "parquet", "duckdb"];
+
 export const absent = "00000000-0000-4000-8000-00000000dead";
 
 /** A knowledge base of two documents and one batch. */
@@ -50,7 +52,7 @@ export async function dump(
       service: { base_url: server.url, retries: 0 },
       datasets: [{ id: dataset.id, documents, batches: [...dataset.batches.keys()] }],
       ...(options.childChunks ? { child_chunks: options.childChunks } : {}),
-      output: { formats: ["jsonl", "csv", "parquet", "duckdb"], ...options.output },
+      output: { formats: allFormats, ...options.output },
     });
     return await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
   } finally {
@@ -58,14 +60,14 @@ export async function dump(
   }
 }
 
-/** Makes one dump in all formats for the tests of a file; gives each of them a copy. */
-export function useDump(): () => Promise<Dumped> {
+/** Makes one dump for the tests of a file, in all formats by default; gives each of them a copy. */
+export function useDump(formats = allFormats): () => Promise<Dumped> {
   let made: { readonly base: string; readonly runId: string; readonly documents: readonly string[] };
   beforeAll(async () => {
     const base = await mkdtemp(join(tmpdir(), "kbdump-test-"));
     const store = smallStore();
     const documents = [...store.documents.map(({ id }) => id), absent];
-    const { folder } = await dump(base, store, { documents });
+    const { folder } = await dump(base, store, { documents, output: { formats } });
     made = { base, runId: basename(folder), documents };
   });
   afterAll(() => rm(made.base, { recursive: true, force: true }));

@@ -1,5 +1,7 @@
-import { readdir } from "node:fs/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { emptyReadTally } from "../../src/read-tally.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../dump/formats/folder.js";
@@ -25,8 +27,18 @@ const manyChunks = {
   documents: [document("a", 5000, 0)],
 };
 
+let run: string;
+
+/** One dump serves all tests: it is only read. */
+beforeAll(async () => {
+  run = await writeDump(await mkdtemp(join(tmpdir(), "kbdump-verify-")), manyChunks, {
+    formats: ["jsonl", "csv", "parquet"],
+  });
+});
+
+afterAll(() => rm(join(run, ".."), { recursive: true, force: true }));
+
 test("the tally tells what is done and how far it is", async () => {
-  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
   const tally = emptyReadTally();
   const steps = new Set<string>();
   const watched = new Proxy(tally, {
@@ -56,7 +68,6 @@ test.each([
   "reading chunks.parquet",
   "comparing the formats",
 ])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
-  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "csv", "parquet"] });
   const temporary = await ownTemporaryFolder();
   const stop = new AbortController();
   const tally = new Proxy(emptyReadTally(), {
@@ -70,7 +81,6 @@ test.each([
 });
 
 test("too little memory is said, and is no finding", async () => {
-  const run = await writeDump(await plainFolder(), manyChunks, { formats: ["jsonl", "parquet"] });
   const temporary = await ownTemporaryFolder();
   await expect(verifyRun(run, { memory: "2MB" })).rejects.toThrow(/memory/i);
   expect(await readdir(temporary)).toEqual([]);

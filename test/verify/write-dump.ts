@@ -17,7 +17,8 @@ export interface WriteOptions {
 /** Writes rows as a run would, true or not, with a manifest that agrees; gives the run folder. */
 export async function writeDump(base: string, tables: Tables, options: WriteOptions = {}): Promise<string> {
   const { formats = ["jsonl"], csvSafe = false } = options;
-  const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csvSafe });
+  const csv = formats.includes("csv") && (csvSafe ? "safe" : true);
+  const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csv });
   const duckDb = { memory: "800MB", temporary: join(base, "spill") };
   const files: StagedFile[] = [];
   for (const format of formats) {

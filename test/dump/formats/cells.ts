@@ -42,11 +42,11 @@ function element(list: unknown): unknown {
 export function expectCells(kind: Kind, found: readonly (readonly unknown[])[], rows: readonly Row[]): void {
   expect(found.length, kind).toBe(rows.length);
   for (const [at, row] of rows.entries()) {
-    for (const [place, { name, type }] of columns[kind].entries()) {
-      const where = `${kind} row ${at + 1}, ${name}`;
-      expect(foundCell(type, found[at]?.[place] ?? null, row[name]), where).toStrictEqual(
-        expectedCell(type, row[name]),
-      );
-    }
+    const cells = columns[kind].map(({ name, type }, place) => [
+      name,
+      foundCell(type, found[at]?.[place] ?? null, row[name]),
+    ]);
+    const expected = columns[kind].map(({ name, type }) => [name, expectedCell(type, row[name])]);
+    expect(cells, `${kind} row ${at + 1}`).toStrictEqual(expected);
   }
 }

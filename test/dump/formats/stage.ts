@@ -34,7 +34,8 @@ export const someRun: RunRow = {
 
 export interface StageOptions {
   readonly run?: Partial<RunRow>;
-  readonly csvSafe?: boolean;
+  /** Whether there are parts of CSV beside those of JSONL; `safe` for csv_safe. */
+  readonly csv?: boolean | "safe";
   readonly rowsPerPart?: number;
   /** False: the JSONL is made for the other formats only, and lies outside the run folder. */
   readonly publishJsonl?: boolean;
@@ -45,13 +46,13 @@ export type Stage = StagedRows & RunFacts;
 
 /** What a run gives to its sinks, made from rows: parts of a few rows each and the joined JSONL, below `base`. */
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
-  const { run = {}, csvSafe = false, rowsPerPart = 7, publishJsonl = false } = options;
+  const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false } = options;
   const all: Tables = { ...noRows, ...tables };
   const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
 
   const paths = new Map<string, PartFile[]>();
-  for (const text of [jsonlText, csvText(csvSafe)]) {
+  for (const text of csv ? [jsonlText, csvText(csv === "safe")] : [jsonlText]) {
     for (const kind of allKinds) {
       const parts: PartFile[] = [];
       const given = all[kind] ?? [];

@@ -12,7 +12,8 @@ import { noRows, type StageOptions, stageOf, type Tables } from "./stage.js";
 
 /** Writes the rows with the writer; gives the run folder and what the manifest would say of its files. */
 async function write(subject: Subject, tables: Tables, base: string, options: StageOptions = {}) {
-  const stage = await stageOf(base, tables, { publishJsonl: subject.format === "jsonl", ...options });
+  const [publishJsonl, csv] = [subject.format === "jsonl", subject.format === "csv"];
+  const stage = await stageOf(base, tables, { publishJsonl, csv, ...options });
   return { folder: stage.folder, files: await subject.write(stage, base) };
 }
 
