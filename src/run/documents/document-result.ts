@@ -22,12 +22,19 @@ export interface DumpedDocument extends DocumentResult {
   readonly isOld: boolean;
 }
 
+/** Which attempt at a document this is. */
+export interface AttemptNumber {
+  /** 1 for the first. */
+  readonly number: number;
+  /** Times that the document was read before, sweeps included. */
+  readonly sweeps: number;
+  /** Whether to read the chunks from their end. */
+  readonly fromTheEnd: boolean;
+}
+
 /** How far a document is that is not finished. */
 export interface DocumentProgress {
-  /** 1 for the first reading of the document. */
-  readonly attempt: number;
-  /** Times that the document was read, sweeps and this reading included. */
-  readonly sweeps: number;
+  readonly attempt: AttemptNumber;
   readonly checkpoint: Checkpoint;
   readonly docForm: string | null;
   /** Rows of the largest page of child chunks. */

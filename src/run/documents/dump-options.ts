@@ -19,16 +19,6 @@ export interface DumpOptions {
   readonly retryFailed: boolean;
 }
 
-/** Which reading of a document this is. */
-export interface AttemptNumber {
-  /** 1 for the first. */
-  readonly number: number;
-  /** Times that the document was read, sweeps and this reading included. */
-  readonly sweeps: number;
-  /** Whether to read the chunks from their end. */
-  readonly fromTheEnd: boolean;
-}
-
 /** The place where an earlier process stopped, and the ids of the chunks that it read. */
 export interface Earlier {
   readonly progress: DocumentProgress;
