@@ -8,7 +8,7 @@ import type { DocumentRow } from "../../rows/document-row.js";
 import type { DocumentStore } from "../work/document-store.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
-import type { AttemptNumber, DocumentProgress, DocumentResult } from "./document-result.js";
+import type { AttemptNumber, DocumentProgress, DocumentResult, ReadSoFar } from "./document-result.js";
 import { DocumentRows, tooDeep } from "./document-rows.js";
 import type { DumpOptions, Earlier } from "./dump-options.js";
 import { embeddedLines, readEmbedded } from "./embedded-part.js";
@@ -49,13 +49,13 @@ export class DocumentAttempt {
     this.sweeps = attempt.sweeps + 1;
     this.#options = options;
     this.#earlier = earlier;
-    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.progress);
-    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.progress.drift);
-    this.#docForm = earlier?.progress.docForm ?? null;
-    this.#childPage = earlier?.progress.childPage ?? 0;
-    this.#childPiece = earlier?.progress.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
-    this.#splitLists = earlier?.progress.splitLists ?? false;
-    this.#checkpoint = earlier?.progress.checkpoint;
+    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.read);
+    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.read.drift);
+    this.#docForm = earlier?.read.docForm ?? null;
+    this.#childPage = earlier?.read.childPage ?? 0;
+    this.#childPiece = earlier?.read.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
+    this.#splitLists = earlier?.read.splitLists ?? false;
+    this.#checkpoint = earlier?.read.checkpoint;
   }
 
   async read(api: KnowledgeApi, problem: TellProblem): Promise<void> {
@@ -141,7 +141,7 @@ export class DocumentAttempt {
 
   #crawlOptions(problem: TellProblem): CrawlOptions {
     const { job, lookAhead } = this.#options;
-    const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
+    const from = this.#earlier && { checkpoint: this.#earlier.read.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
     const { textOf } = this.#rows;
     const fromTheEnd = this.#attempt.fromTheEnd && isWhole(this.#ref);
@@ -163,8 +163,7 @@ export class DocumentAttempt {
   #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
     if (!checkpoint) return undefined;
     const order = checkpoint.order === "anchored" ? checkpoint.order : "in order"; // pages are given out in order
-    return {
-      attempt: this.#attempt,
+    const read: ReadSoFar = {
       checkpoint: { ...checkpoint, order },
       docForm: this.#docForm,
       childPage: this.#childPage,
@@ -172,6 +171,7 @@ export class DocumentAttempt {
       counts: { ...this.#tally.counts },
       drift: this.#rows.drift,
     };
+    return { attempt: this.#attempt, read };
   }
 
   #count(batch: Batch): void {

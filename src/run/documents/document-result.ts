@@ -35,6 +35,12 @@ export interface AttemptNumber {
 /** How far a document is that is not finished. */
 export interface DocumentProgress {
   readonly attempt: AttemptNumber;
+  /** Null where the attempt is to begin. */
+  readonly read: ReadSoFar | null;
+}
+
+/** What an attempt has read. */
+export interface ReadSoFar {
   readonly checkpoint: Checkpoint;
   readonly docForm: string | null;
   /** Rows of the largest page of child chunks. */
@@ -58,8 +64,11 @@ export function checkResult(value: unknown): DocumentResult | undefined {
 
 /** The progress of a document, likewise. */
 export function checkProgress(value: unknown): DocumentProgress | undefined {
-  if (!isObject(value) || !isObject(value.counts) || !isObject(value.drift)) return undefined;
-  const isWhole = isObject(value.checkpoint) && isObject(value.checkpoint.children);
+  if (!isObject(value) || !isObject(value.attempt)) return undefined;
+  const { read } = value;
+  if (read === null) return value as unknown as DocumentProgress;
+  if (!isObject(read) || !isObject(read.counts) || !isObject(read.drift)) return undefined;
+  const isWhole = isObject(read.checkpoint) && isObject(read.checkpoint.children);
   return isWhole ? (value as unknown as DocumentProgress) : undefined;
 }
 

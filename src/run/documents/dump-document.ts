@@ -15,6 +15,7 @@ import {
   type DocumentProgress,
   type DocumentResult,
   type DumpedDocument,
+  type ReadSoFar,
 } from "./document-result.js";
 import type { DumpOptions, Earlier } from "./dump-options.js";
 import type { Proof } from "./proof.js";
@@ -47,8 +48,9 @@ export async function dumpDocument(
   if (finished) await store.discard();
 
   const { consistency } = options.job;
-  let earlier = isBegun ? await resumed(store, part(options, name, "chunks")) : undefined;
-  let at = earlier?.progress.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
+  const progress = isBegun ? await store.resume(checkProgress) : undefined;
+  let earlier = progress?.read ? await withIds(progress.read, part(options, name, "chunks")) : undefined;
+  let at = progress?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
     const attempt = new DocumentAttempt(ref, store, at, options, earlier);
     try {
@@ -67,11 +69,13 @@ export async function dumpDocument(
         throw error;
       }
       attempt.takeBack();
-      await store.discard();
-      if (error instanceof SkipError)
+      if (error instanceof SkipError) {
+        await store.discard();
         return { ...attempt.result("failed", error.message, "none"), files: [], isOld: false };
+      }
       at = { number: at.number + 1, sweeps: attempt.sweeps, fromTheEnd: error.kind === "grew" };
       earlier = undefined;
+      await store.discard({ attempt: at, read: null });
       throw error;
     }
   };
@@ -117,13 +121,11 @@ async function pathsOf(options: DumpOptions, name: string, store: Store): Promis
 
 const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");
 
-/** Where an earlier process stopped; the ids of the chunks stand in their rows. */
-async function resumed(store: Store, chunks: string): Promise<Earlier | undefined> {
-  const progress = await store.resume(checkProgress);
-  if (!progress) return undefined;
+/** The ids of the chunks that an earlier process read stand in their rows. */
+async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   const ids = new IdSet();
-  if (progress.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
-  return { progress, ids };
+  if (read.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
+  return { read, ids };
 }
 
 function countFinished({ row }: DocumentResult, tally: RunTally): void {

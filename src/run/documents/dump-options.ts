@@ -3,7 +3,7 @@ import type { LookAhead } from "../../crawl/look-ahead.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { RunTally } from "../setting/run-tally.js";
-import type { DocumentProgress } from "./document-result.js";
+import type { ReadSoFar } from "./document-result.js";
 
 /** How the documents of a run are read, and where their parts lie. */
 export interface DumpOptions {
@@ -21,6 +21,6 @@ export interface DumpOptions {
 
 /** The place where an earlier process stopped, and the ids of the chunks that it read. */
 export interface Earlier {
-  readonly progress: DocumentProgress;
+  readonly read: ReadSoFar;
   readonly ids: IdSet;
 }

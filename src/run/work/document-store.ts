@@ -120,13 +120,14 @@ export class DocumentStore<State, Result> {
     await this.#close();
   }
 
-  /** Removes what was written. */
-  async discard(): Promise<void> {
+  /** Removes what was written; with a state, the document begins anew from there, in whatever process. */
+  async discard(begin?: State): Promise<void> {
     await this.leave();
+    if (begin !== undefined) await this.#note({ state: begin, parts: [] });
     await this.#parts.discard();
     await rm(this.#resultPath, { force: true });
     this.#hasJournal = true;
-    await this.#removeJournal();
+    if (begin === undefined) await this.#removeJournal();
   }
 
   async #removeJournal(): Promise<void> {
@@ -154,11 +155,14 @@ export class DocumentStore<State, Result> {
       const state = this.#state;
       this.#commits = 0;
       const parts: readonly PartFacts[] = await this.#parts.flush();
-      if (state === undefined) continue;
-      this.#hasJournal = true;
-      this.#journal ??= await open(this.#journalPath, "a", 0o600);
-      await this.#journal.writeFile(`${JSON.stringify({ state, parts } satisfies Stored<State>)}\n`);
+      if (state !== undefined) await this.#note({ state, parts });
     }
+  }
+
+  async #note(stored: Stored<State>): Promise<void> {
+    this.#hasJournal = true;
+    this.#journal ??= await open(this.#journalPath, "a", 0o600);
+    await this.#journal.writeFile(`${JSON.stringify(stored)}\n`);
   }
 
   async #close(): Promise<void> {
