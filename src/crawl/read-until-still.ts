@@ -56,7 +56,7 @@ export async function readUntilStill<T>(
 ): Promise<T> {
   for (let number = first; ; number++) {
     try {
-      return await read(new Flaws(number === attempts, most));
+      return await read(new Flaws(number >= attempts, most));
     } catch (error) {
       if (!(error instanceof MovedError)) throw error;
     }

@@ -1,18 +1,22 @@
+import * as v from "valibot";
 import type { Checkpoint } from "../../crawl/batch.js";
 import type { PartFile } from "../../dump/files/join-parts.js";
-import type { ChildLists } from "../../dump/manifest/manifest.js";
+import { childListsSchema, documentSchema } from "../../dump/manifest/manifest.js";
 import type { DocumentRow } from "../../rows/document-row.js";
-import type { Drift } from "../../rows/drift.js";
-import type { KnownProof } from "./proof.js";
+import { driftSchema } from "../../rows/drift.js";
+import { count, isMapping, object, text, truth } from "../../schema.js";
+import { proofSchema } from "./proof.js";
 
 /** What one document came to. Its rows lie in its parts. */
-export interface DocumentResult {
-  readonly row: DocumentRow;
-  readonly drift: Drift;
+export const resultSchema = object({
+  row: documentSchema,
+  drift: driftSchema,
   /** Null where the document could not be read, and where no child chunks were to be. */
-  readonly childLists: ChildLists | null;
-  readonly proof: KnownProof;
-}
+  childLists: v.nullable(childListsSchema),
+  proof: proofSchema,
+});
+
+export type DocumentResult = v.InferOutput<typeof resultSchema>;
 
 /** A document that was read, and where its rows lie. */
 export interface DumpedDocument extends DocumentResult {
@@ -23,58 +27,34 @@ export interface DumpedDocument extends DocumentResult {
 }
 
 /** Which attempt at a document this is. */
-export interface AttemptNumber {
+const attemptSchema = object({
   /** 1 for the first. */
-  readonly number: number;
+  number: count,
   /** Times that the document was read before, sweeps included. */
-  readonly sweeps: number;
+  sweeps: count,
   /** Whether to read the chunks from their end. */
-  readonly fromTheEnd: boolean;
-}
-
-/** How far a document is that is not finished. */
-export interface DocumentProgress {
-  readonly attempt: AttemptNumber;
-  /** Null where the attempt is to begin. */
-  readonly read: ReadSoFar | null;
-}
+  fromTheEnd: truth,
+});
 
 /** What an attempt has read. */
-export interface ReadSoFar {
-  readonly checkpoint: Checkpoint;
-  readonly docForm: string | null;
+const readSchema = object({
+  /** This version wrote it, which the plan of the work folder vouches for: nothing but its outline is checked. */
+  checkpoint: v.custom<Checkpoint>((value) => isMapping(value) && isMapping(value.children), "a checkpoint"),
+  docForm: v.nullable(text),
   /** Rows of the largest page of child chunks. */
-  readonly childPage: number;
+  childPage: count,
   /** Whether a child list took more than one answer. */
-  readonly splitLists: boolean;
-  readonly counts: { readonly chunks: number; readonly child_chunks: number };
-  readonly drift: Drift;
-}
+  splitLists: truth,
+  counts: object({ chunks: count, child_chunks: count }),
+  drift: driftSchema,
+});
 
-/** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
-export function checkResult(value: unknown): DocumentResult | undefined {
-  return isObject(value) &&
-    isObject(value.row) &&
-    isObject(value.drift) &&
-    typeof value.childLists === "object" &&
-    isObject(value.proof)
-    ? (value as unknown as DocumentResult)
-    : undefined;
-}
+/** How far a document is that is not finished; `read` is null where the attempt is to begin. */
+export const progressSchema = object({ attempt: attemptSchema, read: v.nullable(readSchema) });
 
-/** The progress of a document, likewise. */
-export function checkProgress(value: unknown): DocumentProgress | undefined {
-  if (!isObject(value) || !isObject(value.attempt)) return undefined;
-  const { read } = value;
-  if (read === null) return value as unknown as DocumentProgress;
-  if (!isObject(read) || !isObject(read.counts) || !isObject(read.drift)) return undefined;
-  const isWhole = isObject(read.checkpoint) && isObject(read.checkpoint.children);
-  return isWhole ? (value as unknown as DocumentProgress) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
+export type AttemptNumber = v.InferOutput<typeof attemptSchema>;
+export type ReadSoFar = v.InferOutput<typeof readSchema>;
+export type DocumentProgress = v.InferOutput<typeof progressSchema>;
 
 /** What there is to say of a document that is not complete. */
 export function sentenceOf(row: DocumentRow): string {

@@ -10,12 +10,12 @@ import { DocumentStore } from "../work/document-store.js";
 import { readLines } from "../work/read-lines.js";
 import { DocumentAttempt } from "./document-attempt.js";
 import {
-  checkProgress,
-  checkResult,
   type DocumentProgress,
   type DocumentResult,
   type DumpedDocument,
+  progressSchema,
   type ReadSoFar,
+  resultSchema,
 } from "./document-result.js";
 import type { DumpOptions, Earlier } from "./dump-options.js";
 import type { Proof } from "./proof.js";
@@ -40,7 +40,7 @@ export async function dumpDocument(
 ): Promise<DumpedDocument> {
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const isBegun = options.begun.has(name);
-  const finished = isBegun ? await store.result(checkResult) : undefined;
+  const finished = isBegun ? await store.result(resultSchema) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
     countFinished(finished, options.tally);
     return { ...finished, files: store.files, isOld: true };
@@ -48,7 +48,7 @@ export async function dumpDocument(
   if (finished) await store.discard();
 
   const { consistency } = options.job;
-  const progress = isBegun ? await store.resume(checkProgress) : undefined;
+  const progress = isBegun ? await store.resume(progressSchema) : undefined;
   let earlier = progress?.read ? await withIds(progress.read, part(options, name, "chunks")) : undefined;
   let at = progress?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {

@@ -1,13 +1,15 @@
 import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import type { PartFile } from "../../dump/files/join-parts.js";
 import { readJsonFile } from "../../dump/files/json-file.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
+import { valueIf } from "../../schema.js";
 import { DocumentParts } from "./document-parts.js";
 import type { PartFacts } from "./part.js";
-import { type Check, type Stored, storedFrom } from "./stored.js";
+import { type Stored, storedSchema } from "./stored.js";
 
 /** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
 const commitsWaiting = 8;
@@ -44,18 +46,19 @@ export class DocumentStore<State, Result> {
   }
 
   /** What an earlier process came to, if it finished and its parts are all there. */
-  async result(check: Check<Result>): Promise<Result | undefined> {
+  async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // if an earlier process ended before it removed it
-    const stored = storedFrom(await readJsonFile(this.#resultPath), check);
+    const stored = valueIf(storedSchema(schema), await readJsonFile(this.#resultPath));
     return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
   }
 
   /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
-  async resume(check: Check<State>): Promise<State | undefined> {
+  async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
     this.#hasJournal = true; // if only half a line of one
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
     const end = text.lastIndexOf("\n") + 1; // what follows was torn
-    const stored = lastLine(text.slice(0, end), check);
+    const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
+    const stored = valueIf(v.pipe(v.string(), v.parseJson(), storedSchema(schema)), line);
     if (!stored || !(await this.#parts.reopen(stored.parts))) {
       await this.discard();
       return undefined;
@@ -169,13 +172,5 @@ export class DocumentStore<State, Result> {
     await this.#parts.close();
     await this.#journal?.close();
     this.#journal = undefined;
-  }
-}
-
-function lastLine<State>(text: string, check: Check<State>): Stored<State> | undefined {
-  try {
-    return storedFrom(JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)), check);
-  } catch {
-    return undefined;
   }
 }
