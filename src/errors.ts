@@ -77,7 +77,7 @@ export class UntoldError extends StopError {}
 /** Another run took this job over while ours was at work, or its folder was removed: nothing more can be published. Exit 1. */
 export class LostError extends StopError {}
 
-/** This request may succeed when it is sent again. What is left of it after the last try skips the document. */
+/** This request may succeed when it is sent again. After the last try it is a GaveUpError. */
 export class RetryError extends RequestError {
   override readonly name = "RetryError";
   readonly retryAfter: number | undefined;
@@ -94,7 +94,22 @@ export class RetryError extends RequestError {
 
 /** This document, batch or list cannot be read; the others go on. */
 export class SkipError extends RequestError {
-  override readonly name = "SkipError";
+  override readonly name: string = "SkipError";
+}
+
+/** This request failed at every try: skip it as any other that cannot be read, or ask for less. `last` is why the last try failed. */
+export class GaveUpError extends SkipError {
+  override readonly name = "GaveUpError";
+  readonly last: RetryError;
+
+  constructor(last: RetryError, tries: number) {
+    super(`${last.message} (${tries} ${tries === 1 ? "try" : "tries"})`, {
+      cause: last,
+      ...(last.status === undefined ? {} : { status: last.status }),
+      ...(last.code === undefined ? {} : { code: last.code }),
+    });
+    this.last = last;
+  }
 }
 
 /** Another run of this job is at work. Exit 5. */

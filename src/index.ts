@@ -31,6 +31,7 @@ export type { ChildLists, DiscoveredIds, Manifest } from "./dump/manifest/manife
 export {
   BusyError,
   exitCodes,
+  GaveUpError,
   InterruptedError,
   type Problem,
   RetryError,

@@ -1,5 +1,7 @@
+import * as v from "valibot";
 import { RetryError } from "../errors.js";
 import type { RawRecord } from "../rows/row.js";
+import { count, object, text } from "../schema.js";
 
 /** A record of a list: its id is a string. */
 export type Listed = RawRecord & { readonly id: string };
@@ -14,45 +16,55 @@ export interface ListPage {
   readonly hasMore?: unknown;
 }
 
+/** Records as they came: neither they nor their list is copied. */
+const recordsIn = (name: string) =>
+  v.custom<readonly RawRecord[]>(
+    (value) => Array.isArray(value) && value.every(isRecord),
+    `the answer has no list of objects "${name}"`,
+  );
+const listed = v.pipe(
+  recordsIn("data"),
+  v.check(
+    (rows) => rows.every(isListed),
+    ({ input }) => `row ${input.findIndex((row) => !isListed(row)) + 1} has no "id"`,
+  ),
+  v.custom<readonly Listed[]>(() => true),
+);
+
+const statusSchema = object({ data: listed });
+const fieldsSchema = object({ fields: recordsIn("fields") });
+const pageSchema = object({
+  data: listed,
+  total: v.custom<number>((value) => v.is(count, value), 'the answer has no whole number "total"'),
+  doc_form: v.fallback(v.nullable(text), null),
+  has_more: v.optional(v.unknown()),
+});
+
 /** A page of datasets, documents, chunks or child chunks; RetryError, naming the URL, when `data`, `total` or an `id` is missing. */
 export function checkPage(value: unknown, url: string): ListPage {
-  const body = checkObject(value, url);
-  const rows = checkRecords(body.data, "data", url);
-  const { total, doc_form: docForm } = body;
-  if (typeof total !== "number" || !Number.isSafeInteger(total) || total < 0) {
-    throw new RetryError(`GET ${url}: the answer has no whole number "total"`);
-  }
-  return {
-    rows: rows.map((row, index) => checkListed(row, index, url)),
-    total,
-    docForm: typeof docForm === "string" ? docForm : null,
-    hasMore: body.has_more,
-  };
+  const { data, total, doc_form, has_more } = checked(pageSchema, value, url);
+  return { rows: data, total, docForm: doc_form, hasMore: has_more };
 }
 
 /** The entries of an indexing-status answer, which have an id each; RetryError, naming the URL, otherwise. */
 export function checkStatus(value: unknown, url: string): readonly Listed[] {
-  return checkRecords(checkObject(value, url).data, "data", url).map((row, index) => checkListed(row, index, url));
+  return checked(statusSchema, value, url).data;
 }
 
 /** The built-in metadata fields; RetryError, naming the URL, when `fields` is missing. */
 export function checkFields(value: unknown, url: string): readonly RawRecord[] {
-  return checkRecords(checkObject(value, url).fields, "fields", url);
+  return checked(fieldsSchema, value, url).fields;
 }
 
-function checkObject(value: unknown, url: string): RawRecord {
-  if (isRecord(value)) return value;
-  throw new RetryError(`GET ${url}: the answer is no JSON object`);
-}
-
-function checkRecords(value: unknown, name: string, url: string): readonly RawRecord[] {
-  if (Array.isArray(value) && value.every(isRecord)) return value;
-  throw new RetryError(`GET ${url}: the answer has no list of objects ${JSON.stringify(name)}`);
-}
-
-function checkListed(row: RawRecord, index: number, url: string): Listed {
-  if (isListed(row)) return row;
-  throw new RetryError(`GET ${url}: row ${index + 1} has no "id"`);
+function checked<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  url: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value, { abortEarly: true });
+  if (result.success) return result.output;
+  const [{ path, message }] = result.issues;
+  throw new RetryError(`GET ${url}: ${path ? message : "the answer is no JSON object"}`);
 }
 
 /** Whether a value is an object with an id: a string that is not empty and well-formed. */

@@ -1,4 +1,4 @@
-import { RetryError, SkipError } from "../errors.js";
+import { GaveUpError } from "../errors.js";
 import type { RawRecord } from "../rows/row.js";
 import { checkAnswer } from "./check-answer.js";
 import { checkFields, checkPage, checkStatus, type Listed, type ListPage } from "./check-list.js";
@@ -47,7 +47,7 @@ export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
  * is not fetched a second time, as by a second sweep: it fails at once, and its pieces can be read.
  */
 export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
-  const tooLarge = new Map<string, SkipError>();
+  const tooLarge = new Map<string, GaveUpError>();
   const read = async <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> => {
     const known = tooLarge.get(targetOf(request));
     if (known) throw known;
@@ -57,7 +57,8 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
         return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
       }, retries);
     } catch (error) {
-      if (error instanceof SkipError && isTooLarge(error) && hasPieces(request)) tooLarge.set(targetOf(request), error);
+      const isTooLarge = error instanceof GaveUpError && error.last.trouble === "too large";
+      if (isTooLarge && hasPieces(request)) tooLarge.set(targetOf(request), error);
       throw error;
     }
   };
@@ -89,10 +90,6 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     indexingStatus: (datasetId, batch) =>
       read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
   };
-}
-
-function isTooLarge({ cause }: SkipError): boolean {
-  return cause instanceof RetryError && cause.trouble === "too large";
 }
 
 function hasPieces({ query }: Request): boolean {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { RetryError, SkipError, StopError } from "../errors.js";
+import { GaveUpError, RetryError, StopError } from "../errors.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { type Http, type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
@@ -171,9 +171,9 @@ function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => P
   };
 }
 
-/** A service that never answered anything, given up after all tries: to try the rest would take hours. */
+/** A service that never answered anything before it was given up: to try the rest would take hours. */
 function neverAnswered(error: unknown, tally: RequestTally): StopError | undefined {
-  if (!(error instanceof SkipError) || error.status !== undefined || tally.answered > 0) return undefined;
+  if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
   return new StopError(`the service cannot be reached: ${error.message}; check service.base_url`, { cause: error });
 }
 

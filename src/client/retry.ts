@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { RetryError, SkipError } from "../errors.js";
+import { GaveUpError, RetryError } from "../errors.js";
 
 export interface RetryOptions {
   /** Tries after the first. */
@@ -23,8 +23,7 @@ export const longestRetryAfter = 600_000;
 
 /**
  * Runs `read` until it succeeds, at most `retries` times again after a RetryError; not again where the body was too large,
- * as it will be so the next time. What still fails then is a SkipError with the last reason; every other error passes
- * through at once.
+ * as it will be so the next time. Rejects with GaveUpError after the last try; every other error passes through at once.
  */
 export async function retrying<T>(read: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { sleep = (ms, signal) => delay(ms, undefined, { signal }), random = Math.random } = options;
@@ -37,7 +36,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
         continue;
       }
       if (!(error instanceof RetryError)) throw error;
-      if (tries > options.retries || error.trouble === "too large") throw givenUp(error, tries);
+      if (tries > options.retries || error.trouble === "too large") throw new GaveUpError(error, tries);
       const wait = retryDelay(tries, error.retryAfter, random(), error.throttled ? firstRefusedWait : firstWait);
       options.onRetry(error, wait);
       await sleep(wait, options.signal).catch((reason: unknown) => {
@@ -54,14 +53,6 @@ export function retryDelay(tries: number, retryAfter: number | undefined, random
   const jittered = random * Math.min(longestWait, first * 2 ** (tries - 1));
   if (retryAfter === undefined) return jittered;
   return Math.min(longestRetryAfter, retryAfter) + random * 250;
-}
-
-function givenUp(error: RetryError, tries: number): SkipError {
-  return new SkipError(`${error.message} (${tries} ${tries === 1 ? "try" : "tries"})`, {
-    cause: error,
-    ...(error.status === undefined ? {} : { status: error.status }),
-    ...(error.code === undefined ? {} : { code: error.code }),
-  });
 }
 
 /** Why a request is sent again, in a word to count by: the status, or what was wrong where none was. */

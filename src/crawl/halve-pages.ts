@@ -1,7 +1,7 @@
 import { lacksModel } from "../client/check-answer.js";
 import type { Listed, ListPage } from "../client/check-list.js";
 import { pageSize } from "../client/knowledge-api.js";
-import { RetryError, SkipError } from "../errors.js";
+import { GaveUpError, SkipError } from "../errors.js";
 import type { TellProblem } from "./problems.js";
 import { type PageRead, type ReadPage, rowsOn } from "./read-list.js";
 
@@ -183,8 +183,8 @@ type Trouble = "failing" | "unrendered" | "too large";
  */
 function troubleOf(error: unknown): Trouble | undefined {
   if (!(error instanceof SkipError)) return undefined;
-  if (!(error.cause instanceof RetryError)) return isAboutRow(error) ? "unrendered" : undefined;
-  const { throttled, trouble, status } = error.cause;
+  if (!(error instanceof GaveUpError)) return isAboutRow(error) ? "unrendered" : undefined;
+  const { throttled, trouble, status } = error.last;
   if (throttled || trouble === "gone") return undefined;
   return trouble ?? (status === 500 ? "unrendered" : "failing");
 }

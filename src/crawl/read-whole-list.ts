@@ -5,10 +5,8 @@ import { ListProof } from "./list-proof.js";
 import type { LookAhead } from "./look-ahead.js";
 import type { TellProblem } from "./problems.js";
 import { answersOf, readList } from "./read-list.js";
+import { readUntilStill } from "./read-until-still.js";
 import { sweepList } from "./sweep-list.js";
-
-/** Times that a list is read before it is taken as it is. */
-const attempts = 3;
 
 /** A list of few enough rows to hold: each id once, in the order of the service. */
 export interface WholeList {
@@ -21,32 +19,19 @@ export interface WholeList {
   readonly pages: number;
 }
 
-class MovedError extends Error {}
-
 /**
  * Reads a list to its end and proves that it is whole: one of more than one answer is read a second time, and the ids must
  * agree. One that moves meanwhile is read again, three times in all; then it has what was seen, and problems. Rejects with
  * SkipError when a page cannot be had.
  */
 export async function readWholeList(name: string, read: ReadSizedPage, lookAhead: LookAhead): Promise<WholeList> {
-  for (let attempt = 1; ; attempt++) {
-    const problems = new Set<string>();
-    let moved = false;
-    const problem: TellProblem = (text, kind) => {
-      if (attempt < attempts && kind !== "unreadable") throw new MovedError(text);
-      moved ||= kind !== "unreadable";
-      problems.add(text);
-    };
-    try {
-      const readPage = halvingPages(read, { name, problem });
-      const { rows, total, pages, answers } = await readOnce(name, readPage, lookAhead, problem);
-      if (answers > 1 && problems.size === 0)
-        await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, problem);
-      return { rows, problems: [...problems], moved, pages };
-    } catch (error) {
-      if (!(error instanceof MovedError)) throw error;
-    }
-  }
+  return readUntilStill(async (flaws) => {
+    const readPage = halvingPages(read, { name, problem: flaws.tell });
+    const { rows, total, pages, answers } = await readOnce(name, readPage, lookAhead, flaws.tell);
+    if (answers > 1 && flaws.texts.length === 0)
+      await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, flaws.tell);
+    return { rows, problems: flaws.texts, moved: flaws.moved, pages };
+  });
 }
 
 async function readOnce(

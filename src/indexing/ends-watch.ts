@@ -1,4 +1,4 @@
-import { RetryError, type SkipError } from "../errors.js";
+import { GaveUpError, type SkipError } from "../errors.js";
 
 /** What was read before. */
 export interface Earlier {
@@ -15,6 +15,6 @@ export interface Earlier {
  * service's own word, which has a code, counts.
  */
 export function endsWatch(error: SkipError, earlier: Earlier): boolean {
-  if (error.cause instanceof RetryError) return !earlier.service && (error.status === undefined || error.status < 400);
+  if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);
   return !earlier.batch || error.code !== undefined;
 }

@@ -117,7 +117,7 @@ describe("the answers", () => {
     const { url, requests } = await serve(json({ data: [] }));
     const error = await rejection(openTestClient(url, { retries: 1 }).chunks(document, 4));
     const asked = `${url}/datasets/set/documents/doc/segments?page=4&limit=100`;
-    expect(error.name).toBe("SkipError");
+    expect(error.name).toBe("GaveUpError");
     expect(error.message).toBe(`GET ${asked}: the answer has no whole number "total" (2 tries)`);
     expect(requests).toHaveLength(2);
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
-import { RetryError, SkipError } from "../../src/errors.js";
+import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { closeAfterEach, startSetting } from "../servers/ask.js";
 import { type Fault, randomTransientFaults } from "../servers/faults.js";
 import { openTestClient } from "./open-test-client.js";
@@ -101,7 +101,7 @@ describe("retries", () => {
     const onRetry = (reason: string, wait: number) => void told.push([reason, wait]);
     const error = await rejection(openTestClient(url, { retries: 2, onRetry }).chunks(document, 1));
     const asked = `GET ${url}/datasets/set/documents/doc/segments?page=1&limit=100`;
-    expect(error).toBeInstanceOf(SkipError);
+    expect(error).toBeInstanceOf(GaveUpError);
     expect(error.message).toBe(`${asked}: 502 busy Try number 3. (3 tries)`);
     expect(error).toMatchObject({ status: 502, code: "busy" });
     expect(error.cause).toBeInstanceOf(RetryError);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type RetryOptions, retryDelay, retrying } from "../../src/client/retry.js";
-import { RetryError, SkipError, StopError } from "../../src/errors.js";
+import { GaveUpError, RetryError, SkipError, StopError } from "../../src/errors.js";
 import { rejection } from "./open-test-http.js";
 
 describe("retryDelay", () => {
@@ -94,8 +94,9 @@ describe("retrying", () => {
     const read = failing(...Array.from({ length: retries }, () => new RetryError("earlier")), last, last);
     const { waits, options: given } = options(retries);
     const error = await rejection(retrying(read, given));
+    expect(error).toBeInstanceOf(GaveUpError);
     expect(error).toBeInstanceOf(SkipError);
-    expect(error).toMatchObject({ message, status: 503, code: "busy", cause: last });
+    expect(error).toMatchObject({ message, status: 503, code: "busy", last, cause: last });
     expect(read.tries).toBe(retries + 1);
     expect(waits).toHaveLength(retries);
   });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { halvingPages, type ReadSizedPage } from "../../src/crawl/halve-pages.js";
-import { RetryError, SkipError } from "../../src/errors.js";
+import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 
 const rows = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, at) => ({ id: String(from + at) }));
@@ -13,7 +13,7 @@ const halving = (read: ReadSizedPage) =>
       throw new Error(text);
     },
   });
-const givenUp = (reason = new RetryError("504")) => new SkipError("given up", { cause: reason, status: 504 });
+const givenUp = (reason = new RetryError("504", { status: 504 })) => new GaveUpError(reason, 7);
 
 /** A list of `total` rows; pages of more than `most` rows are given up. */
 function listOf(total: number, most: number, asked: string[] = []) {
@@ -47,7 +47,7 @@ test("what can be read is read in one, and no half is asked for that holds nothi
 });
 
 test.each([
-  ["smaller pages fail as well", listOf(300, 10), "given up"],
+  ["smaller pages fail as well", listOf(300, 10), "504 (7 tries)"],
   [
     "the service caps at less than a half",
     async (_: number, limit: number) => {

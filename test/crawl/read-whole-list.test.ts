@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LookAhead } from "../../src/crawl/look-ahead.js";
 import { readWholeList } from "../../src/crawl/read-whole-list.js";
-import { RetryError, SkipError } from "../../src/errors.js";
+import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
 
 /** What happens just before a request is answered: an upload, or the deletion of the row at a place. */
@@ -75,7 +75,7 @@ test("a page that cannot be had is read in halves", async () => {
   const list = new Uploads(250);
   const heavy = async (page: number, limit: number) => {
     if (limit > 50 && page === 2) {
-      throw new SkipError("given up", { cause: new RetryError("timeout") });
+      throw new GaveUpError(new RetryError("timeout"), 7);
     }
     return list.answer(page, limit);
   };

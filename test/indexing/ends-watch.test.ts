@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { RetryError, SkipError } from "../../src/errors.js";
+import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { endsWatch } from "../../src/indexing/ends-watch.js";
 import { type Outage, outageAfter } from "../../src/indexing/outage.js";
 
-const givenUp = (status?: number) =>
-  new SkipError("x", { cause: new RetryError("x"), ...(status === undefined ? {} : { status }) });
+const givenUp = (status?: number) => new GaveUpError(new RetryError("x", status === undefined ? {} : { status }), 7);
 const refused = (status: number, code?: string) => new SkipError("x", { status, ...(code ? { code } : {}) });
 const nothing = { service: false, batch: false };
 const otherBatch = { service: true, batch: false };

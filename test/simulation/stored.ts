@@ -24,7 +24,8 @@ export function storedIn(parts: string): Stored {
   };
   const begun = textsOf(".journal").flatMap(([name, text]) => {
     const line = text.split("\n").at(-2);
-    return line ? [[name, JSON.parse(line).state.checkpoint] as const] : [];
+    const read = line && JSON.parse(line).state.read;
+    return read ? [[name, read.checkpoint] as const] : [];
   });
   const finished = textsOf(".result.json").filter(([, text]) => text.endsWith("}"));
   return { finished: new Set(finished.map(([name]) => name)), begun: new Map(begun) };

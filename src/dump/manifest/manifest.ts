@@ -22,7 +22,7 @@ const file = object({
   sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/),
 });
 
-const document = object({
+export const documentSchema = object({
   dataset_id: text,
   document_id: text,
   doc_form: v.nullable(text),
@@ -37,7 +37,7 @@ const document = object({
 });
 
 /** Counts of how the chunks of a document came to their children; `asked`, `embedded` and `skipped` add up to its chunks. */
-const childLists = object({
+export const childListsSchema = object({
   dataset_id: text,
   document_id: text,
   /** Chunks whose child list was asked for. */
@@ -111,9 +111,9 @@ export const manifestSchema = object({
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
   retries: v.optional(v.record(text, count, "an object"), {}),
-  documents: listOf(document),
+  documents: listOf(documentSchema),
   /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
-  child_lists: v.optional(listOf(childLists), []),
+  child_lists: v.optional(listOf(childListsSchema), []),
   /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
   proofs: v.optional(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
   files: listOf(file),

@@ -8,9 +8,9 @@ import type { DocumentRow } from "../../rows/document-row.js";
 import type { DocumentStore } from "../work/document-store.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
-import type { DocumentProgress, DocumentResult } from "./document-result.js";
+import type { AttemptNumber, DocumentProgress, DocumentResult, ReadSoFar } from "./document-result.js";
 import { DocumentRows, tooDeep } from "./document-rows.js";
-import type { AttemptNumber, DumpOptions, Earlier } from "./dump-options.js";
+import type { DumpOptions, Earlier } from "./dump-options.js";
 import { embeddedLines, readEmbedded } from "./embedded-part.js";
 import { type Proof, proofOf } from "./proof.js";
 
@@ -28,6 +28,8 @@ export class DocumentAttempt {
   readonly #earlier: Earlier | undefined;
   readonly #tally: AttemptTally;
   readonly #rows: DocumentRows;
+  /** Times that the document was read, this attempt and its sweep included. */
+  sweeps: number;
   #docForm: string | null;
   #childPage: number;
   #childPiece: number;
@@ -44,15 +46,16 @@ export class DocumentAttempt {
     this.#ref = ref;
     this.#store = store;
     this.#attempt = attempt;
+    this.sweeps = attempt.sweeps + 1;
     this.#options = options;
     this.#earlier = earlier;
-    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.progress);
-    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.progress.drift);
-    this.#docForm = earlier?.progress.docForm ?? null;
-    this.#childPage = earlier?.progress.childPage ?? 0;
-    this.#childPiece = earlier?.progress.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
-    this.#splitLists = earlier?.progress.splitLists ?? false;
-    this.#checkpoint = earlier?.progress.checkpoint;
+    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.read);
+    this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.read.drift);
+    this.#docForm = earlier?.read.docForm ?? null;
+    this.#childPage = earlier?.read.childPage ?? 0;
+    this.#childPiece = earlier?.read.checkpoint.childPiece ?? Number.POSITIVE_INFINITY;
+    this.#splitLists = earlier?.read.splitLists ?? false;
+    this.#checkpoint = earlier?.read.checkpoint;
   }
 
   async read(api: KnowledgeApi, problem: TellProblem): Promise<void> {
@@ -118,7 +121,7 @@ export class DocumentAttempt {
     this.#tally.takeBack();
   }
 
-  result(status: DocumentRow["status"], sweeps: number, error: string | null, proof: Proof): DocumentResult {
+  result(status: DocumentRow["status"], error: string | null, proof: Proof): DocumentResult {
     const { chunks, child_chunks } = this.#tally.counts;
     const row: DocumentRow = {
       dataset_id: this.#ref.datasetId,
@@ -128,7 +131,7 @@ export class DocumentAttempt {
       total: this.#checkpoint?.total ?? null,
       chunk_count: chunks,
       child_chunk_count: child_chunks,
-      sweeps,
+      sweeps: this.sweeps,
       error,
     };
     if (status === "failed") return { row, drift: {}, childLists: null, proof: proofOf(row, "none") };
@@ -138,10 +141,10 @@ export class DocumentAttempt {
 
   #crawlOptions(problem: TellProblem): CrawlOptions {
     const { job, lookAhead } = this.#options;
-    const from = this.#earlier && { checkpoint: this.#earlier.progress.checkpoint, ids: this.#earlier.ids };
+    const from = this.#earlier && { checkpoint: this.#earlier.read.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
     const { textOf } = this.#rows;
-    const { fromTheEnd } = this.#attempt;
+    const fromTheEnd = this.#attempt.fromTheEnd && isWhole(this.#ref);
     return { childChunks, embedded: () => this.#embedded(), textOf, lookAhead, problem, fromTheEnd, from };
   }
 
@@ -160,9 +163,7 @@ export class DocumentAttempt {
   #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
     if (!checkpoint) return undefined;
     const order = checkpoint.order === "anchored" ? checkpoint.order : "in order"; // pages are given out in order
-    return {
-      attempt: this.#attempt.number,
-      sweeps: this.#attempt.sweeps,
+    const read: ReadSoFar = {
       checkpoint: { ...checkpoint, order },
       docForm: this.#docForm,
       childPage: this.#childPage,
@@ -170,6 +171,7 @@ export class DocumentAttempt {
       counts: { ...this.#tally.counts },
       drift: this.#rows.drift,
     };
+    return { attempt: this.#attempt, read };
   }
 
   #count(batch: Batch): void {
@@ -182,4 +184,9 @@ export class DocumentAttempt {
     else if (isPage) this.#childPage = Math.max(this.#childPage, records.length);
     this.#tally.count(batch);
   }
+}
+
+/** Rows may come and go in a filtered list wherever they stand. */
+function isWhole({ status, keyword }: DocumentRef): boolean {
+  return status.length === 0 && keyword === undefined;
 }

@@ -1,18 +1,22 @@
+import * as v from "valibot";
 import type { Checkpoint } from "../../crawl/batch.js";
 import type { PartFile } from "../../dump/files/join-parts.js";
-import type { ChildLists } from "../../dump/manifest/manifest.js";
+import { childListsSchema, documentSchema } from "../../dump/manifest/manifest.js";
 import type { DocumentRow } from "../../rows/document-row.js";
-import type { Drift } from "../../rows/drift.js";
-import type { KnownProof } from "./proof.js";
+import { driftSchema } from "../../rows/drift.js";
+import { count, isMapping, object, text, truth } from "../../schema.js";
+import { proofSchema } from "./proof.js";
 
 /** What one document came to. Its rows lie in its parts. */
-export interface DocumentResult {
-  readonly row: DocumentRow;
-  readonly drift: Drift;
+export const resultSchema = object({
+  row: documentSchema,
+  drift: driftSchema,
   /** Null where the document could not be read, and where no child chunks were to be. */
-  readonly childLists: ChildLists | null;
-  readonly proof: KnownProof;
-}
+  childLists: v.nullable(childListsSchema),
+  proof: proofSchema,
+});
+
+export type DocumentResult = v.InferOutput<typeof resultSchema>;
 
 /** A document that was read, and where its rows lie. */
 export interface DumpedDocument extends DocumentResult {
@@ -22,43 +26,35 @@ export interface DumpedDocument extends DocumentResult {
   readonly isOld: boolean;
 }
 
-/** How far a document is that is not finished. */
-export interface DocumentProgress {
-  /** 1 for the first reading of the document. */
-  readonly attempt: number;
-  /** Times that the document was read, sweeps and this reading included. */
-  readonly sweeps: number;
-  readonly checkpoint: Checkpoint;
-  readonly docForm: string | null;
+/** Which attempt at a document this is. */
+const attemptSchema = object({
+  /** 1 for the first. */
+  number: count,
+  /** Times that the document was read before, sweeps included. */
+  sweeps: count,
+  /** Whether to read the chunks from their end. */
+  fromTheEnd: truth,
+});
+
+/** What an attempt has read. */
+const readSchema = object({
+  /** This version wrote it, which the plan of the work folder vouches for: nothing but its outline is checked. */
+  checkpoint: v.custom<Checkpoint>((value) => isMapping(value) && isMapping(value.children), "a checkpoint"),
+  docForm: v.nullable(text),
   /** Rows of the largest page of child chunks. */
-  readonly childPage: number;
+  childPage: count,
   /** Whether a child list took more than one answer. */
-  readonly splitLists: boolean;
-  readonly counts: { readonly chunks: number; readonly child_chunks: number };
-  readonly drift: Drift;
-}
+  splitLists: truth,
+  counts: object({ chunks: count, child_chunks: count }),
+  drift: driftSchema,
+});
 
-/** A result as this version wrote it, which the plan of the work folder vouches for; undefined for anything else. */
-export function checkResult(value: unknown): DocumentResult | undefined {
-  return isObject(value) &&
-    isObject(value.row) &&
-    isObject(value.drift) &&
-    typeof value.childLists === "object" &&
-    isObject(value.proof)
-    ? (value as unknown as DocumentResult)
-    : undefined;
-}
+/** How far a document is that is not finished; `read` is null where the attempt is to begin. */
+export const progressSchema = object({ attempt: attemptSchema, read: v.nullable(readSchema) });
 
-/** The progress of a document, likewise. */
-export function checkProgress(value: unknown): DocumentProgress | undefined {
-  if (!isObject(value) || !isObject(value.counts) || !isObject(value.drift)) return undefined;
-  const isWhole = isObject(value.checkpoint) && isObject(value.checkpoint.children);
-  return isWhole ? (value as unknown as DocumentProgress) : undefined;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
+export type AttemptNumber = v.InferOutput<typeof attemptSchema>;
+export type ReadSoFar = v.InferOutput<typeof readSchema>;
+export type DocumentProgress = v.InferOutput<typeof progressSchema>;
 
 /** Says in a sentence why a document is not complete. */
 export function sentenceOf(row: DocumentRow): string {

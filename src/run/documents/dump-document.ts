@@ -1,6 +1,7 @@
 import type { DocumentRef, KnowledgeApi } from "../../client/knowledge-api.js";
 import { IdSet } from "../../crawl/id-set.js";
-import type { ProblemKind, TellProblem } from "../../crawl/problems.js";
+import type { TellProblem } from "../../crawl/problems.js";
+import { type Flaws, MovedError, readUntilStill } from "../../crawl/read-until-still.js";
 import { SkipError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
 import type { RunTally } from "../setting/run-tally.js";
@@ -9,32 +10,21 @@ import { DocumentStore } from "../work/document-store.js";
 import { readLines } from "../work/read-lines.js";
 import { DocumentAttempt } from "./document-attempt.js";
 import {
-  checkProgress,
-  checkResult,
   type DocumentProgress,
   type DocumentResult,
   type DumpedDocument,
+  progressSchema,
+  type ReadSoFar,
+  resultSchema,
 } from "./document-result.js";
 import type { DumpOptions, Earlier } from "./dump-options.js";
 import type { Proof } from "./proof.js";
 import { type PartPaths, sweepsOf } from "./sweep-document.js";
 
-/** Times that a document is read before it is taken as it is. */
-const attempts = 3;
 /** Flaws that are named. */
-const named = 5;
+const most = 5;
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
-
-/** The document is not whole as it was read, and is read again. */
-class MovedError extends Error {
-  readonly kind: ProblemKind;
-
-  constructor(text: string, kind: ProblemKind) {
-    super(text);
-    this.kind = kind;
-  }
-}
 
 /**
  * Reads one document into its parts, or goes on where an earlier process stopped, and proves it as the job wants it; one that
@@ -50,7 +40,7 @@ export async function dumpDocument(
 ): Promise<DumpedDocument> {
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const isBegun = options.begun.has(name);
-  const finished = isBegun ? await store.result(checkResult) : undefined;
+  const finished = isBegun ? await store.result(resultSchema) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
     countFinished(finished, options.tally);
     return { ...finished, files: store.files, isOld: true };
@@ -58,29 +48,19 @@ export async function dumpDocument(
   if (finished) await store.discard();
 
   const { consistency } = options.job;
-  let earlier = isBegun ? await resumed(store, part(options, name, "chunks")) : undefined;
-  let sweeps = earlier?.progress.sweeps ?? 0;
-  let fromTheEnd = consistency === "anchored";
-  for (let number = earlier?.progress.attempt ?? 1; ; number++, earlier = undefined) {
-    const flaws = new Flaws(number === attempts);
-    if (!earlier) sweeps++;
-    const numbers = { number, sweeps, fromTheEnd: fromTheEnd && isWhole(ref) };
-    const attempt = new DocumentAttempt(ref, store, numbers, options, earlier);
+  const progress = isBegun ? await store.resume(progressSchema) : undefined;
+  let earlier = progress?.read ? await withIds(progress.read, part(options, name, "chunks")) : undefined;
+  let at = progress?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
+  const read = async (flaws: Flaws): Promise<DumpedDocument> => {
+    const attempt = new DocumentAttempt(ref, store, at, options, earlier);
     try {
       await attempt.read(api, flaws.tell);
-      let swept: number | undefined;
-      if (flaws.text === null && (consistency !== "counts" || earlier)) {
-        const todo = await sweepsOf(api, ref, await pathsOf(options, name, store), attempt, {
-          lookAhead: options.lookAhead,
-          problem: flaws.tell,
-          ranksSuffice: consistency !== "sweeps",
-        });
-        swept = todo.length;
-        if (swept > 0) sweeps++;
-        for (const sweep of todo) await sweep();
-      }
-      const status = flaws.text === null ? "complete" : "unstable";
-      const result = attempt.result(status, sweeps, flaws.text, proofFrom(attempt, swept));
+      const isSwept = flaws.texts.length === 0 && (consistency !== "counts" || earlier !== undefined);
+      const proof = isSwept
+        ? await sweep(api, ref, attempt, await pathsOf(options, name, store), options, flaws.tell)
+        : proofByCounts(attempt);
+      const error = flaws.texts.join("; ") || null;
+      const result = attempt.result(error === null ? "complete" : "unstable", error, proof);
       await store.finish(result);
       return { ...result, files: store.files, isOld: false };
     } catch (error) {
@@ -89,55 +69,45 @@ export async function dumpDocument(
         throw error;
       }
       attempt.takeBack();
-      await store.discard();
-      if (error instanceof SkipError)
-        return { ...attempt.result("failed", sweeps, error.message, "none"), files: [], isOld: false };
-      fromTheEnd = error.kind === "grew";
+      if (error instanceof SkipError) {
+        await store.discard();
+        return { ...attempt.result("failed", error.message, "none"), files: [], isOld: false };
+      }
+      at = { number: at.number + 1, sweeps: attempt.sweeps, fromTheEnd: error.kind === "grew" };
+      earlier = undefined;
+      await store.discard({ attempt: at, read: null });
+      throw error;
     }
-  }
+  };
+  return readUntilStill(read, { first: at.number, most });
+}
+
+/** Reads every list again that took more than one answer, and names the proof that this is. */
+async function sweep(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  attempt: DocumentAttempt,
+  paths: PartPaths,
+  { job, lookAhead }: DumpOptions,
+  problem: TellProblem,
+): Promise<Proof> {
+  const ranksSuffice = job.consistency !== "sweeps";
+  const sweeps = await sweepsOf(api, ref, paths, attempt, { lookAhead, problem, ranksSuffice });
+  if (sweeps.length > 0) attempt.sweeps++;
+  for (const one of sweeps) await one();
+  if (attempt.isAnchored) return "anchored";
+  return sweeps.length > 0 ? "sweeps" : "one answer";
+}
+
+/** The proof of a document of which nothing is read again. */
+function proofByCounts({ isAnchored, isOneAnswer, hasShortLists }: DocumentAttempt): Proof {
+  if (isOneAnswer) return "one answer";
+  return isAnchored && hasShortLists ? "anchored" : "counts";
 }
 
 /** Removes what an earlier process read of a document. */
 export async function discardDocument(name: string, { parts, formats }: DumpOptions): Promise<void> {
   await new DocumentStore(parts, name, formats).discard();
-}
-
-/** Collects the flaws of one reading of a document; ends the reading where the document is to be read again. */
-class Flaws {
-  readonly #isLast: boolean;
-  readonly #texts = new Set<string>();
-  #more = 0;
-
-  /** `isLast`: the document is taken as it is read. */
-  constructor(isLast: boolean) {
-    this.#isLast = isLast;
-  }
-
-  readonly tell: TellProblem = (text, kind = "moved") => {
-    if (!this.#isLast && kind !== "unreadable") throw new MovedError(text, kind);
-    if (this.#texts.has(text)) return;
-    if (this.#texts.size < named) this.#texts.add(text);
-    else this.#more++;
-  };
-
-  /** In one sentence; null where nothing is wrong. */
-  get text(): string | null {
-    if (this.#texts.size === 0) return null;
-    return [...this.#texts, ...(this.#more > 0 ? [`and ${this.#more} more`] : [])].join("; ");
-  }
-}
-
-/** Rows may come and go in a filtered list wherever they stand. */
-function isWhole({ status, keyword }: DocumentRef): boolean {
-  return status.length === 0 && keyword === undefined;
-}
-
-/** `swept`: lists that were read twice; undefined where counts are all that was asked for. */
-function proofFrom({ isAnchored, isOneAnswer, hasShortLists }: DocumentAttempt, swept: number | undefined): Proof {
-  if (swept !== undefined && isAnchored) return "anchored";
-  if (swept !== undefined) return swept > 0 ? "sweeps" : "one answer";
-  if (isOneAnswer) return "one answer";
-  return isAnchored && hasShortLists ? "anchored" : "counts";
 }
 
 async function pathsOf(options: DumpOptions, name: string, store: Store): Promise<PartPaths> {
@@ -151,13 +121,11 @@ async function pathsOf(options: DumpOptions, name: string, store: Store): Promis
 
 const part = ({ parts }: DumpOptions, name: string, kind: Kind) => partPath(parts, name, kind, "jsonl");
 
-/** Where an earlier process stopped; the ids of the chunks stand in their rows. */
-async function resumed(store: Store, chunks: string): Promise<Earlier | undefined> {
-  const progress = await store.resume(checkProgress);
-  if (!progress) return undefined;
+/** The ids of the chunks that an earlier process read stand in their rows. */
+async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   const ids = new IdSet();
-  if (progress.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
-  return { progress, ids };
+  if (read.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
+  return { read, ids };
 }
 
 function countFinished({ row }: DocumentResult, tally: RunTally): void {

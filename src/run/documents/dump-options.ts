@@ -3,7 +3,7 @@ import type { LookAhead } from "../../crawl/look-ahead.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { RunTally } from "../setting/run-tally.js";
-import type { DocumentProgress } from "./document-result.js";
+import type { ReadSoFar } from "./document-result.js";
 
 /** How the documents of a run are read, and where their parts lie. */
 export interface DumpOptions {
@@ -19,18 +19,8 @@ export interface DumpOptions {
   readonly retryFailed: boolean;
 }
 
-/** Which reading of a document this is. */
-export interface AttemptNumber {
-  /** 1 for the first. */
-  readonly number: number;
-  /** Times that the document was read, sweeps and this reading included. */
-  readonly sweeps: number;
-  /** Whether to read the chunks from their end. */
-  readonly fromTheEnd: boolean;
-}
-
 /** The place where an earlier process stopped, and the ids of the chunks that it read. */
 export interface Earlier {
-  readonly progress: DocumentProgress;
+  readonly read: ReadSoFar;
   readonly ids: IdSet;
 }

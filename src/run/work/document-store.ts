@@ -1,13 +1,15 @@
 import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import type { PartFile } from "../../dump/files/join-parts.js";
 import { readJsonFile } from "../../dump/files/json-file.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
+import { valueIf } from "../../schema.js";
 import { DocumentParts } from "./document-parts.js";
 import type { PartFacts } from "./part.js";
-import { type Check, type Stored, storedFrom } from "./stored.js";
+import { type Stored, storedSchema } from "./stored.js";
 
 /** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
 const commitsWaiting = 8;
@@ -44,18 +46,19 @@ export class DocumentStore<State, Result> {
   }
 
   /** What an earlier process came to, if it finished and its parts are all there. */
-  async result(check: Check<Result>): Promise<Result | undefined> {
+  async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // if an earlier process ended before it removed it
-    const stored = storedFrom(await readJsonFile(this.#resultPath), check);
+    const stored = valueIf(storedSchema(schema), await readJsonFile(this.#resultPath));
     return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
   }
 
   /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
-  async resume(check: Check<State>): Promise<State | undefined> {
+  async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
     this.#hasJournal = true; // if only half a line of one
     const text = await readFile(this.#journalPath, "utf8").catch(() => "");
     const end = text.lastIndexOf("\n") + 1; // what follows was torn
-    const stored = lastLine(text.slice(0, end), check);
+    const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
+    const stored = valueIf(v.pipe(v.string(), v.parseJson(), storedSchema(schema)), line);
     if (!stored || !(await this.#parts.reopen(stored.parts))) {
       await this.discard();
       return undefined;
@@ -120,13 +123,14 @@ export class DocumentStore<State, Result> {
     await this.#close();
   }
 
-  /** Removes what was written. */
-  async discard(): Promise<void> {
+  /** Removes what was written; with a state, the document begins anew from there, in whatever process. */
+  async discard(begin?: State): Promise<void> {
     await this.leave();
+    if (begin !== undefined) await this.#note({ state: begin, parts: [] });
     await this.#parts.discard();
     await rm(this.#resultPath, { force: true });
     this.#hasJournal = true;
-    await this.#removeJournal();
+    if (begin === undefined) await this.#removeJournal();
   }
 
   async #removeJournal(): Promise<void> {
@@ -154,24 +158,19 @@ export class DocumentStore<State, Result> {
       const state = this.#state;
       this.#commits = 0;
       const parts: readonly PartFacts[] = await this.#parts.flush();
-      if (state === undefined) continue;
-      this.#hasJournal = true;
-      this.#journal ??= await open(this.#journalPath, "a", 0o600);
-      await this.#journal.writeFile(`${JSON.stringify({ state, parts } satisfies Stored<State>)}\n`);
+      if (state !== undefined) await this.#note({ state, parts });
     }
+  }
+
+  async #note(stored: Stored<State>): Promise<void> {
+    this.#hasJournal = true;
+    this.#journal ??= await open(this.#journalPath, "a", 0o600);
+    await this.#journal.writeFile(`${JSON.stringify(stored)}\n`);
   }
 
   async #close(): Promise<void> {
     await this.#parts.close();
     await this.#journal?.close();
     this.#journal = undefined;
-  }
-}
-
-function lastLine<State>(text: string, check: Check<State>): Stored<State> | undefined {
-  try {
-    return storedFrom(JSON.parse(text.slice(text.lastIndexOf("\n", text.length - 2) + 1)), check);
-  } catch {
-    return undefined;
   }
 }

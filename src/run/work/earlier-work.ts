@@ -1,12 +1,14 @@
 import type { Dirent } from "node:fs";
 import { readdir, rename, rm, utimes } from "node:fs/promises";
 import { basename, join } from "node:path";
+import * as v from "valibot";
 import { isThere } from "../../dump/files/is-there.js";
 import { readJsonFile, readSharedJson, writeJsonFile } from "../../dump/files/json-file.js";
 import { soundManifest } from "../../dump/manifest/read-manifest.js";
 import { isRunId, newRunId } from "../../dump/manifest/run-id.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
+import { object, text, valueIf } from "../../schema.js";
 import type { Hold, JobFolders } from "./job-folders.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
@@ -33,15 +35,25 @@ export async function writePlan(work: string, job: Job, startedAt: Date): Promis
   await writeJsonFile(join(work, "plan.json"), { plan: planHash(job), started_at: startedAt.toISOString() });
 }
 
+/** What `writePlan` wrote. */
+const factsSchema = object({
+  plan: text,
+  started_at: v.pipe(
+    text,
+    v.transform((time) => new Date(time)),
+    v.date(),
+  ),
+});
+
 /** The work that can be continued; any other is set aside, and said to be. */
 export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions): Promise<EarlierWork | undefined> {
   let found: EarlierWork | undefined;
   for (const name of (await readdir(hold.own)).filter(isRunId).sort()) {
     const runId = await settlePublished(hold, name, job, options);
     if (runId === undefined) continue;
-    const facts = factsFrom(await readJsonFile(join(hold.own, runId, "plan.json")));
+    const facts = valueIf(factsSchema, await readJsonFile(join(hold.own, runId, "plan.json")));
     const why = reasonAgainst(facts, job, options);
-    if (why === undefined && facts) found = { runId, startedAt: facts.startedAt };
+    if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
     else if (!facts && (await isEmpty(join(hold.own, runId, "parts"))))
       await rm(join(hold.own, runId), { recursive: true, force: true }); // it ended before it had begun
     else await setAside(hold, runId, `the work of run ${runId} is not continued: ${why}`, options);
@@ -62,9 +74,9 @@ export async function findEarlierWork(
   for (const path of await workIn(folders.private)) {
     const runId = basename(path);
     if (await soundManifest(join(folders.runs, runId))) continue;
-    const facts = factsFrom(await readSharedJson(join(path, "plan.json")));
+    const facts = valueIf(factsSchema, await readSharedJson(join(path, "plan.json")));
     if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
-      found = { runId, startedAt: facts.startedAt };
+      found = { runId, startedAt: facts.started_at };
     }
   }
   return found;
@@ -95,7 +107,7 @@ async function settlePublished(
   if (!(await isThere(join(hold.runs, runId)))) return runId;
   const { status } = (await soundManifest(join(hold.runs, runId))) ?? {};
   if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
-  const samePlan = factsFrom(await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
+  const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
     await rm(join(work, requestFile), { force: true });
@@ -113,13 +125,13 @@ async function renamed(hold: Hold, runId: string, now: Date): Promise<string> {
 }
 
 function reasonAgainst(
-  facts: Facts | undefined,
+  facts: v.InferOutput<typeof factsSchema> | undefined,
   job: Job,
   { now, fresh }: Pick<EarlierOptions, "now" | "fresh">,
 ): string | undefined {
   if (fresh) return "a fresh start was asked for";
   if (facts?.plan !== planHash(job)) return "the job has changed since";
-  const age = now().getTime() - facts.startedAt.getTime();
+  const age = now().getTime() - facts.started_at.getTime();
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }
 
@@ -134,15 +146,4 @@ async function setAside(hold: Hold, runId: string, message: string, { log, now }
 
 async function isEmpty(folder: string): Promise<boolean> {
   return (await readdir(folder).catch((): string[] => [])).length === 0;
-}
-
-interface Facts {
-  readonly plan: string;
-  readonly startedAt: Date;
-}
-
-function factsFrom(value: unknown): Facts | undefined {
-  if (typeof value !== "object" || value === null || !("plan" in value) || !("started_at" in value)) return undefined;
-  const startedAt = new Date(String(value.started_at));
-  return Number.isNaN(startedAt.getTime()) ? undefined : { plan: String(value.plan), startedAt };
 }

@@ -2,6 +2,7 @@ import { lstat, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent } from "../../dump/files/is-there.js";
 import { readSharedJson } from "../../dump/files/json-file.js";
+import { count, object, text, valueIf } from "../../schema.js";
 import { type Hold, makeFolder } from "./job-folders.js";
 import type { Holder } from "./lock-holder.js";
 
@@ -10,12 +11,14 @@ const keptFor = 30 * 86_400_000;
 
 const folderOf = ({ private: hidden }: Pick<Hold, "private">) => join(hidden, "fenced");
 
+const markSchema = object({ pid: count, host: text, at: text });
+
 /** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
 export async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: Date): Promise<void> {
-  const text = JSON.stringify({ pid, host, at: now.toISOString() });
+  const mark = JSON.stringify({ pid, host, at: now.toISOString() });
   const write = async () => {
     await makeFolder(folderOf(hold));
-    await writeFile(join(folderOf(hold), token), text, { mode: 0o600 });
+    await writeFile(join(folderOf(hold), token), mark, { mode: 0o600 });
   };
   await write()
     .catch(write) // another may have removed the folder when it was empty
@@ -37,7 +40,6 @@ export async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
 
 /** Says who fenced a holder and when; undefined if there is no mark. */
 export async function successorOf(hold: Pick<Hold, "private" | "token">): Promise<string | undefined> {
-  const said = await readSharedJson(join(folderOf(hold), hold.token));
-  if (typeof said !== "object" || said === null || !("pid" in said && "host" in said && "at" in said)) return undefined;
-  return `process ${said.pid} on ${said.host} (at ${said.at})`;
+  const said = valueIf(markSchema, await readSharedJson(join(folderOf(hold), hold.token)));
+  return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
 }

@@ -1,22 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
+import * as v from "valibot";
+import { object, text, valueIf } from "../../schema.js";
+
+const textOrNull = v.fallback(v.nullable(text), null);
 
 /** The process that holds the lock of a job. */
-export interface Holder {
+const holderSchema = object({
   /** Identifies this one hold, so that no two locks have the same content. Null in the lock of an unknown program. */
-  readonly id: string | null;
-  readonly pid: number;
-  readonly host: string;
+  id: textOrNull,
+  pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  host: text,
   /** Start of the run, an ISO time. */
-  readonly since: string;
+  since: v.fallback(text, "an unknown time"),
   /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
-  readonly born: string | null;
+  born: textOrNull,
   /** The kernel's namespace of its pid; in another one, as in another container, the pid says nothing. */
-  readonly space: string | null;
+  space: textOrNull,
   /** The kernel's id of this boot; tells machines of one name apart, and a machine from itself before it was restarted. */
-  readonly boot: string | null;
-}
+  boot: textOrNull,
+});
+
+export type Holder = Readonly<v.InferOutput<typeof holderSchema>>;
 
 /** This process, as it holds a lock. */
 export async function thisHolder(since: Date): Promise<Holder & { readonly id: string }> {
@@ -26,22 +32,7 @@ export async function thisHolder(since: Date): Promise<Holder & { readonly id: s
 
 /** The holder in the first line of a lock file; undefined when it is empty or garbled. */
 export function holderFrom(text: string): Holder | undefined {
-  const optional = (value: unknown) => (value === undefined || value === null ? null : String(value));
-  try {
-    const { id, pid, host, since, born, space, boot } = JSON.parse(text.split("\n", 1)[0] ?? "");
-    if (!Number.isSafeInteger(pid) || pid <= 0 || typeof host !== "string") return undefined;
-    return {
-      id: optional(id),
-      pid,
-      host,
-      since: String(since),
-      born: optional(born),
-      space: optional(space),
-      boot: optional(boot),
-    };
-  } catch {
-    return undefined;
-  }
+  return valueIf(v.pipe(v.string(), v.parseJson(), holderSchema), text.split("\n", 1)[0]);
 }
 
 /**

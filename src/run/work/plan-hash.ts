@@ -3,7 +3,7 @@ import type { Job } from "../../job/job.js";
 import { tool } from "../../tool.js";
 
 /** To be raised when what lies in a work folder changes. */
-const workFormat = 2;
+const workFormat = 3;
 
 /**
  * A hash of everything that decides what is read and how its rows are written: work that an earlier run of the same plan

@@ -1,7 +1,9 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import type { RequestTally } from "../../client/request-tally.js";
 import { readJsonFile } from "../../dump/files/json-file.js";
+import { count, object } from "../../schema.js";
 
 /** Requests of a run, over all the processes that worked at it. */
 export type RequestSum = Pick<RequestTally, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;
@@ -22,7 +24,7 @@ export async function withRequestSum<T>(
   work: (sum: () => RequestSum) => Promise<T>,
 ): Promise<T> {
   const path = join(folder, requestFile);
-  const earlier = sumFrom(await readJsonFile(path));
+  const earlier = v.parse(sumSchema, await readJsonFile(path));
   const sum = () => added(earlier, tally);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const written = new WrittenSum(file, sum);
@@ -82,21 +84,16 @@ function added(earlier: RequestSum, tally: RequestTally): RequestSum {
   };
 }
 
-/** What an earlier process left; nothing where there is no such thing. */
-function sumFrom(value: unknown): RequestSum {
-  const given = typeof value === "object" && value !== null ? { ...value } : {};
-  const { sent, retried, throttled, bytes, retriedBy } = given as Partial<Record<keyof RequestSum, unknown>>;
-  const reasons = typeof retriedBy === "object" && retriedBy !== null ? Object.entries(retriedBy) : [];
-  return {
-    sent: countFrom(sent),
-    retried: countFrom(retried),
-    throttled: countFrom(throttled),
-    bytes: countFrom(bytes),
-    retriedBy: Object.fromEntries(reasons.map(([reason, count]) => [reason, countFrom(count)])),
-  };
-}
+const countOrNone = v.fallback(count, 0);
 
-function countFrom(value: unknown): number {
-  const count = Number(value);
-  return Number.isSafeInteger(count) && count > 0 ? count : 0;
-}
+/** What an earlier process left; nothing where there is no such thing. */
+const sumSchema = v.fallback(
+  object({
+    sent: countOrNone,
+    retried: countOrNone,
+    throttled: countOrNone,
+    bytes: countOrNone,
+    retriedBy: v.fallback(v.record(v.string(), countOrNone), {}),
+  }),
+  { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} },
+);

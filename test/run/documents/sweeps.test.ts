@@ -122,3 +122,19 @@ test.each([
   expect(manifest.documents[0]).toMatchObject({ status: "complete", sweeps });
   expect((await readJsonl(folder, "chunks"))[0]?.id).toBe(document.chunks[0]?.id);
 });
+
+test("a document whose second reading is interrupted is read as often as any other that changed once", async () => {
+  const document = makeDocument({ chunks: 150 });
+  let broken = true;
+  const behaviour: Behaviour = {
+    onRequest: (request) => {
+      if (isChunkPage(request) && request.query.startsWith("page=2") && request.nth === 0) swap(document, 77);
+    },
+    faults: ({ query, nth }) =>
+      broken && query.startsWith("page=1") && nth === 2 ? { kind: "status", status: 401, body: "json" } : undefined,
+  };
+  const { run } = await startPlace(document, behaviour, { child_chunks: "none" });
+  await expect(run()).rejects.toThrow(StopError);
+  broken = false;
+  expect((await run()).manifest.documents[0]).toMatchObject({ status: "complete", sweeps: 4, chunk_count: 150 });
+});

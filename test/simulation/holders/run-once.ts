@@ -8,6 +8,7 @@ import { publishRun } from "../../../src/run/publish-run.js";
 import { withWorkspace } from "../../../src/run/with-workspace.js";
 import { DocumentStore } from "../../../src/run/work/document-store.js";
 import type { Workspace } from "../../../src/run/work/workspace.js";
+import { count, text } from "../../../src/schema.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
 import { joinParts } from "../../../src/dump/files/join-parts.js";
 import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
@@ -77,10 +78,8 @@ async function listedIn(path: string | undefined, runsFolder: string): Promise<L
 /** Crawls the document into parts, or goes on with them, and makes the run folder of them. */
 async function stage(process: SimulatedProcess, job: Job, workspace: Workspace): Promise<void> {
   const store = new DocumentStore<number, string>(workspace.parts, "0000001", [jsonlText]);
-  const isText = (value: unknown) => (typeof value === "string" ? value : undefined);
-  const isNumber = (value: unknown) => (typeof value === "number" ? value : undefined);
-  if ((await store.result(isText)) === undefined) {
-    const done = (await store.resume(isNumber)) ?? 0;
+  if ((await store.result(text)) === undefined) {
+    const done = (await store.resume(count)) ?? 0;
     for (let at = done; at < rowsOfRun.length; at += 2) {
       const rows = rowsOfRun.slice(at, at + 2).map((text) => JSON.parse(text));
       await store.add("chunks", rows, at + 2);
