@@ -18,7 +18,7 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
   const write = async (tables: Tables) => {
     const base = await plainFolder();
     const { openWriter } = await (await load()).write();
-    const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl" });
+    const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl", csv: name === "csv" });
     const files = await openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(staged);
     return { base, folder: staged.folder, files };
   };

@@ -56,9 +56,9 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
     for (const kind of allKinds) {
       const parts: PartFile[] = [];
       const given = all[kind] ?? [];
-      for (let from = 0; from < given.length; from += rowsPerPart) {
-        const path = join(folders.parts, `${from}.${kind}.${text.format}`);
-        const bytes = encodeLines(text.texts(kind, given.slice(from, from + rowsPerPart)));
+      const encode = () => encodedParts(given, rowsPerPart, (rows) => encodeLines(text.texts(kind, rows)));
+      for (const [at, bytes] of remember(given, `${kind} ${text.format} ${csv} ${rowsPerPart}`, encode).entries()) {
+        const path = join(folders.parts, `${at}.${kind}.${text.format}`);
         parts.push(await writtenPart(path, kind, text.format, bytes));
       }
       paths.set(`${kind}.${text.format}`, parts);
@@ -72,6 +72,25 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
     jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
   }
   return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
+}
+
+const encoded = new WeakMap<readonly Row[], Map<string, readonly Uint8Array[]>>();
+
+/** Keeps the parts of rows, because most tests of the formats write the same nasty ones. */
+function remember(rows: readonly Row[], name: string, encode: () => readonly Uint8Array[]): readonly Uint8Array[] {
+  const known = encoded.get(rows) ?? new Map<string, readonly Uint8Array[]>();
+  const parts = known.get(name) ?? encode();
+  encoded.set(rows, known.set(name, parts));
+  return parts;
+}
+
+function encodedParts(
+  rows: readonly Row[],
+  rowsPerPart: number,
+  encode: (rows: readonly Row[]) => Uint8Array,
+): readonly Uint8Array[] {
+  const count = Math.ceil(rows.length / rowsPerPart);
+  return Array.from({ length: count }, (_, at) => encode(rows.slice(at * rowsPerPart, (at + 1) * rowsPerPart)));
 }
 
 /** Writes a part, as the crawl leaves one. */
