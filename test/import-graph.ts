@@ -43,7 +43,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run/setting",
   ],
   keep: ["dump/files", "dump/manifest", "job", "run/work", "dump/publish", "run/database", "run/setting"],
-  crawl: ["client"],
+  crawl: ["rows", "client"],
   notify: ["rows", "client", "job"],
   "run/discover": ["rows", "dump/manifest", "client", "database", "job", "crawl"],
   "run/documents": [

@@ -1,9 +1,8 @@
 import type { Listed } from "../client/check-list.js";
 import type { Batch, Checkpoint, ChildrenSoFar } from "./batch.js";
-import { ChildDigest } from "./child-digest.js";
+import { ChildDigest, type ChildText } from "./child-digest.js";
 import { listCounts, planChildren, type SampledChunk, sampleOf } from "./child-evidence.js";
 import { type ChildLists, unlessGone } from "./child-lists.js";
-import type { ChildText } from "./embedded-children.js";
 import { EmbeddedSource, type KeptChildren } from "./embedded-source.js";
 import type { IdSet } from "./id-set.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";

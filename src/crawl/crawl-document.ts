@@ -1,9 +1,9 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { Batch, Checkpoint } from "./batch.js";
+import { childTextIn } from "./child-digest.js";
 import { noEvidence } from "./child-evidence.js";
 import { ChildLists } from "./child-lists.js";
 import { crawlChildren } from "./crawl-children.js";
-import type { ChildText } from "./embedded-children.js";
 import type { KeptChildren } from "./embedded-source.js";
 import { withPage } from "./evidence-of-pages.js";
 import { halvingPages } from "./halve-pages.js";
@@ -19,7 +19,8 @@ export interface CrawlOptions {
   readonly childChunks: "all" | "auto" | "none";
   /** For `auto`: gives back what the chunks of all batches embed, those of an earlier crawl included. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
-  readonly textOf: ChildText;
+  /** Whether rows keep the signatures of their links: children are compared as rows. */
+  readonly keepSignatures: boolean;
   readonly lookAhead: LookAhead;
   /** Told of everything that shows that the document is not whole; it may throw to end the crawl. */
   readonly problem: TellProblem;
@@ -39,7 +40,8 @@ export async function* crawlDocument(
   document: DocumentRef,
   options: CrawlOptions,
 ): AsyncGenerator<Batch> {
-  const { from, childChunks, textOf } = options;
+  const { from, childChunks, keepSignatures } = options;
+  const textOf = childTextIn(document, keepSignatures);
   const problems = new Problems(options.problem, from?.checkpoint);
   const chunks = new ListProof("chunks", problems.tell, from && knownChunks(from));
   let at = from?.checkpoint;
@@ -63,7 +65,7 @@ export async function* crawlDocument(
   chunks.finish();
   if (childChunks === "none" || !at) return;
   const lists = new ChildLists(api, document, problems.tell);
-  yield* crawlChildren({ ...options, childChunks, chunkIds: chunks.ids, lists, problems }, at);
+  yield* crawlChildren({ ...options, childChunks, textOf, chunkIds: chunks.ids, lists, problems }, at);
 }
 
 /** The pages of chunks behind the checkpoint, or all of them. */

@@ -1,8 +1,5 @@
 import { isListed, type Listed } from "../client/check-list.js";
 
-/** A child chunk as the text of its row, so that two that are written alike are alike. */
-export type ChildText = (child: Listed, chunkId: string) => string;
-
 const none: readonly Listed[] = [];
 
 /**

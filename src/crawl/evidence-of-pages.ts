@@ -1,7 +1,7 @@
 import type { Listed } from "../client/check-list.js";
-import { ChildDigest } from "./child-digest.js";
+import { ChildDigest, type ChildText } from "./child-digest.js";
 import { type ChildEvidence, noEvidence, type SampledChunk, sampleSize } from "./child-evidence.js";
-import { type ChildText, embeddedChildren } from "./embedded-children.js";
+import { embeddedChildren } from "./embedded-children.js";
 
 /** A page of chunks, as far as it bears witness. */
 export interface WitnessPage {

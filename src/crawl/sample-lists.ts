@@ -1,8 +1,7 @@
 import type { Listed } from "../client/check-list.js";
-import { ChildDigest } from "./child-digest.js";
+import { ChildDigest, type ChildText } from "./child-digest.js";
 import type { SampledChunk } from "./child-evidence.js";
 import { keptPages, noChildren, unlessGone } from "./child-lists.js";
-import type { ChildText } from "./embedded-children.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 import { type ReadPage, readList } from "./read-list.js";
 

@@ -1,9 +1,9 @@
-import { open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ByteFacts } from "../dump/files/byte-facts.js";
 import { encodeLines } from "../dump/files/encode-lines.js";
-import { flush } from "../dump/files/flush.js";
 import { readRegular } from "../dump/files/regular-file.js";
+import { writeAside } from "../dump/files/write-aside.js";
 import type { RowFile } from "../dump/formats/format.js";
 import { jsonlText } from "../dump/formats/jsonl/write.js";
 import type { Row } from "../rows/row.js";
@@ -13,16 +13,8 @@ import { type Hold, type JobFolders, makeFolder } from "../run/work/job-folders.
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
   if (rows.length === 0) return;
   await makeFolder(waiting);
-  const path = join(waiting, `${name}-${process.pid}.jsonl`);
-  const part = `${path}.part`;
-  try {
-    await writeFile(part, encodeLines(jsonlText.texts("indexing_status", rows)), { mode: 0o600 });
-    await flush(part);
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true }); // a full disk needs the room
-    throw error;
-  }
+  const lines = encodeLines(jsonlText.texts("indexing_status", rows));
+  await writeAside(join(waiting, `${name}-${process.pid}.jsonl`), lines);
 }
 
 /** The files of the readings that wait, oldest first. */

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { realpath, rename, rm, writeFile } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { readRegular } from "../dump/files/regular-file.js";
+import { writeAside } from "../dump/files/write-aside.js";
 import { soundManifest } from "../dump/manifest/read-manifest.js";
 import type { Job } from "../job/job.js";
 import { renderMetrics } from "../notify/metrics-text.js";
@@ -33,10 +34,9 @@ async function replaceMetrics({ folder }: JobFolders, own: string, outcome: RunO
   const path = join(folder, "metrics.prom");
   const before = (await readRegular(path).catch(ifAbsent(Buffer.alloc(0)))).toString("utf8");
   const success = before === "" ? await lastSuccess(folder) : undefined;
-  const aside = join(own, "metrics.prom");
+  const text = renderMetrics(metricsAfter(outcome, before, success));
   try {
-    await writeFile(aside, renderMetrics(metricsAfter(outcome, before, success)), { mode: 0o600 });
-    await rename(aside, path);
+    await writeAside(path, text, { aside: join(own, "metrics.prom"), isFlushed: false });
   } catch (error) {
     if (await isThere(own)) throw error; // else another run took over, and tells of itself
   }

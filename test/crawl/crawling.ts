@@ -47,8 +47,7 @@ export async function crawl(
   const problem = (text: string) => void problems.push(text);
   const lookAhead = new LookAhead(32);
   const embedded = () => keptOf(recordsOf([...read, ...batches]).chunks);
-  const textOf = (child: object, chunkId: string) => JSON.stringify({ ...child, chunkId });
-  const all = { childChunks: "all", embedded, textOf, lookAhead, problem, fromTheEnd: false } as const;
+  const all = { childChunks: "all", embedded, keepSignatures: true, lookAhead, problem, fromTheEnd: false } as const;
   for await (const batch of crawlDocument(client, ref, { ...all, ...options })) batches.push(batch);
   return { batches, problems };
 }

@@ -1,14 +1,11 @@
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { jsonText, parseJson } from "../../rows/exact-json.js";
-import { flush } from "./flush.js";
 import { readRegular } from "./regular-file.js";
+import { writeAside } from "./write-aside.js";
 
 /** Writes a value whole or not at all, numbers exactly, for the owner only; it is on the disk when this resolves. */
 export async function writeJsonFile(path: string, value: unknown): Promise<void> {
-  const aside = `${path}.part`;
-  await writeFile(aside, jsonText(value), { mode: 0o600 });
-  await flush(aside);
-  await rename(aside, path);
+  await writeAside(path, jsonText(value));
 }
 
 /** A value that this program wrote in its own folder; undefined where there is none, or none that can be read. */

@@ -143,9 +143,9 @@ export class DocumentAttempt {
     const { job, lookAhead } = this.#options;
     const from = this.#earlier && { checkpoint: this.#earlier.read.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
-    const { textOf } = this.#rows;
+    const { keepSignatures } = job.output;
     const fromTheEnd = this.#attempt.fromTheEnd && isWhole(this.#ref);
-    return { childChunks, embedded: () => this.#embedded(), textOf, lookAhead, problem, fromTheEnd, from };
+    return { childChunks, embedded: () => this.#embedded(), keepSignatures, lookAhead, problem, fromTheEnd, from };
   }
 
   /** Children that a chunk has to embed for them to be kept: `auto` may want all, ties those of lists of several pages. */

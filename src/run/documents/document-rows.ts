@@ -1,12 +1,9 @@
-import type { Listed } from "../../client/check-list.js";
 import type { DocumentRef } from "../../client/knowledge-api.js";
 import type { Batch } from "../../crawl/batch.js";
-import type { ChildText } from "../../crawl/embedded-children.js";
 import { SkipError } from "../../errors.js";
 import { type Drift, DriftCount } from "../../rows/drift.js";
-import { jsonText } from "../../rows/exact-json.js";
 import type { Row } from "../../rows/row.js";
-import { type RowOptions, rowFromRecord } from "../../rows/row-from-record.js";
+import { rowFromRecord } from "../../rows/row-from-record.js";
 
 /** Makes the rows of one document, and counts what came otherwise than expected. */
 export class DocumentRows {
@@ -25,25 +22,11 @@ export class DocumentRows {
     return this.#drift.drift;
   }
 
-  rowsFrom(batch: Batch): readonly Row[] {
-    return batch.records.map(this.#toRow(batch, this.#drift.add));
-  }
-
-  /** A child as its row will be written; one that cannot be is like no other, and told of when its turn comes. */
-  readonly textOf: ChildText = (child, chunkId) => {
-    try {
-      return jsonText(this.#toRow({ kind: "child_chunks", chunkId }, () => {})(child));
-    } catch (error) {
-      if (!tooDeep(error)) throw error;
-      return `nested too deeply: ${child.id}`;
-    }
-  };
-
-  #toRow({ kind, chunkId }: Pick<Batch, "kind" | "chunkId">, drift: RowOptions["drift"]): (record: Listed) => Row {
+  rowsFrom({ kind, records, chunkId }: Batch): readonly Row[] {
     const known = { dataset_id: this.#ref.datasetId, document_id: this.#ref.documentId };
     const parent = kind === "chunks" ? known : { ...known, segment_id: chunkId };
-    const options = { keepSignatures: this.#keepSignatures, drift };
-    return (record) => rowFromRecord(kind, record, parent, options);
+    const options = { keepSignatures: this.#keepSignatures, drift: this.#drift.add };
+    return records.map((record) => rowFromRecord(kind, record, parent, options));
   }
 }
 

@@ -1,8 +1,9 @@
-import { type FileHandle, open, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { PartFile } from "../../dump/files/join-parts.js";
 import { readJsonFile } from "../../dump/files/json-file.js";
+import { writeAside } from "../../dump/files/write-aside.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
@@ -106,8 +107,7 @@ export class DocumentStore<State, Result> {
     const parts = await this.flush();
     const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
     await this.#close();
-    await writeFile(`${this.#resultPath}.part`, JSON.stringify(stored), { mode: 0o600 });
-    await rename(`${this.#resultPath}.part`, this.#resultPath);
+    await writeAside(this.#resultPath, JSON.stringify(stored), { isFlushed: false }); // checked when it is read
     await this.#removeJournal();
     await this.#parts.remove(this.#asideName);
   }

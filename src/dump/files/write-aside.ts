@@ -1,0 +1,25 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { flush } from "./flush.js";
+
+export interface WriteOptions {
+  /** Where the file is made, on the same disk; beside the file unless it says otherwise. */
+  readonly aside?: string;
+  /** Whether the content has to be on the disk before the file has its name. A kill needs that not, a power cut does. */
+  readonly isFlushed?: boolean;
+}
+
+/** Writes a file whole or not at all, for the owner only: makes it aside, and renames it. */
+export async function writeAside(
+  path: string,
+  content: string | Uint8Array,
+  { aside = `${path}.part`, isFlushed = true }: WriteOptions = {},
+): Promise<void> {
+  try {
+    await writeFile(aside, content, { mode: 0o600 });
+    if (isFlushed) await flush(aside);
+    await rename(aside, path);
+  } catch (error) {
+    await rm(aside, { force: true }).catch(() => {}); // a full disk needs the room
+    throw error;
+  }
+}
