@@ -6,13 +6,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
+import { runHere } from "./run-here.js";
 import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
 
 const absent = "00000000-0000-4000-8000-00000000dead";
 
 async function startPlace(more: { service?: object; datasets?: object[]; latency?: number } = {}) {
   const store = new Store();
-  const document = makeDocument({ chunks: 250, childrenPerChunk: 1 });
+  const document = makeDocument({ chunks: 110, childrenPerChunk: 1 });
   const dataset = store.addDataset(document);
   dataset.batches.set("2025", [
     makeStatusEntry(document.id),
@@ -33,27 +34,27 @@ test("run: 0, the summary on stdout, commands that work as they stand", async ()
   const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(
-    /^complete: 1 document, 250 chunks, 250 child chunks\nin \d+\.\d s with 259 requests, [\d.]+ kB received\n/,
+    /^complete: 1 document, 110 chunks, 110 child chunks\nin \d+\.\d s with 117 requests, [\d.]+ kB received\n/,
   );
   expect(stdout).toContain("duckdb -readonly out/test/test.duckdb ");
   expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n/);
   expect(stdout.trimEnd().split("\n").at(-1)).toBe(
-    "0 of 250 child lists were empty; child_chunks: auto would have asked for all of them, too",
+    "0 of 110 child lists were empty; child_chunks: auto would have asked for all of them, too",
   );
   expect(stdout).not.toContain("\u001b");
 });
 
 test("run --json: one JSON object as the last line, and nothing else on stdout", async () => {
   const { job, env } = await startPlace();
-  const { code, stdout } = await runKbdump(["run", job, "--json", "--quiet"], env);
+  const { code, stdout } = await runHere(["run", job, "--json", "--quiet"], env);
   expect(code).toBe(0);
   expect(stdout.trimEnd().split("\n")).toHaveLength(1);
   expect(JSON.parse(stdout)).toMatchObject({
     status: "complete",
     job: "test",
-    counts: { chunks: 250, child_chunks: 250 },
-    requests: { sent: 259, retried: 0 },
-    child_lists: { asked: 250, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 },
+    counts: { chunks: 110, child_chunks: 110 },
+    requests: { sent: 117, retried: 0 },
+    child_lists: { asked: 110, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 },
     incomplete_documents: [],
   });
 });
@@ -61,7 +62,7 @@ test("run --json: one JSON object as the last line, and nothing else on stdout",
 test("run with flags alone, which name the job after its dataset", async () => {
   const { server, dataset, document, folder, env } = await startPlace();
   const where = ["--base-url", server.url, "--dataset", dataset.id, "--document", document.id, "--batch", "2025"];
-  const { code } = await runKbdump(
+  const { code } = await runHere(
     ["run", ...where, "--format", "csv", "--child-chunks", "none", "--out", join(folder, "flags")],
     env,
   );
@@ -80,7 +81,7 @@ test("run with flags alone, which name the job after its dataset", async () => {
 
 test("flags win over the file", async () => {
   const { job, env, folder } = await startPlace();
-  const { code } = await runKbdump(
+  const { code } = await runHere(
     ["run", job, "--format", "jsonl", "--out", join(folder, "other"), "--concurrency", "2"],
     env,
   );
@@ -96,7 +97,7 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   await writeFile(job, JSON.stringify(text));
   const { code, stdout, stderr } = await runKbdump(["run", job], env);
   expect(code).toBe(3);
-  expect(stdout).toMatch(/^partial: 2 documents, 250 chunks/);
+  expect(stdout).toMatch(/^partial: 2 documents, 110 chunks/);
   expect(stdout).toContain(`warning: document ${absent} failed: GET http`);
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
 });
@@ -111,7 +112,7 @@ test.each([
   ["no key", {}, 2, /^kbdump: no key: the variable KNOWLEDGE_API_KEY is not set\. .*\n$/],
 ])("%s: exit code and one plain sentence", async (_name, env, exitCode, sentence) => {
   const { job } = await startPlace();
-  const { code, stdout, stderr } = await runKbdump(["run", job], env);
+  const { code, stdout, stderr } = await runHere(["run", job], env);
   expect({ code, stdout }).toEqual({ code: exitCode, stdout: "" });
   expect(stderr).toMatch(sentence);
   expect(stderr).not.toContain("dataset-wrong");
@@ -137,7 +138,7 @@ test("a wrong base URL: the message says where to look", async () => {
   const text = JSON.parse(await readFile(job, "utf8"));
   text.service.base_url = server.url.replace("/v1", "/api");
   await writeFile(job, JSON.stringify(text));
-  const { code, stderr } = await runKbdump(["run", job, "--quiet"], env);
+  const { code, stderr } = await runHere(["run", job, "--quiet"], env);
   expect(code).toBe(1);
   expect(stderr).toContain("the service does not know this URL: check service.base_url, which usually ends in /v1");
 });
@@ -173,14 +174,14 @@ test.each([
   [["serve"], /--demo: expected/],
   [["serve", "--demo", "--port", "70000"], /--port: got 70000, expected a whole number from 0 to 65535/],
 ])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {
-  const { code, stdout, stderr } = await runKbdump(args);
+  const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toMatch(message);
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
 test.each(["run", "status", "serve", "init"])("%s --help has an example and the exit codes", async (command) => {
-  const { code, stdout, stderr } = await runKbdump([command, "--help"]);
+  const { code, stdout, stderr } = await runHere([command, "--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(`kbdump ${command}`);
   expect(stdout).toMatch(/Examples?:\n {2}kbdump /);
@@ -195,19 +196,20 @@ test("--version", async () => {
 
 test("init writes a job file, and never over one that is there", async () => {
   const folder = await testFolder();
-  expect(await runKbdump(["init", "my.yaml"], {}, folder)).toMatchObject({ code: 0, stderr: "" });
-  const text = await readFile(join(folder, "my.yaml"), "utf8");
+  const path = join(folder, "my.yaml");
+  expect(await runHere(["init", path])).toMatchObject({ code: 0, stderr: "" });
+  const text = await readFile(path, "utf8");
   expect(text).toContain("base_url:");
-  expect(await runKbdump(["init", "my.yaml"], {}, folder)).toMatchObject({
+  expect(await runHere(["init", path])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("it exists already"),
   });
-  expect(await readFile(join(folder, "my.yaml"), "utf8")).toBe(text);
+  expect(await readFile(path, "utf8")).toBe(text);
 });
 
 test("status prints a table, and control characters of the service do not reach the terminal", async () => {
   const { job, env, document } = await startPlace();
-  const { code, stdout } = await runKbdump(["status", job], env);
+  const { code, stdout } = await runHere(["status", job], env);
   expect(code).toBe(0);
   const lines = stdout.split("\n");
   expect(lines[0]).toMatch(/^document +status +done +age +error$/);
@@ -221,7 +223,7 @@ test("status of a job without batches is a wrong job", async () => {
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets = [{ id: dataset.id, documents: [document.id] }];
   await writeFile(job, JSON.stringify(text));
-  expect(await runKbdump(["status", job], env)).toMatchObject({
+  expect(await runHere(["status", job], env)).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("datasets[0].batches"),
   });
@@ -254,7 +256,7 @@ test.each([
   expect(await done).toEqual({ code: exitCode, stdout: "", stderr: `kbdump: interrupted by ${signal}\n` });
   expect(performance.now() - start).toBeLessThan(5000);
   expect(await readdir(join(folder, "out", "test", "runs"))).toEqual([]);
-  expect(await runKbdump(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
+  expect(await runHere(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
 });
 
 test("two runs of one job: the second says who is at work and exits 5", async () => {
@@ -273,7 +275,7 @@ test("--log-format json writes JSON lines and nothing else to stderr", async () 
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].documents.push(absent);
   await writeFile(job, JSON.stringify(text));
-  const { stderr } = await runKbdump(["run", job, "--log-format", "json"], env);
+  const { stderr } = await runHere(["run", job, "--log-format", "json"], env);
   const lines = stderr
     .trimEnd()
     .split("\n")

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { idsOf, refusing, startPlace, upload } from "../run/discover/discovering.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { makeStatusEntry } from "../servers/store.js";
-import { runKbdump } from "./run-kbdump.js";
+import { runHere } from "./run-here.js";
 
 async function startCli(documents: readonly number[]) {
   const { server, datasets } = await startPlace(documents);
@@ -15,7 +15,7 @@ async function startCli(documents: readonly number[]) {
       output: { dir: join(folder, "out"), formats: ["jsonl"] },
       ...more,
     });
-  const kbdump = (...args: string[]) => runKbdump(args, { KNOWLEDGE_API_KEY: server.key }, folder);
+  const kbdump = (...args: string[]) => runHere(args, { KNOWLEDGE_API_KEY: server.key });
   return { server, datasets, folder, fileOf, kbdump };
 }
 
@@ -45,7 +45,7 @@ test("the night after an upload: a line says so, --json says which, and nothing 
 test("flags: --document all, --dataset all", async () => {
   const { server, datasets, folder, kbdump } = await startCli([2, 1]);
   const [dataset] = datasets;
-  const flags = ["--base-url", server.url, "--format", "jsonl", "--out", "out"];
+  const flags = ["--base-url", server.url, "--format", "jsonl", "--out", join(folder, "out")];
   expect(await kbdump("run", ...flags, "--dataset", dataset?.id ?? "", "--document", "all")).toMatchObject({ code: 0 });
   expect(await kbdump("run", ...flags, "--dataset", "all")).toMatchObject({ code: 0 });
   for (const [name, documents] of [

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
-import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
+import { runHere } from "./run-here.js";
+import { finished, startKbdump } from "./run-kbdump.js";
 
 const dataset = { id: "00000000-0000-4000-8000-000000000001", documents: ["00000000-0000-4000-8000-000000000002"] };
 const dayOf = (index: number) => new Date(Date.UTC(2026, 0, 1 + index, 2)).toISOString().replace(/[-:.]/g, "");
@@ -21,7 +22,7 @@ async function startPlace(count: number, keep: Record<string, number> | null = {
 
 test("prune says what it would do, does it, and has nothing to do then", async () => {
   const { file, place } = await startPlace(33);
-  const dry = await runKbdump(["prune", file, "--dry-run"]);
+  const dry = await runHere(["prune", file, "--dry-run"]);
   expect(dry).toMatchObject({ code: 0, stderr: "" });
   expect(dry.stdout.split("\n").slice(0, 3)).toEqual([
     `keep    ${dayOf(32)}  complete  newest complete run, last 1: number 1, monthly 2: 2026-02`,
@@ -30,11 +31,11 @@ test("prune says what it would do, does it, and has nothing to do then", async (
   ]);
   expect(dry.stdout).toMatch(/\n2 runs kept, 31 would be removed \(93 B\)\n$/);
   expect(await readdir(join(place, "runs"))).toHaveLength(33);
-  const { code, stdout, stderr } = await runKbdump(["prune", file]);
+  const { code, stdout, stderr } = await runHere(["prune", file]);
   expect([code, stdout.split("\n").at(-2)]).toEqual([0, "2 runs kept, 31 removed (93 B)"]);
   expect(stderr.split("\n")[0]).toBe(`removing run ${dayOf(31)}: no rule keeps it`);
   expect((await readdir(join(place, "runs"))).sort()).toEqual([dayOf(30), dayOf(32)]);
-  const again = await runKbdump(["prune", file, "--json", "--quiet"]);
+  const again = await runHere(["prune", file, "--json", "--quiet"]);
   expect(again.stderr).toBe("");
   expect(JSON.parse(again.stdout)).toMatchObject({ job: "test", dry_run: false, removed: [], failed: [], ignored: [] });
   expect(JSON.parse(again.stdout).kept).toHaveLength(2);
@@ -42,7 +43,7 @@ test("prune says what it would do, does it, and has nothing to do then", async (
 
 test("a job without rules is told what to write", async () => {
   const { file } = await startPlace(1, null);
-  const { code, stderr } = await runKbdump(["prune", file]);
+  const { code, stderr } = await runHere(["prune", file]);
   expect([code, stderr]).toEqual([
     2,
     "kbdump: There is nothing to prune by:\n  output.keep: expected, such as {last: 14}; without it every run is kept\n",
@@ -60,7 +61,7 @@ test("killed in the middle, it leaves whole runs only, and the next prune ends w
     expect((await readdir(join(place, "runs", run))).sort()).toEqual(["chunks.jsonl", "manifest.json"]);
   }
   expect(await readdir(join(place, "latest"))).toContain("manifest.json");
-  expect((await runKbdump(["prune", file])).code).toBe(0);
+  expect((await runHere(["prune", file])).code).toBe(0);
   expect(await readdir(join(place, "runs"))).toEqual([dayOf(39)]);
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
 });

@@ -16,7 +16,7 @@ test.each([
   "%s while DuckDB builds the database: exit %i, nothing published, and the next run has it all",
   async (signals, code, stderr) => {
     const store = new Store();
-    const document = makeDocument({ chunks: 300, childrenPerChunk: 1 });
+    const document = makeDocument({ chunks: 120, childrenPerChunk: 1 });
     const dataset = store.addDataset(document);
     const server = await startRealisticServer(store);
     onTestFinished(() => server.close());

@@ -5,7 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { type Batch, growingBatch, makeDocument, makeStatusEntry, Store } from "../servers/store.js";
-import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
+import { runHere } from "./run-here.js";
+import { finished, startKbdump } from "./run-kbdump.js";
 
 /** A job with one batch of one document, which the built program can watch. */
 async function startPlace(batchOf: (id: string) => Batch) {
@@ -29,7 +30,7 @@ async function startPlace(batchOf: (id: string) => Batch) {
     env,
     document,
     args,
-    watch: (...more: string[]) => runKbdump([...args, ...more], env, folder),
+    watch: (...more: string[]) => runHere([...args, ...more], env),
   };
 }
 
@@ -102,7 +103,7 @@ test("SIGINT: exit 130, and what was read is kept for the next one", async () =>
   expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 130 });
   const waiting = join(folder, "out", "test", ".work", "indexing_status");
   expect(await readdir(waiting)).toHaveLength(1);
-  expect((await runKbdump(["run", job, "--quiet"], env, folder)).code).toBe(0);
+  expect((await runHere(["run", job, "--quiet"], env)).code).toBe(0);
   expect(await readdir(waiting)).toEqual([]);
 });
 
@@ -113,17 +114,17 @@ test("every mistake of the command line at once: exit 2, and nothing is asked", 
   expect(wrong.stderr).toMatch(
     /--interval: got more than one, .*\n.*--timeout: got "soon", expected seconds, or a time/,
   );
-  const alone = await runKbdump(["status", job, "--batch", "2026", "--interval", "1", "--timeout", "1"], env);
+  const alone = await runHere(["status", job, "--batch", "2026", "--interval", "1", "--timeout", "1"], env);
   expect(alone.code).toBe(2);
   expect(alone.stderr).toMatch(/--interval: only together with --watch\n {2}--timeout: only together with --watch/);
-  const none = await runKbdump(["status", job, "--watch"], env);
+  const none = await runHere(["status", job, "--watch"], env);
   expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("--batch") });
   expect(server.requests).toEqual([]);
 });
 
 test("a wrong key and an unknown batch: exit 1 and one sentence", async () => {
   const { job, env } = await startPlace(working);
-  const key = await runKbdump(["status", job, "--batch", "2026", "--watch"], { KNOWLEDGE_API_KEY: "wrong" });
+  const key = await runHere(["status", job, "--batch", "2026", "--watch"], { KNOWLEDGE_API_KEY: "wrong" });
   expect(key).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^kbdump: GET .* 401 .*does not take this key\n$/),
@@ -131,7 +132,7 @@ test("a wrong key and an unknown batch: exit 1 and one sentence", async () => {
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].batches = ["nope"];
   await writeFile(job, JSON.stringify(text));
-  const batch = await runKbdump(["status", job, "--watch"], env);
+  const batch = await runHere(["status", job, "--watch"], env);
   expect(batch).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^kbdump: indexing status of batch "nope": GET .* 404 /),

@@ -139,7 +139,7 @@ describe("retries", () => {
     const pageOf = (query: string) => Number(new URLSearchParams(query).get("page"));
     server.behaviour.resign = false;
     server.behaviour.faults = ({ query }, nth) => (nth === 0 ? transient[pageOf(query) - 1] : undefined);
-    const options = { concurrency: 64, retries: 1, timeout: 1, maxBody: 1_000_000 };
+    const options = { concurrency: 64, retries: 1, timeout: 3, maxBody: 1_000_000 };
     const client = openTestClient(server.url, { key: server.key, ...options });
     const ref = { ...document, datasetId: dataset.id, documentId: held.id };
     const pages = await Promise.all(transient.map((_, index) => client.chunks(ref, index + 1)));

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { runHere } from "../cli/run-here.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import type { Behaviour } from "../servers/behaviour.js";
@@ -46,7 +47,7 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
   expect(server.requests.every(({ method }) => method === "GET")).toBe(true);
 
   const flags = ["--format", "jsonl", "--consistency", "counts", "--child-chunks", "all", "--max-rps", "5000"];
-  const { code, stdout, stderr } = await runKbdump(["plan", job, ...flags], env, folder);
+  const { code, stdout, stderr } = await runHere(["plan", job, ...flags], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   for (const line of [
     /^test: 5 documents, 452 chunks, about [\d,]+ child chunks\n\nchild_chunks +requests +least time +received\n/,
@@ -63,7 +64,7 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
   expect(stdout).not.toContain("\u001b");
   expect(await readdir(folder)).toEqual(["job.yaml"]);
 
-  const run = JSON.parse((await runKbdump(["run", job, "--json", "--quiet"], env, folder)).stdout);
+  const run = JSON.parse((await runHere(["run", job, "--json", "--quiet"], env)).stdout);
   expect(plan.requests).toMatchObject({ all: run.requests.sent, this_job: run.requests.sent });
   expect(plan.counts).toMatchObject({ batches: 1, documents: 5, documents_failed: 0, chunks: run.counts.chunks });
 });
@@ -72,7 +73,7 @@ test("documents that cannot be asked are named, the others planned: exit 3", asy
   const [good, bad] = [makeDocument({ chunks: 3 }), makeDocument({ chunks: 1, seed: 9 })];
   const body = { code: "x", message: "\u001b[31mred\u0007", status: 400 };
   const { job, env } = await startPlace([good, bad], { documentError: new Map([[bad.id, { status: 400, body }]]) });
-  const { code, stdout } = await runKbdump(["plan", job], env);
+  const { code, stdout } = await runHere(["plan", job], env);
   expect(code).toBe(3);
   expect(stdout).toMatch(/^test: 2 documents \(1 cannot be read\), 3 chunks/);
   expect(stdout).toMatch(new RegExp(`^warning: document ${bad.id} cannot be read: GET http.*: 400 x .*red`, "m"));
@@ -83,7 +84,7 @@ test("documents that cannot be asked are named, the others planned: exit 3", asy
 test("a wrong key: exit 1, and what to do", async () => {
   const { job, folder } = await startPlace([makeDocument({ chunks: 2 })]);
   const env = { KNOWLEDGE_API_KEY: "dataset-wrong" };
-  const { code, stdout, stderr } = await runKbdump(["plan", job, "--json"], env, folder);
+  const { code, stdout, stderr } = await runHere(["plan", job, "--json"], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^kbdump: GET .*: 401 unauthorized .*; the service does not take this key\n$/);
   expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 1 });
@@ -95,7 +96,7 @@ test.each([
   [["--budget", "-1"], /--budget: expected a whole number from 0 on/],
   [["--exact", "--budget", "5"], /mutually exclusive/],
 ])("plan %j: exit 2", async (flags, sentence) => {
-  const { code, stderr } = await runKbdump(["plan", "jobs/demo.yaml", ...flags]);
+  const { code, stderr } = await runHere(["plan", "jobs/demo.yaml", ...flags]);
   expect(code).toBe(2);
   expect(stderr).toMatch(sentence);
 });
@@ -111,7 +112,7 @@ test("SIGINT ends a plan at once, and leaves nothing", async () => {
 });
 
 test("--help has an example and the exit codes", async () => {
-  const { code, stdout } = await runKbdump(["plan", "--help"]);
+  const { code, stdout } = await runHere(["plan", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toContain("kbdump plan nightly.yaml --exact --json");
   expect(stdout).toMatch(/Exit codes: 0 .* 1 .* 2 .*3 /s);
