@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { plainFolder } from "../dump/formats/folder.js";
 import type { Tables } from "../dump/formats/stage.js";
+import { forgeLines } from "../verify/forge.js";
 import { child, chunk, document, rowOf, soundTables } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
 import { ask, ids, read } from "./ask.js";
@@ -216,15 +217,21 @@ test("the lists say what the dump knows, and null for the rest", async () => {
 });
 
 test("a dump whose rows are not those of its manifest is not served", async () => {
-  const rows = { ...soundTables, chunks: [...soundTables.chunks, chunk("\u001b[31mred", "x")] };
-  await expect(served(await writeDump(await plainFolder(), rows))).rejects.toThrow(
-    'chunks.jsonl has 1 row of document ["d","\\u001b[31mred"], the manifest does not know that document; kbdump verify',
+  const more = { ...soundTables, chunks: [...soundTables.chunks, chunk("c", "x")] };
+  await expect(served(await writeDump(await plainFolder(), more))).rejects.toThrow(
+    "is not sound, so it cannot be served:\n  manifest.json: counts.chunks is 4, its documents have 3",
   );
-  const fewer = { ...soundTables, child_chunks: soundTables.child_chunks.slice(1) };
+  const other = await writeDump(await plainFolder(), soundTables);
+  await forgeLines(other, "chunks.jsonl", (lines) => lines.map((line) => line.replace('"b"', '"\\u001b[31mred"')));
+  await expect(served(other)).rejects.toThrow(
+    'chunks.jsonl has 0 rows of document ["d","b"], the manifest says 1; kbdump verify tells more',
+  );
   const deep = await writeDump(await plainFolder(), soundTables);
   await writeFile(join(deep, "manifest.json"), "[".repeat(2_000_000) + "]".repeat(2_000_000));
   await expect(served(deep)).rejects.toThrow("manifest.json: is nested more than 1000 deep");
-  await expect(served(await writeDump(await plainFolder(), fewer))).rejects.toThrow(
+  const moved = await writeDump(await plainFolder(), soundTables);
+  await forgeLines(moved, "child_chunks.jsonl", ([first = "", ...rest]) => [...rest, first.replace('"a"', '"b"')]);
+  await expect(served(moved)).rejects.toThrow(
     'child_chunks.jsonl has 1 row of document ["d","a"], the manifest says 2; kbdump verify tells more',
   );
 });
