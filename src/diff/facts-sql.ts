@@ -9,9 +9,10 @@ export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = 
   child_chunks: settingsOf("child_chunks"),
 };
 
-/** Those first that the history has a word for, in its order. */
+/** Those first that the history has a word for, in its order; `extra` last, and attachments before it. */
 function settingsOf(kind: MatchedKind): readonly string[] {
-  const rank = ({ change }: Column) => (change ? changeNames.indexOf(change) : changeNames.length);
+  const rank = ({ change, type }: Column) =>
+    change ? changeNames.indexOf(change) : changeNames.length + ["any", "list", "object"].indexOf(type);
   const settings = columns[kind].filter(({ role }) => role === "setting");
   return settings.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name);
 }

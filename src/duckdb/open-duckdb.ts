@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { StopError } from "../errors.js";
 
 export interface DuckDbOptions {
   /** The most memory that DuckDB takes, such as `800MB`. */
@@ -90,7 +91,8 @@ export function lacksMemory(error: unknown): boolean {
   return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
 }
 
-/** Whether an error of DuckDB says nothing of the file that it read: it lacked memory or disk, or was interrupted. */
+/** Whether an error says nothing against the file that DuckDB read: it lacked memory or disk, was interrupted, or is ours. */
 export function isOwnError(error: unknown): boolean {
-  return !(error instanceof Error) || lacksMemory(error) || /no space left|interrupt/i.test(error.message);
+  const isOurs = !(error instanceof Error) || error instanceof StopError || error instanceof TypeError;
+  return isOurs || lacksMemory(error) || /no space left|interrupt/i.test(error.message);
 }

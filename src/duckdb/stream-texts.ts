@@ -10,14 +10,13 @@ export async function* streamTexts(
   connection: Connection,
   text: string,
   table: string,
-): AsyncGenerator<readonly string[]> {
+): AsyncGenerator<Iterable<string>> {
   const result = await connection.stream(`SELECT ${text} FROM ${table}`);
   let rows = 0;
   for (;;) {
     const chunk = await result.fetchChunk();
     if (!chunk || chunk.rowCount === 0) break;
-    const texts = chunk.getColumnVector(0);
-    yield Array.from({ length: chunk.rowCount }, (_, at) => String(texts.getItem(at)));
+    yield textsOf(chunk);
     rows += chunk.rowCount;
   }
   const counted = await connection.runAndReadAll(`SELECT count(*)::VARCHAR FROM ${table}`);
@@ -25,4 +24,12 @@ export async function* streamTexts(
   if (rows === expected) return;
   await connection.run(`SELECT max(strlen(text)) FROM (SELECT ${text} AS text FROM ${table})`);
   throw new StopError(`DuckDB gave ${rows} of ${expected} rows; it lacks memory: try again with --memory=2GB`);
+}
+
+type Chunk = NonNullable<Awaited<ReturnType<Awaited<ReturnType<Connection["stream"]>>["fetchChunk"]>>>;
+
+/** Made one by one, as they are taken: a chunk has up to 2,048 rows, which may be long. */
+function* textsOf(chunk: Chunk): Generator<string> {
+  const texts = chunk.getColumnVector(0);
+  for (let at = 0; at < chunk.rowCount; at++) yield String(texts.getItem(at));
 }

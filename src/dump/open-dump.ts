@@ -106,7 +106,7 @@ export class Dump {
   }
 
   /** The rows of a file in their order, some at a time, each as one line of JSON. */
-  async *lines(file: CheckedFile, options: DuckDbOptions): AsyncGenerator<readonly string[]> {
+  async *lines(file: CheckedFile, options: DuckDbOptions): AsyncGenerator<Iterable<string>> {
     const { readRows } = await modulesOf(file.format).read();
     yield* readRows(file.kind, file, options);
   }

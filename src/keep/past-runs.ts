@@ -1,6 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readManifest } from "../dump/manifest/read-manifest.js";
+import { isAbsence } from "../dump/files/is-there.js";
+import { manifestName } from "../dump/manifest/manifest.js";
+import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import { timeOfRun } from "../dump/manifest/run-id.js";
 import type { PastRun } from "./decide-runs.js";
 
@@ -42,11 +44,19 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   const facts = await lstat(join(folder, name));
   if (facts.isSymbolicLink()) return "it is a symbolic link";
   if (!facts.isDirectory()) return "it is no folder";
-  const read = await readManifest(join(folder, name));
-  if (!read) return "it has no manifest.json";
-  if (!read.manifest) return "its manifest.json cannot be read";
-  const { job: itsJob, run_id: runId, status, files, counts } = read.manifest;
+  const manifest = await readRunFacts(join(folder, name));
+  if (!manifest)
+    return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
+  const { format, job: itsJob, run_id: runId, status, files, counts } = manifest;
+  if (format !== 1) return `its manifest.json has format ${format}, which this version does not know`;
   if (itsJob !== job) return "it is a run of another job";
   if (runId !== name) return "its manifest.json is that of another run";
   return { runId, status, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), isEmpty: counts.documents === 0 };
+}
+
+async function hasManifest(folder: string): Promise<boolean> {
+  return lstat(join(folder, manifestName)).then(
+    () => true,
+    (error: unknown) => !isAbsence(error),
+  );
 }

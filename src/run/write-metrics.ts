@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { readRegular } from "../dump/files/regular-file.js";
 import { writeAside } from "../dump/files/write-aside.js";
-import { soundManifest } from "../dump/manifest/read-manifest.js";
+import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import type { Job } from "../job/job.js";
 import { renderMetrics } from "../notify/metrics-text.js";
 import { metricsAfter } from "../notify/run-metrics.js";
@@ -45,7 +45,8 @@ async function replaceMetrics({ folder }: JobFolders, own: string, outcome: RunO
 /** When the newest complete run ended, in milliseconds since 1970, where there are runs of a version without metrics. */
 async function lastSuccess(folder: string): Promise<number | undefined> {
   const manifest = await realpath(join(folder, "latest"))
-    .then(soundManifest)
+    .then(readRunFacts)
     .catch(() => undefined);
-  return manifest && Date.parse(manifest.finished_at);
+  const time = Date.parse(manifest?.finished_at ?? "");
+  return Number.isNaN(time) ? undefined : time;
 }

@@ -72,7 +72,7 @@ async function rewriteRows(dump: Dump, file: ManifestFile, options: OpenOptions)
   }
 }
 
-async function writeLines(rows: AsyncIterable<readonly string[]>, handle: FileHandle): Promise<void> {
+async function writeLines(rows: AsyncIterable<Iterable<string>>, handle: FileHandle): Promise<void> {
   for await (const lines of rows) {
     let text = "";
     for (const line of lines) {

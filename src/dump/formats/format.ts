@@ -89,7 +89,7 @@ export type SelectRows = (kind: Kind, file: RowFile, json: "JSON" | "VARCHAR") =
  * The rows of a file in their order, some at a time, each as one line of JSON with the columns of its kind; no number is
  * rounded. Rejects with UnreadableError, naming the row where it can, if the file is not as a run leaves it.
  */
-export type ReadRows = (kind: Kind, file: RowFile, options: DuckDbOptions) => AsyncGenerator<readonly string[]>;
+export type ReadRows = (kind: Kind, file: RowFile, options: DuckDbOptions) => AsyncGenerator<Iterable<string>>;
 
 /** The kinds that a dump has, in their order, each with its joined JSONL. */
 export function joinedKinds({ jsonl }: Pick<StagedRows, "jsonl">): readonly (readonly [Kind, JoinedJsonl])[] {

@@ -4,6 +4,7 @@ import type { ColumnType } from "../../rows/column.js";
 import { columns, type Kind } from "../../rows/columns.js";
 import { UnreadableError } from "../files/unreadable-error.js";
 import type { ReadRows, SelectRows } from "./format.js";
+import { jsonLine } from "./json-line.js";
 
 /** Reads the rows of a file by DuckDB, and gives each as a line of JSON. */
 export function readRowsBy(selectRows: SelectRows): ReadRows {
@@ -14,7 +15,7 @@ export function readRowsBy(selectRows: SelectRows): ReadRows {
     const { connection, close } = await openDuckDb(":memory:", options);
     try {
       for await (const texts of streamTexts(connection, row, `(${selectRows(kind, file, "VARCHAR")})`))
-        yield texts.map((text) => jsonLine(kind, JSON.parse(text)));
+        yield linesOf(kind, texts);
     } catch (error) {
       options.signal?.throwIfAborted();
       if (isOwnError(error)) throw error;
@@ -23,6 +24,11 @@ export function readRowsBy(selectRows: SelectRows): ReadRows {
       close();
     }
   };
+}
+
+/** Made one by one, as they are taken: the rows of a chunk may be long. */
+function* linesOf(kind: Kind, texts: Iterable<string>): Generator<string> {
+  for (const text of texts) yield jsonLine(kind, JSON.parse(text));
 }
 
 /** SQL: a cell as text. */
@@ -35,16 +41,4 @@ function cellSql(column: string, type: ColumnType): string {
 function timeSql(column: string): string {
   const text = (fraction: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
   return `CASE WHEN epoch_us(${column}) % 1000000 = 0 THEN ${text("")} ELSE ${text(".%g")} END`;
-}
-
-/** A row as a line of JSON: a cell that holds JSON stays as it is, so that no number is rounded. */
-export function jsonLine(kind: Kind, cells: readonly (string | null)[]): string {
-  const members = columns[kind].map(({ name, type }, at) => `"${name}":${cellJson(type, cells[at] ?? null)}`);
-  return `{${members.join(",")}}`;
-}
-
-function cellJson(type: ColumnType, cell: string | null): string {
-  if (cell === null) return "null";
-  if (type === "text" || type === "time" || type === "any") return JSON.stringify(cell);
-  return cell.replaceAll("\n", " "); // only between values
 }

@@ -49,12 +49,12 @@ export const childListsSchema = object({
   /** Child lists that were asked for and are empty. */
   empty: count,
   /** Chunks that embedded some children in the page of chunks, taken or not; null in manifests that do not say. */
-  embedding: v.optional(v.nullable(count), null),
-  reason: v.optional(text, ""),
+  embedding: v.nullish(count, null),
+  reason: v.nullish(text, ""),
   /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
-  auto_asks: v.optional(v.nullable(count), null),
+  auto_asks: v.nullish(count, null),
   /** Child chunks of these that `auto` does not find, as far as that can be told. */
-  auto_misses: v.optional(count, 0),
+  auto_misses: v.nullish(count, 0),
 });
 
 /** The documents that the service listed, compared with earlier runs. */
@@ -68,11 +68,11 @@ const discovered = object({
     object({
       dataset_id: text,
       /** Null where the job names the dataset by id. */
-      name: v.optional(v.nullable(text), null),
+      name: v.nullish(text, null),
       state: text,
       documents: count,
       /** The run that its documents were compared with. */
-      since: v.optional(v.nullable(text), null),
+      since: v.nullish(text, null),
     }),
   ),
 });
@@ -110,21 +110,38 @@ export const manifestSchema = object({
   /** Over all the processes of a run that broke off and was continued. */
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
-  retries: v.optional(v.record(text, count, "an object"), {}),
+  retries: v.nullish(v.record(text, count, "an object"), {}),
   documents: listOf(documentSchema),
   /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
-  child_lists: v.optional(listOf(childListsSchema), []),
+  child_lists: v.nullish(listOf(childListsSchema), []),
   /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
-  proofs: v.optional(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
+  proofs: v.nullish(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
   files: listOf(file),
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   drift: v.record(text, count, "an object"),
   warnings: listOf(text),
   /** Only where the service was asked which documents there are. */
-  discovered: v.exactOptional(discovered),
+  discovered: v.optional(discovered),
+});
+
+/**
+ * The part of a manifest that says which run it is of, and what the run found. It is read where other runs are looked at,
+ * whatever version made them: the rest may be in a form that this version does not know.
+ */
+export const runFactsSchema = object({
+  format: v.number(),
+  job: text,
+  run_id: text,
+  status: oneOf("complete", "partial"),
+  finished_at: v.fallback(text, ""),
+  counts: v.fallback(object({ documents: count }), { documents: 1 }),
+  files: v.fallback(listOf(object({ bytes: count })), []),
+  documents: v.fallback(listOf(object({ dataset_id: text, document_id: text })), []),
+  discovered: v.fallback(v.optional(discovered), undefined),
 });
 
 export type Manifest = v.InferOutput<typeof manifestSchema>;
+export type RunFacts = v.InferOutput<typeof runFactsSchema>;
 export type ManifestFile = Manifest["files"][number];
 export type ChildLists = Manifest["child_lists"][number];
 export type DocumentProof = Manifest["proofs"][number];

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
-import { open, realpath, stat } from "node:fs/promises";
+import { type FileHandle, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../errors.js";
-import { check } from "../../schema.js";
+import { check, valueIf } from "../../schema.js";
 import { isAbsence } from "../files/is-there.js";
-import { type Manifest, manifestName, manifestSchema } from "./manifest.js";
+import { type Manifest, manifestName, manifestSchema, type RunFacts, runFactsSchema } from "./manifest.js";
 
 /** The most that is read of a manifest, in bytes; more does not fit a string. */
 const largest = 500_000_000;
@@ -31,30 +31,48 @@ export async function readDumpFolder(path: string): Promise<DumpFolder> {
 
 /** Reads the manifest in a folder; undefined when there is none. It is never waited for, and no symlink is followed. */
 export async function readManifest(folder: string): Promise<ReadManifest | undefined> {
-  const path = join(folder, manifestName);
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ELOOP") return "is a symlink, which is not followed";
-      if (!isAbsence(error)) throw error;
-      return undefined;
-    },
-  );
-  if (file === undefined) return undefined;
-  if (typeof file === "string") return unsound(file);
+  const read = await manifestText(folder);
+  if (read === undefined) return undefined;
+  return read.text === undefined ? unsound(read.problem) : manifestFrom(read.text);
+}
+
+/** The text of the manifest in a folder, or why it counts as none; undefined when there is none. */
+async function manifestText(
+  folder: string,
+): Promise<{ readonly text: string } | { readonly text?: undefined; readonly problem: string } | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  let file: FileHandle;
+  try {
+    file = await open(join(folder, manifestName), flags);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    if (hasCode(error, "ELOOP")) return { problem: "is a symlink, which is not followed" };
+    if (hasCode(error, "ENXIO")) return { problem: "is no regular file" }; // a socket
+    throw error;
+  }
   try {
     const facts = await file.stat();
-    if (!facts.isFile()) return unsound("is no regular file");
-    if (facts.size > largest) return unsound(`is larger than ${largest / 1_000_000} MB`);
+    if (!facts.isFile()) return { problem: "is no regular file" };
+    if (facts.size > largest) return { problem: `is larger than ${largest / 1_000_000} MB` };
     const bytes = await file.readFile();
-    return isUtf8(bytes) ? manifestFrom(bytes.toString("utf8")) : unsound("is not UTF-8");
+    return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { problem: "is not UTF-8" };
   } finally {
     await file.close();
   }
 }
 
-/** The manifest in a folder if it is sound, for whoever passes over every other. Rejects only if the disk fails. */
-export async function soundManifest(folder: string): Promise<Manifest | undefined> {
-  return (await readManifest(folder))?.manifest;
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** The run that a folder holds, by its manifest; undefined, whatever the reason, when it does not say. Never rejects. */
+export async function readRunFacts(folder: string): Promise<RunFacts | undefined> {
+  try {
+    const read = await manifestText(folder);
+    return read?.text === undefined ? undefined : valueIf(runFactsSchema, JSON.parse(read.text));
+  } catch {
+    return undefined;
+  }
 }
 
 function unsound(...problems: readonly string[]): ReadManifest {

@@ -5,7 +5,7 @@ import type { Log } from "../../log.js";
 import type { Hold } from "../../run/work/job-folders.js";
 import { moveAside } from "../../run/work/move-aside.js";
 import { kindOf } from "../files/regular-file.js";
-import { soundManifest } from "../manifest/read-manifest.js";
+import { readRunFacts } from "../manifest/read-manifest.js";
 import { isRunId } from "../manifest/run-id.js";
 
 /** Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. */
@@ -25,7 +25,7 @@ export async function mendLatest(hold: Hold, job: string, log: Log): Promise<voi
   const path = join(hold.folder, "latest");
   const facts = await lstat(path).catch(() => undefined);
   if (facts && !facts.isSymbolicLink()) {
-    const manifest = facts.isDirectory() ? await soundManifest(path) : undefined;
+    const manifest = facts.isDirectory() ? await readRunFacts(path) : undefined;
     if (manifest?.job !== job) throw foreignLatest(path, kindOf(facts));
     const aside = await moveAside(hold, path);
     log(
@@ -53,7 +53,7 @@ async function newestComplete({ folder, runs }: Hold, job: string): Promise<stri
   if (isElsewhere && (await stat(path).catch(() => undefined))) return undefined;
   for (const runId of (await readdir(runs)).filter(isRunId).sort().reverse()) {
     if (link === join("runs", runId)) return undefined;
-    const manifest = await soundManifest(join(runs, runId));
+    const manifest = await readRunFacts(join(runs, runId));
     if (manifest?.job === job && manifest.status === "complete" && manifest.run_id === runId) return runId;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { buildDatabase } from "../../database/build-database.js";
 import type { DocumentChange, RunRow, RunRows } from "../../database/run-rows.js";
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import type { Manifest } from "../../dump/manifest/manifest.js";
-import { soundManifest } from "../../dump/manifest/read-manifest.js";
+import { readManifest } from "../../dump/manifest/read-manifest.js";
 import { isRunId } from "../../dump/manifest/run-id.js";
 import { Dump } from "../../dump/open-dump.js";
 import { StopError } from "../../errors.js";
@@ -16,7 +16,7 @@ export async function runsAfter(newest: string | null, runs: string, job: string
   const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
   const found: Dump[] = [];
   for (const name of names) {
-    const manifest = await soundManifest(join(runs, name)).catch(() => undefined);
+    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     const isOurs = manifest?.job === job && manifest.run_id === name;
     if (manifest && isOurs && manifest.options.output.formats.includes("duckdb"))
       found.push(new Dump(join(runs, name), manifest, "it was not loaded"));

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import * as v from "valibot";
 import { isThere } from "../../dump/files/is-there.js";
 import { readJsonFile, readSharedJson, writeJsonFile } from "../../dump/files/json-file.js";
-import { soundManifest } from "../../dump/manifest/read-manifest.js";
+import { readRunFacts } from "../../dump/manifest/read-manifest.js";
 import { isRunId, newRunId } from "../../dump/manifest/run-id.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
@@ -73,7 +73,7 @@ export async function findEarlierWork(
   let found: EarlierWork | undefined;
   for (const path of await workIn(folders.private)) {
     const runId = basename(path);
-    if (await soundManifest(join(folders.runs, runId))) continue;
+    if (await readRunFacts(join(folders.runs, runId))) continue;
     const facts = valueIf(factsSchema, await readSharedJson(join(path, "plan.json")));
     if (facts && reasonAgainst(facts, job, { now, fresh: false }) === undefined) {
       found = { runId, startedAt: facts.started_at };
@@ -105,7 +105,7 @@ async function settlePublished(
 ): Promise<string | undefined> {
   const work = join(hold.own, runId);
   if (!(await isThere(join(hold.runs, runId)))) return runId;
-  const { status } = (await soundManifest(join(hold.runs, runId))) ?? {};
+  const { status } = (await readRunFacts(join(hold.runs, runId))) ?? {};
   if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
   const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
   if (status === "partial" && retryFailed && samePlan) {

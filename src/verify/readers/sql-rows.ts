@@ -52,16 +52,15 @@ async function* sqlRows(connection: Connection, kind: Kind, table: string): Asyn
   let rows = 0;
   try {
     for await (const found of streamTexts(connection, row, table)) {
-      yield rowsOf(found, rows + 1);
-      rows += found.length;
+      yield rowsOf(found, () => ++rows);
     }
   } catch (error) {
     unreadable(error);
   }
 }
 
-function* rowsOf(texts: readonly string[], first: number): Generator<ReadRow> {
-  for (const [at, text] of texts.entries()) yield { row: first + at, text: JSON.parse(text) };
+function* rowsOf(texts: Iterable<string>, next: () => number): Generator<ReadRow> {
+  for (const text of texts) yield { row: next(), text: JSON.parse(text) };
 }
 
 /** SQL: a cell as the text formats have it. */
@@ -76,10 +75,6 @@ function isoText(column: string): string {
   const text = (format: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S${format}Z')`;
   const micros = `epoch_us(${column})`;
   return `CASE WHEN ${micros} % 1000000 = 0 THEN ${text("")} WHEN ${micros} % 1000 = 0 THEN ${text(".%g")} ELSE ${text(".%f")} END`;
-}
-
-export function lacksMemory(error: unknown): boolean {
-  return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
 }
 
 /** Throws an error of DuckDB as that of the file; a lack of memory or disk is no fault of the file, and stays as it is. */
