@@ -18,17 +18,13 @@ export interface ListPage {
 
 /** Records as they came: neither they nor their list is copied. */
 const recordsIn = (name: string) =>
-  v.custom<readonly RawRecord[]>(
-    (value) => Array.isArray(value) && value.every(isRecord),
-    `the answer has no list of objects "${name}"`,
-  );
-const listed = v.pipe(
-  recordsIn("data"),
-  v.check(
-    (rows) => rows.every(isListed),
-    ({ input }) => `row ${input.findIndex((row) => !isListed(row)) + 1} has no "id"`,
-  ),
-  v.custom<readonly Listed[]>(() => true),
+  v.custom<readonly RawRecord[]>(areRecords, `the answer has no list of objects "${name}"`);
+const listed = v.custom<readonly Listed[]>(
+  (value) => Array.isArray(value) && value.every(isListed),
+  ({ input }) =>
+    areRecords(input)
+      ? `row ${input.findIndex((row) => !isListed(row)) + 1} has no "id"`
+      : 'the answer has no list of objects "data"',
 );
 
 const statusSchema = object({ data: listed });
@@ -70,6 +66,10 @@ function checked<const Schema extends v.GenericSchema>(
 /** Whether a value is an object with an id: a string that is not empty and well-formed. */
 export function isListed(row: unknown): row is Listed {
   return isRecord(row) && typeof row.id === "string" && row.id !== "" && row.id.isWellFormed();
+}
+
+function areRecords(value: unknown): value is readonly RawRecord[] {
+  return Array.isArray(value) && value.every(isRecord);
 }
 
 function isRecord(value: unknown): value is RawRecord {

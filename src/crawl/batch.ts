@@ -11,8 +11,8 @@ export interface Checkpoint extends ListSize, ProblemsSoFar {
   readonly answers: number;
   /** Chunks that the service could not render. */
   readonly unreadableChunks: number;
-  /** How the pages of chunks were read: a crawl cannot go on while they are read from the end, without a proof yet. */
-  readonly order: "in order" | "from the end" | "anchored";
+  /** Whether the chunks were read from their end, and kept their ranks. */
+  readonly isAnchored: boolean;
   /** Chunks whose children are read, or are known to be none, in the order of the chunks. */
   readonly childLists: number;
   /** Rows of the smallest piece of a page of children, where one could not be had whole. */

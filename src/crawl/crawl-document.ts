@@ -46,7 +46,7 @@ export async function* crawlDocument(
   const chunks = new ListProof("chunks", problems.tell, from && knownChunks(from));
   let at = from?.checkpoint;
   for await (const page of chunkPages(api, document, problems, options)) {
-    const { docForm, piece, order } = page;
+    const { docForm, piece, isAnchored } = page;
     const records = chunks.add(page);
     const before = at ?? { ...begun, total: page.total, pageSize: rowsOn(page) };
     const evidence = withPage(before.children.evidence, { records, docForm, total: before.total }, textOf);
@@ -56,7 +56,7 @@ export async function* crawlDocument(
       chunkPages: before.chunkPages + 1,
       answers: before.answers + answersOf(page),
       unreadableChunks: chunks.unreadable,
-      order,
+      isAnchored,
       children: { ...before.children, evidence },
     };
     yield { kind: "chunks", records, chunkId: undefined, docForm, isPage: true, piece, checkpoint: at };
@@ -87,7 +87,7 @@ async function* chunkPages(
   }
   const at = from?.checkpoint;
   const pages = at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead);
-  for await (const page of pages) yield { ...page, order: at?.order ?? "in order" };
+  for await (const page of pages) yield { ...page, isAnchored: false };
 }
 
 function knownChunks({ checkpoint, ids }: NonNullable<CrawlOptions["from"]>): KnownList {

@@ -4,12 +4,9 @@ import { type LookAhead, mapAhead } from "./look-ahead.js";
 import type { TellProblem } from "./problems.js";
 import { type PageRead, pagesOf, type ReadPage, readList, rowsOn } from "./read-list.js";
 
-/**
- * A page, and how its list is read. in order: page after page, proved by its total alone. from the end: page 1 and the last
- * page came first, and their ranks are still to be looked at. anchored: the ranks are as they were, which proves the list.
- */
+/** A page, and whether the list up to it is proved: it was read from its end, and its ranks are as they were. */
 export interface AnchoredPage extends PageRead {
-  readonly order: "in order" | "from the end" | "anchored";
+  readonly isAnchored: boolean;
 }
 
 export interface AnchoredReading {
@@ -28,7 +25,7 @@ const lastPageTries = 10;
  * the end that page 1's last row and the last page's first row still have their ranks. If the last page is full, a third one
  * shows the same of its last row: the service counts rows after it has read them, so that a full page may hide one behind it
  * (see `answersOf`). The pages are given out in order, the last one with the verdict. Lists that cannot be read in this way are
- * read in order, and their pages say so.
+ * read in order, and none of their pages is anchored.
  *
  * Why this is a proof: the service adds a chunk behind the greatest position and lists chunks by position and id, so that
  * nothing comes in before a row that is there. A row then keeps its rank only if nothing before it was deleted. So the rows
@@ -44,21 +41,21 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   const isLong = pagesOf({ total: first.total, pageSize: size }) > 1;
   const last = isLong && canBeAnchor(first) ? await findLastPage(reading, first.total, size) : undefined;
   if (!last) {
-    for await (const page of readList(readPage, lookAhead, first)) yield { ...page, order: "in order" };
+    for await (const page of readList(readPage, lookAhead, first)) yield { ...page, isAnchored: false };
     return;
   }
   const { total } = last.page;
   const between = mapAhead(numbersBetween(1, last.number), lookAhead, readPage);
   const rising = new Rising();
-  const told = (page: PageRead, order: AnchoredPage["order"]): AnchoredPage => {
+  const told = (page: PageRead, isAnchored = false): AnchoredPage => {
     const flaw = rising.flawIn(page.rows);
     if (flaw) problem(`chunks: ${flaw}, so that they cannot be read from the end`);
-    return { ...page, total, order };
+    return { ...page, total, isAnchored };
   };
-  yield told(first, "from the end");
+  yield told(first);
   for await (const page of between) {
     if (rowsOn(page) !== size) problem(`chunks: a page of ${size} rows has ${rowsOn(page)}`);
-    yield told(page, "from the end");
+    yield told(page);
   }
   const anchors = [
     { rank: size, row: first.rows.at(-1) },
@@ -68,7 +65,7 @@ export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<An
   const flaws = await Promise.all(anchors.map(({ rank, row }) => flawAt(rank, row, readRow)));
   const flaw = flaws.find((text) => text !== undefined);
   if (flaw) problem(flaw);
-  yield told(last.page, flaw ? "in order" : "anchored");
+  yield told(last.page, flaw === undefined);
 }
 
 /** Reads the row at a rank again, and says what is wrong if it is not the one that was there. */

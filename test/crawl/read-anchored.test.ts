@@ -73,7 +73,7 @@ test("whatever is added and deleted meanwhile, what is called anchored is a stat
     fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), script, async (count, edits) => {
       const list = new Moving(chunks(count), edits);
       const { ids, last, problems } = await read(list);
-      if (problems.length > 0 || last?.order !== "anchored") return void moved++;
+      if (problems.length > 0 || !last?.isAnchored) return void moved++;
       anchored++;
       expect(list.states).toContainEqual(ids);
       expect(last.total).toBe(ids.length);
@@ -90,7 +90,7 @@ test("a list that only grows is anchored, and no page is read twice but a last o
     fc.asyncProperty(fc.integer({ min: size + 1, max: 40 }), appends, async (count, edits) => {
       const list = new Moving(chunks(count), edits);
       const { ids, last, problems } = await read(list);
-      expect({ problems, order: last?.order }).toEqual({ problems: [], order: "anchored" });
+      expect({ problems, isAnchored: last?.isAnchored }).toEqual({ problems: [], isAnchored: true });
       expect(list.states).toContainEqual(ids);
     }),
     { numRuns: 500 },
@@ -119,7 +119,7 @@ describe("lists that this is not made for", () => {
   ])("%s: it is read in order", async (_, list) => {
     const { ids, last } = await read(new Moving(list));
     expect(ids).toEqual(list.map(({ id }) => id));
-    expect(last?.order).toBe("in order");
+    expect(last?.isAnchored).toBe(false);
   });
 
   test.each<[string, readonly Listed[], RegExp]>([
@@ -137,7 +137,7 @@ describe("lists that this is not made for", () => {
 
 test("a last page that is full is an anchor with its last row, too", async () => {
   const list = new Moving(chunks(15));
-  expect((await read(list)).last?.order).toBe("anchored");
+  expect((await read(list)).last?.isAnchored).toBe(true);
   expect(list.asked.slice(-3)).toEqual(["row 5", "row 11", "row 15"]);
 });
 
@@ -158,7 +158,7 @@ test("a rank that cannot be looked at again is reported, and costs no row", asyn
   const readRow = async () => Promise.reject(new SkipError("GET …: 504"));
   const { ids, last, problems } = await read({ readPage: list.readPage, readRow });
   expect(problems).toEqual(["chunks: row 5 could not be looked at again: GET …: 504"]);
-  expect([ids.length, last?.order]).toEqual([12, "in order"]);
+  expect([ids.length, last?.isAnchored]).toEqual([12, false]);
 });
 
 test("a service that gives another row, or none, for a rank is reported", async () => {
@@ -167,6 +167,6 @@ test("a service that gives another row, or none, for a rank is reported", async 
     const readRow = async (rank: number) => (rank === size ? row : list.readRow(rank));
     const { last, problems } = await read({ readPage: list.readPage, readRow });
     expect(problems).toEqual(["chunks: row 5 was another at the end, so that rows before it came or went"]);
-    expect(last?.order).toBe("in order");
+    expect(last?.isAnchored).toBe(false);
   }
 });

@@ -11,8 +11,6 @@ export interface Stored {
 export interface Begun {
   readonly chunkPages: number;
   readonly childLists: number;
-  /** How the pages of chunks were read. */
-  readonly order: string;
 }
 
 /** Reads the folder of the parts as the next process will find it. A power cut can leave a result torn. */

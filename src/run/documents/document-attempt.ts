@@ -100,7 +100,7 @@ export class DocumentAttempt {
 
   /** Whether this process proved the chunks by reading them from their end; those of an earlier one are swept. */
   get isAnchored(): boolean {
-    return this.#checkpoint?.order === "anchored" && !this.#earlier;
+    return this.#checkpoint?.isAnchored === true && !this.#earlier;
   }
 
   /** Whether every list came with one answer, and whether every child list did. */
@@ -162,9 +162,8 @@ export class DocumentAttempt {
 
   #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
     if (!checkpoint) return undefined;
-    const order = checkpoint.order === "anchored" ? checkpoint.order : "in order"; // pages are given out in order
     const read: ReadSoFar = {
-      checkpoint: { ...checkpoint, order },
+      checkpoint,
       docForm: this.#docForm,
       childPage: this.#childPage,
       splitLists: this.#splitLists,

@@ -7,7 +7,7 @@ import { driftSchema } from "../../rows/drift.js";
 import { count, isMapping, object, text, truth } from "../../schema.js";
 import { proofSchema } from "./proof.js";
 
-/** What one document came to. Its rows lie in its parts. */
+/** The result of one document. Its rows lie in its parts. */
 export const resultSchema = object({
   row: documentSchema,
   drift: driftSchema,
@@ -36,7 +36,7 @@ const attemptSchema = object({
   fromTheEnd: truth,
 });
 
-/** What an attempt has read. */
+/** Everything that an attempt has read so far. */
 const readSchema = object({
   /** This version wrote it, which the plan of the work folder vouches for: nothing but its outline is checked. */
   checkpoint: v.custom<Checkpoint>((value) => isMapping(value) && isMapping(value.children), "a checkpoint"),

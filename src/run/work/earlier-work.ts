@@ -35,7 +35,7 @@ export async function writePlan(work: string, job: Job, startedAt: Date): Promis
   await writeJsonFile(join(work, "plan.json"), { plan: planHash(job), started_at: startedAt.toISOString() });
 }
 
-/** What `writePlan` wrote. */
+/** The content of plan.json. */
 const factsSchema = object({
   plan: text,
   started_at: v.pipe(

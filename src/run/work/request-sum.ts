@@ -86,7 +86,7 @@ function added(earlier: RequestSum, tally: RequestTally): RequestSum {
 
 const countOrNone = v.fallback(count, 0);
 
-/** What an earlier process left; nothing where there is no such thing. */
+/** The sum that an earlier process left; zeros stand for whatever is missing. */
 const sumSchema = v.fallback(
   object({
     sent: countOrNone,
