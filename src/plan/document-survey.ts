@@ -2,7 +2,7 @@ import type { Listed } from "../client/check-list.js";
 import type { DocumentRef } from "../client/knowledge-api.js";
 import { type ChildEvidence, noEvidence } from "../crawl/child-evidence.js";
 import { embeddedChildren } from "../crawl/embedded-children.js";
-import { RetryError, SkipError } from "../errors.js";
+import { GaveUpError, SkipError } from "../errors.js";
 import { ChildCounts } from "./child-counts.js";
 import type { RowSizes } from "./row-sizes.js";
 
@@ -106,7 +106,7 @@ export class DocumentSurvey {
   fail(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;
     this.error ??= error.message;
-    if (error.cause instanceof RetryError) this.doubts.add("it was given up after several tries");
+    if (error instanceof GaveUpError) this.doubts.add("it was given up after several tries");
   }
 }
 

@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { comparedFields } from "../../src/diff/facts-sql.js";
 import type { Row } from "../../src/rows/row.js";
 import { oddFolder } from "../dump/formats/folder.js";
 import { editManifest } from "../verify/forge.js";
@@ -334,4 +335,11 @@ test("the words of what changed, also in several scripts, with a byte order mark
     { content: [part("removed", "東京"), part("added", "京都"), part("same", "の天気は晴れ")] },
     { content: [part("removed", "\ufeff"), part("same", "one")] },
   ]);
+});
+
+test("fields that differ are named in an order that scripts may rely on", () => {
+  expect(comparedFields).toEqual({
+    chunks: ["enabled", "status", "keywords", "error", "summary", "attachments", "extra"],
+    child_chunks: ["type", "extra"],
+  });
 });
