@@ -5,7 +5,7 @@ export interface View {
 }
 
 /** SQL: the time at which it is asked, UTC, as TIMESTAMP; needs no extension and no time zone. */
-export const utcNow = "make_timestamp(epoch_us(now()))";
+const utcNow = "make_timestamp(epoch_us(now()))";
 
 const documentStatistics = `
   SELECT d.dataset_id, d.document_id, i.name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,

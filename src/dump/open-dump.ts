@@ -35,7 +35,7 @@ export async function openDump(path: string, consequence: string): Promise<Dump>
   const { folder, manifest, problems } = await readDumpFolder(path);
   const wrong = manifest ? contradictionsIn(manifest) : problems;
   if (!manifest || wrong.length > 0)
-    throw unsound(
+    throw new UnsoundError(
       folder,
       consequence,
       wrong.map((problem) => `${manifestName}: ${problem}`),
@@ -96,7 +96,7 @@ export class Dump {
   async checkSizes(files: readonly ManifestFile[]): Promise<void> {
     const problems: string[] = [];
     for (const file of files) problems.push(...(await sizeProblems(this.folder, file)));
-    if (problems.length > 0) throw unsound(this.folder, this.#consequence, problems);
+    if (problems.length > 0) throw new UnsoundError(this.folder, this.#consequence, problems);
   }
 
   /** SQL: the rows of a file, with JSON as DuckDB's type JSON, or as VARCHAR. */
@@ -112,8 +112,8 @@ export class Dump {
   }
 
   /** The error of a dump that is not as its run left it. */
-  unsound(reason: string, cause?: unknown): StopError {
-    return unsound(this.folder, this.#consequence, [reason], cause);
+  unsound(reason: string, cause?: unknown): UnsoundError {
+    return new UnsoundError(this.folder, this.#consequence, [reason], cause);
   }
 }
 
@@ -125,7 +125,14 @@ async function sizeProblems(folder: string, { path, bytes }: ManifestFile): Prom
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 
-function unsound(folder: string, consequence: string, problems: readonly string[], cause?: unknown): StopError {
-  const hint = `kbdump verify ${/^[\w./@%+=:,-]+$/.test(folder) ? folder : JSON.stringify(folder)} tells everything that is wrong with it`;
-  return new StopError(`${folder} is not sound, so ${consequence}:\n  ${problems.join("\n  ")}\n${hint}`, { cause });
+/** A dump that is not as its run left it. */
+export class UnsoundError extends StopError {
+  readonly problems: readonly string[];
+
+  constructor(folder: string, consequence: string, problems: readonly string[], cause?: unknown) {
+    const name = /^[\w./@%+=:,-]+$/.test(folder) ? folder : JSON.stringify(folder);
+    const hint = `kbdump verify ${name} tells everything that is wrong with it`;
+    super(`${folder} is not sound, so ${consequence}:\n  ${problems.join("\n  ")}\n${hint}`, { cause });
+    this.problems = problems;
+  }
 }

@@ -92,7 +92,7 @@ test("a waiting database that cannot be read is kept aside, not deleted", async 
 /** Runs the built library in a process of its own, which kills itself when the run folder is in place. */
 async function killedWhenPublished(file: string, key: string): Promise<void> {
   const script = `
-    import { loadJob, runJob } from ${JSON.stringify(new URL("../../../dist/index.js", import.meta.url).href)};
+    import { loadJob, runJob } from ${JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)};
     const job = await loadJob({ file: process.argv[1] }, {}, process.env);
     await runJob(job, { onCommit: (state) => state === "done" && process.kill(process.pid, "SIGKILL") });`;
   const env = { PATH: process.env.PATH, KNOWLEDGE_API_KEY: key };

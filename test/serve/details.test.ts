@@ -16,7 +16,9 @@ const tables: Tables = {
   ...soundTables,
   chunks: [],
   child_chunks: [],
-  documents: [...names, "named"].map((id) => document(id, 0, 0, id === "named" ? { doc_form: null, total: null } : {})),
+  documents: [...names, "named"].map((id) =>
+    document(id, 0, 0, id === "named" ? { doc_form: null, total: null, status: "unstable" } : {}),
+  ),
   document_info: names.map((id, at) =>
     info(id, {
       display_status: shown[at] ?? null,

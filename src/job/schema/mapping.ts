@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isMapping } from "../../schema.js";
+import { expectationOf, isMapping } from "../../schema.js";
 import { unknownKeyText } from "./unknown-key-text.js";
 
 /**
@@ -9,7 +9,7 @@ import { unknownKeyText } from "./unknown-key-text.js";
 export function mapping<const Entries extends v.ObjectEntries>(expected: string, entries: Entries) {
   const names = Object.keys(entries);
   const object = v.strictObject(entries, (issue) =>
-    issue.expected === "never" ? unknownKeyText(issue.input, names) : expectationOf(entries, issue),
+    issue.expected === "never" ? unknownKeyText(issue.input, names) : (expectationOf(entries, issue) ?? issue.message),
   );
   return v.pipe(
     // strictObject takes a list for an object, so what is no mapping stops here.
@@ -25,9 +25,4 @@ export function mapping<const Entries extends v.ObjectEntries>(expected: string,
       }
     }),
   );
-}
-
-function expectationOf(entries: v.ObjectEntries, issue: v.StrictObjectIssue): string {
-  const entry = entries[String(issue.path?.[0].key)];
-  return (entry && v.safeParse(entry, undefined).issues?.[0].message) ?? issue.message;
 }

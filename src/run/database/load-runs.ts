@@ -6,7 +6,7 @@ import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import type { Manifest } from "../../dump/manifest/manifest.js";
 import { readManifest } from "../../dump/manifest/read-manifest.js";
 import { isRunId } from "../../dump/manifest/run-id.js";
-import { Dump } from "../../dump/open-dump.js";
+import { Dump, UnsoundError } from "../../dump/open-dump.js";
 import { StopError } from "../../errors.js";
 import { isFullDisk, problemText } from "../../file-error.js";
 import { allKinds, type Kind } from "../../rows/columns.js";
@@ -57,7 +57,8 @@ export async function loadRuns(
     } catch (error) {
       options.signal?.throwIfAborted();
       if (isFullDisk(error)) throw error;
-      failures.push(`run ${manifest.run_id} could not be loaded: ${problemText(error)}`);
+      const reason = error instanceof UnsoundError ? error.problems.join("; ") : problemText(error);
+      failures.push(`run ${manifest.run_id} could not be loaded: ${reason}`);
     }
     for (const { dataset_id, document_id } of manifest.documents) datasets.set(document_id, dataset_id);
   }

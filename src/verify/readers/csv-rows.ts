@@ -26,14 +26,14 @@ export function csvRows(name: string, kind: Kind, path: string): RowSource {
 }
 
 /** The cells of one record, long texts short; RowError as with `csvCells`. */
-export function rowTextFromCsv(kind: Kind, record: string): RowText {
+function rowTextFromCsv(kind: Kind, record: string): RowText {
   return csvCells(kind, record).map((cell, at) =>
     cell !== null && columns[kind][at]?.type === "text" ? shortText(cell) : cell,
   );
 }
 
 /** The cells of one record as they are; RowError when it is none, or has other than as many cells as there are columns. */
-export function csvCells(kind: Kind, record: string): RowText {
+function csvCells(kind: Kind, record: string): RowText {
   const cells: (string | null)[] = [];
   for (let at = 0; at <= record.length; ) {
     const end = record[at] === '"' ? endOfQuoted(record, at) : endOfBare(record, at);
