@@ -38,6 +38,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    maxConcurrency: 2,
     // Projects run in the order of their names, so that the longest tests do not come last and keep one worker waiting.
     projects: process.env.KBDUMP_LONG
       ? [{ extends: true, test: { name: "long", include: long } }]

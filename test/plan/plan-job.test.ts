@@ -70,12 +70,12 @@ test("a job of batches alone has a plan", async () => {
 });
 
 test("chunks that carry other children than their lists are sampled like those that carry none", async () => {
-  const document = makeDocument({ chunks: 140, docForm: "hierarchical_model", childrenPerChunk: 120 });
+  const document = makeDocument({ chunks: 40, docForm: "hierarchical_model", childrenPerChunk: 120 });
   for (const chunk of document.chunks) chunk.child_chunks = [{ id: "another" }];
   const { plan, run } = await startPlace([document]);
   const { requests, certainty, counts } = await plan();
   expect(certainty.all).toMatchObject({ exact: true, why: [] });
-  expect(counts.child_chunks).toBe(140 * 120);
+  expect(counts.child_chunks).toBe(40 * 120);
   expect(requests.all).toBe((await run()).manifest.requests.sent);
 });
 
@@ -267,7 +267,7 @@ test("the figures of bytes and rows are near what a run then brings", async () =
 
 test("bytes go by what came of each document: embedded children of some, long rows of others", async () => {
   const hierarchical = [2, 3, 4].map((seed) =>
-    makeDocument({ chunks: 90, seed, docForm: "hierarchical_model", childrenPerChunk: 30 }),
+    makeDocument({ chunks: 90, seed, docForm: "hierarchical_model", childrenPerChunk: 12 }),
   );
   const { plan, run } = await startPlace([makeDocument({ chunks: 130 }), ...hierarchical]);
   for (const child_chunks of ["none", "auto", "all"]) {

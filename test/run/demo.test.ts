@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
 import { outlines } from "../../src/demo/sample/outlines.js";
 import { loadJob } from "../../src/job/load-job.js";
+import { sumOfChildLists } from "../../src/run/documents/child-lists-read.js";
 import { type RunResult, runJob } from "../../src/run/run-job.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
 import { expectedChild, expectedChunk } from "./expected-rows.js";
 import { query, readJsonl } from "./read-dump.js";
 
@@ -73,6 +75,40 @@ test("the demo job dumps the sample data, every row of it, field by field, in ev
     expect(typed).toHaveLength((await readJsonl(run, kind)).length);
   }
 });
+
+test("with child_chunks: auto, the sample data comes out the same with a quarter of the requests, and the manifest says why", async () => {
+  const flags = { out: join(folder, "auto"), format: ["jsonl"], childChunks: "auto" };
+  const [all, auto] = [demo, await runJob(await loadJob({ file: "jobs/demo.yaml" }, flags, {}), { env: {} })];
+  for (const name of ["chunks.jsonl", "child_chunks.jsonl"]) {
+    expect(await readFile(join(auto.folder, name), "utf8")).toBe(await readFile(join(all.folder, name), "utf8"));
+  }
+  expect(all.manifest.requests.sent).toBe(5148);
+  expect(auto.manifest.requests.sent).toBe(1300);
+  expect((await verifyRun(auto.folder)).findings).toEqual([]);
+
+  const { child_lists: lists, documents } = auto.manifest;
+  expect(lists.map(({ document_id }) => document_id)).toEqual(documents.map(({ document_id }) => document_id));
+  expect(lists.map(({ asked, embedded, skipped }) => asked + embedded + skipped)).toEqual(
+    documents.map(({ chunk_count }) => chunk_count),
+  );
+  expect(lists[0]).toMatchObject({ asked: 154, embedded: 446, skipped: 0, empty: 150, embedding: 450 });
+  expect(lists[4]).toMatchObject({ asked: 5, embedded: 0, skipped: 895, empty: 5, embedding: 0 });
+  expect(all.manifest.child_lists.map(({ embedding }) => embedding)).toEqual(lists.map(({ embedding }) => embedding));
+  expect(lists[5]).toMatchObject({
+    asked: 700,
+    empty: 630,
+    reason: "the child list of chunk 700 is not what the chunk embeds",
+  });
+  expect(all.manifest.child_lists.map(({ auto_asks }) => auto_asks)).toEqual(lists.map(({ asked }) => asked));
+  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
+    asked: 5_027,
+    embedded: 0,
+    skipped: 0,
+    empty: 3_921,
+    auto_saves: 3_847,
+    auto_misses: 0,
+  });
+}, 120_000);
 
 test("the indexing status stands twice for every batch, before the crawl and after it", async () => {
   const rows = await readJsonl(demo.folder, "indexing_status");

@@ -150,12 +150,13 @@ test.each(["metrics.prom", "test.duckdb", ".work/indexing_status/20260101T000000
 );
 
 test.each([
-  ["one huge row", 1, 8_000_000],
-  ["many large rows", 12, 450_000],
+  ["one huge row", 1, 2_400_000],
+  ["many large rows", 12, 140_000],
 ])(
   "a document that DuckDB cannot take, with %s, is failed, and the others are published",
   async (_name, rows, numbers) => {
-    const { place, run, documents } = await startPublishedPlace(["jsonl", "csv", "parquet", "duckdb"]);
+    const formats = ["jsonl", "csv", "parquet", "duckdb"];
+    const { place, run, documents } = await startPublishedPlace(formats, { memory: "150MB" });
     const [first] = documents;
     const digits = Array.from({ length: numbers }, (_, at) => at % 10);
     while (first && first.chunks.length < rows) addChunks(first, 1, { children: 0, seed: first.chunks.length });
@@ -167,7 +168,7 @@ test.each([
       ["complete", 5],
     ]);
     expect(manifest.documents[0]?.error).toMatch(
-      /^DuckDB cannot load its rows with output.memory 500MB: Out of Memory/,
+      /^DuckDB cannot load its rows with output.memory 150MB: Out of Memory/,
     );
     expect((await readFile(join(place, "runs", manifest.run_id, "chunks.jsonl"), "utf8")).match(/\n/g)).toHaveLength(5);
     expect(await query("SELECT count(*) FROM chunks", join(place, "test.duckdb"))).toEqual([["5"]]);

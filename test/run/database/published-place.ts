@@ -27,7 +27,10 @@ export interface PublishedPlace {
 }
 
 /** Starts it; its knowledge is two documents that tests may edit. */
-export async function startPublishedPlace(formats: readonly string[] = ["jsonl", "duckdb"]): Promise<PublishedPlace> {
+export async function startPublishedPlace(
+  formats: readonly string[] = ["jsonl", "duckdb"],
+  more: { readonly memory?: string } = {},
+): Promise<PublishedPlace> {
   const store = new Store();
   const documents = [1, 2].map((seed) => makeDocument({ chunks: 5, childrenPerChunk: 1, seed }));
   const dataset = store.addDataset(...documents);
@@ -37,7 +40,7 @@ export async function startPublishedPlace(formats: readonly string[] = ["jsonl",
   const facts = {
     service: { base_url: server.url },
     datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
-    output: { dir: join(folder, "out"), formats },
+    output: { dir: join(folder, "out"), formats, ...more },
   };
   const [job, file] = [await jobFor(folder, facts), await jobFile(folder, facts)];
   const place = join(folder, "out", "test");

@@ -2,11 +2,9 @@ import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { loadJob } from "../../../src/job/load-job.js";
 import { sumOfChildLists } from "../../../src/run/documents/child-lists-read.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
-import { verifyRun } from "../../../src/verify/verify-run.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { rawNumber } from "../../servers/json.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
@@ -41,44 +39,6 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
 
 const hierarchical = (seed: number, chunks = 250) =>
   makeDocument({ chunks, seed, docForm: "hierarchical_model", childrenPerChunk: (at) => (at === 120 ? 230 : at % 3) });
-
-test("the sample data comes out the same with a quarter of the requests, and the manifest says why", async () => {
-  const folder = await testFolder();
-  const dump = async (childChunks: string) => {
-    const flags = { out: join(folder, childChunks), format: ["jsonl"], childChunks };
-    return runJob(await loadJob({ file: "jobs/demo.yaml" }, flags, {}), { env: {} });
-  };
-  const [all, auto] = [await dump("all"), await dump("auto")];
-  for (const name of ["chunks.jsonl", "child_chunks.jsonl"]) {
-    expect(await readFile(join(auto.folder, name), "utf8")).toBe(await readFile(join(all.folder, name), "utf8"));
-  }
-  expect(all.manifest.requests.sent).toBe(5148);
-  expect(auto.manifest.requests.sent).toBe(1300);
-  expect((await verifyRun(auto.folder)).findings).toEqual([]);
-
-  const { child_lists: lists, documents } = auto.manifest;
-  expect(lists.map(({ document_id }) => document_id)).toEqual(documents.map(({ document_id }) => document_id));
-  expect(lists.map(({ asked, embedded, skipped }) => asked + embedded + skipped)).toEqual(
-    documents.map(({ chunk_count }) => chunk_count),
-  );
-  expect(lists[0]).toMatchObject({ asked: 154, embedded: 446, skipped: 0, empty: 150, embedding: 450 });
-  expect(lists[4]).toMatchObject({ asked: 5, embedded: 0, skipped: 895, empty: 5, embedding: 0 });
-  expect(all.manifest.child_lists.map(({ embedding }) => embedding)).toEqual(lists.map(({ embedding }) => embedding));
-  expect(lists[5]).toMatchObject({
-    asked: 700,
-    empty: 630,
-    reason: "the child list of chunk 700 is not what the chunk embeds",
-  });
-  expect(all.manifest.child_lists.map(({ auto_asks }) => auto_asks)).toEqual(lists.map(({ asked }) => asked));
-  expect(sumOfChildLists(all.manifest.child_lists)).toEqual({
-    asked: 5_027,
-    embedded: 0,
-    skipped: 0,
-    empty: 3_921,
-    auto_saves: 3_847,
-    auto_misses: 0,
-  });
-}, 120_000);
 
 test("what a document embeds is written as its lists would have it, exact numbers and unknown fields included", async () => {
   const document = hierarchical(1, 40);
