@@ -1,3 +1,4 @@
+import { fileFormats } from "../dump/formats/formats.js";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
@@ -24,6 +25,14 @@ export const outOption = { out: { type: "string", describe: "output folder" } } 
 
 export const memoryOption = {
   memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+} as const satisfies Options;
+
+export const formatOption = {
+  format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
+} as const satisfies Options;
+
+export const paceOption = {
+  "max-rps": { type: "number", describe: "requests a second at the most" },
 } as const satisfies Options;
 
 /** Options that name a service, datasets and documents. */

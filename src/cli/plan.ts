@@ -1,11 +1,10 @@
-import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
+import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 
 const epilog = `Examples:
   kbdump plan nightly.yaml
@@ -23,8 +22,8 @@ export const planCommand = defineCommand({
   options: {
     ...jobOptions,
     ...commonOptions,
-    format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
-    "max-rps": { type: "number", describe: "requests a second at the most" },
+    ...formatOption,
+    ...paceOption,
     "child-chunks": { type: "string", describe: "all, auto or none: the mode of this job" },
     consistency: {
       type: "string",

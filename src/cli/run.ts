@@ -1,11 +1,10 @@
-import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
+import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellPartial } from "./tell-error.js";
 
@@ -27,8 +26,8 @@ export const runCommand = defineCommand({
   options: {
     ...jobOptions,
     ...commonOptions,
-    format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
-    "max-rps": { type: "number", describe: "requests a second at the most" },
+    ...formatOption,
+    ...paceOption,
     "child-chunks": {
       type: "string",
       describe: "all, auto (in as few requests as the evidence allows) or none: whether to read child chunks",
