@@ -97,9 +97,10 @@ export class SkipError extends RequestError {
   override readonly name: string = "SkipError";
 }
 
-/** This request failed at every try: skip it as any other that cannot be read, or ask for less. `last` is why the last try failed. */
+/** This request failed at every try: skip it as any other that cannot be read, or ask for less. */
 export class GaveUpError extends SkipError {
   override readonly name = "GaveUpError";
+  /** The error of the last try. */
   readonly last: RetryError;
 
   constructor(last: RetryError, tries: number) {

@@ -1,6 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { seal } from "../dump/files/seal.js";
 import type { RowFile } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";

@@ -1,6 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
 import { seal } from "../dump/files/seal.js";
 import type { RowFile, StagedRows } from "../dump/formats/format.js";

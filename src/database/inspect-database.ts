@@ -1,7 +1,6 @@
 import { lstat, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
+import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./copy-database.js";
 

@@ -1,5 +1,4 @@
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { duckDbThreads } from "../duckdb/open-duckdb.js";
+import { type Connection, duckDbThreads } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
 import { findChanges } from "./find-changes.js";
 import { type HistoryKind, histories, historyKinds } from "./history.js";

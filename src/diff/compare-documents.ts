@@ -1,5 +1,4 @@
-import type { DocumentRow } from "../rows/document-row.js";
-import { documentKey } from "../rows/document-row.js";
+import { type DocumentRow, documentKey } from "../rows/document-row.js";
 
 /** A document of either run, and whether its rows can be compared. */
 export interface DocumentPair {

@@ -1,6 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import type { MatchedKind } from "../match/fingerprint.js";
-import { fingerprintSql } from "../match/fingerprint.js";
+import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
 import { contentSql } from "./facts-sql.js";
 import { type Comparison, type RunSources, unsound } from "./load-runs.js";
 

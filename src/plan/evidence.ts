@@ -6,7 +6,7 @@ import type { Inquiry } from "./inquiry.js";
 export interface Evidence extends Pick<Inquiry, "chunkPages" | "childPages" | "chunkTies" | "childTies" | "hasMore"> {
   readonly answers: AnswerLog;
   readonly surveys: readonly DocumentSurvey[];
-  /** Whether page 2 brings the rows of page 1; undefined where it could not be told. */
+  /** Whether page 2 brings the rows of page 1; undefined if nothing showed it. */
   readonly pagesRepeat: boolean | undefined;
   /** Datasets that have no list of metadata fields, as on older services. */
   readonly withoutFields: number;

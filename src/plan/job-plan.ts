@@ -89,7 +89,7 @@ export interface PlanDisk {
 export interface Quirk {
   /** docs/plan.md lists all names, and the findings of each. */
   readonly name: string;
-  /** One word for programs; `unknown` where it could not be told. */
+  /** One word for programs; `unknown` if nothing showed it. */
   readonly finding: string;
   /** The observation, and how much was looked at. */
   readonly detail: string;

@@ -1,6 +1,5 @@
 import type { Manifest } from "../dump/manifest/manifest.js";
-import type { DocumentRow } from "../rows/document-row.js";
-import { documentKey } from "../rows/document-row.js";
+import { type DocumentRow, documentKey } from "../rows/document-row.js";
 
 /**
  * Which documents embed their children in their chunks. The service does so where parents are paragraphs: not in documents

@@ -1,6 +1,5 @@
 import type { Kind } from "../rows/columns.js";
-import type { DocumentRow } from "../rows/document-row.js";
-import { documentKey } from "../rows/document-row.js";
+import { type DocumentRow, documentKey } from "../rows/document-row.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
 import type { Loaded, RowStore } from "./row-store.js";

@@ -1,6 +1,5 @@
 import { contradictionsIn } from "../dump/manifest/contradictions.js";
-import type { Manifest, ManifestFile } from "../dump/manifest/manifest.js";
-import { manifestName } from "../dump/manifest/manifest.js";
+import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
 import { readDumpFolder } from "../dump/manifest/read-manifest.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";

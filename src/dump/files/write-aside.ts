@@ -2,9 +2,9 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { flush } from "./flush.js";
 
 export interface WriteOptions {
-  /** Where the file is made, on the same disk; beside the file unless it says otherwise. */
+  /** The path at which the file is made, on the same disk; beside the file by default. */
   readonly aside?: string;
-  /** Whether the content has to be on the disk before the file has its name. A kill needs that not, a power cut does. */
+  /** Whether the content has to be on the disk before the file has its name. A power cut needs that, a kill does not. */
   readonly isFlushed?: boolean;
 }
 

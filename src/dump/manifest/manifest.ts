@@ -51,9 +51,9 @@ export const childListsSchema = object({
   /** Chunks that embedded some children in the page of chunks, taken or not; null in manifests that do not say. */
   embedding: v.nullish(count, null),
   reason: v.nullish(text, ""),
-  /** Child lists that `auto` asks for of this document; null where that cannot be told, as it moved. */
+  /** Child lists that `auto` asks for of this document; null where nobody knows, as it moved. */
   auto_asks: v.nullish(count, null),
-  /** Child chunks of these that `auto` does not find, as far as that can be told. */
+  /** Child chunks of these that `auto` does not find, as far as the run knows. */
   auto_misses: v.nullish(count, 0),
 });
 

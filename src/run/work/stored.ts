@@ -2,7 +2,7 @@ import type * as v from "valibot";
 import { count, listOf, object, pattern, text } from "../../schema.js";
 import type { PartFacts } from "./part.js";
 
-/** What lies on the disk of one document: how far it is, and its parts as they were then. */
+/** One document as it lies on the disk: its state, and its parts as they were then. */
 export interface Stored<State> {
   readonly state: State;
   readonly parts: readonly PartFacts[];
