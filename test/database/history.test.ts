@@ -224,11 +224,11 @@ it("the file does not grow when the same rows are written again", async () => {
   const chunks = Array.from({ length: 10_000 }, (_each, at) => chunk("a", `c${at}`, { content: content(at) }));
   const tables = { chunks, documents: [read("a")], metadata_fields: [field(dataset, 1, "source")] };
   const sizes: number[] = [];
-  for (let run = 1; run <= 6; run++) {
+  for (let run = 1; run <= 4; run++) {
     await database.run(`r${run}`, tables);
     sizes.push((await stat(database.path)).size);
   }
-  expect(await database.query("SELECT count(*)::INTEGER, min(run_id) FROM chunks")).toEqual([[10_000, "r6"]]);
+  expect(await database.query("SELECT count(*)::INTEGER, min(run_id) FROM chunks")).toEqual([[10_000, "r4"]]);
   expect(sizes[0]).toBeGreaterThan(1_000_000);
   expect(sizes.at(-1)).toBeLessThan(1.7 * Math.min(...sizes)); // a few blocks more or less come of its two threads
 });
