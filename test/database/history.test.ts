@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { child, chunk, dataset, field, JobDatabase, read, reading, waitingFile } from "./job-database.js";
+import { child, chunk, dataset, field, JobDatabase, madeOnce, read, reading, waitingFile } from "./job-database.js";
 
 const chunksOf = (database: JobDatabase) => database.query("SELECT document_id, id, run_id FROM chunks ORDER BY rowid");
 const childrenOf = (database: JobDatabase) =>
@@ -10,7 +10,7 @@ const documentsOf = (database: JobDatabase) =>
   database.query("SELECT document_id, status, run_id FROM documents ORDER BY rowid");
 
 /** A database of one run over two documents, a and b, of two chunks and a child each. */
-async function twoDocuments(): Promise<JobDatabase> {
+const twoDocuments = madeOnce(async () => {
   const database = await JobDatabase.create();
   await database.run("r1", {
     chunks: [chunk("a", "a1"), chunk("a", "a2"), chunk("b", "b1"), chunk("b", "b2")],
@@ -18,7 +18,7 @@ async function twoDocuments(): Promise<JobDatabase> {
     documents: [read("a"), read("b")],
   });
   return database;
-}
+});
 
 describe("a document", () => {
   it("that the next run does not read keeps its rows, and their run", async () => {

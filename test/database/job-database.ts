@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildFromStaged } from "../../src/database/build-database.js";
 import type { RunRow } from "../../src/database/run-rows.js";
@@ -88,6 +88,18 @@ export class JobDatabase {
   query(sql: string): ReturnType<typeof query> {
     return query(sql, this.path);
   }
+}
+
+/** Makes a database once for the tests of a file; gives each of them one of its own. */
+export function madeOnce(make: () => Promise<JobDatabase>): () => Promise<JobDatabase> {
+  let bytes: Buffer | undefined;
+  return async () => {
+    const database = bytes === undefined ? await make() : await JobDatabase.create();
+    if (bytes === undefined) bytes = await readFile(database.path);
+    else await writeFile(database.path, bytes);
+    database.adopt();
+    return database;
+  };
 }
 
 /** Readings of the status in a file of their own, as `kbdump status` leaves them. */
