@@ -6,11 +6,12 @@ import { type Line, runCases } from "./run-case.js";
 import { measureStartUp } from "./start-up.js";
 import { tableOf } from "./table.js";
 
-/** `npm run bench [-- --quick] [--rounds N] [--only TEXT]`: measures the built program and prints a table. */
+/** `npm run bench [-- --quick] [--rounds N] [--only TEXT] [--against CHECKOUT]`: measures the built program and prints a table. */
 export async function main(args: readonly string[]): Promise<void> {
   const quick = args.includes("--quick");
   const rounds = Number(flagValue(args, "--rounds") ?? (quick ? 1 : 3));
   const only = flagValue(args, "--only");
+  const against = flagValue(args, "--against");
   const cases = (quick ? quickCases : fullCases).filter((each) => only === undefined || nameOf(each).includes(only));
   const scratch = await mkdtemp(join(tmpdir(), "kbdump-bench-"));
   try {
@@ -25,6 +26,7 @@ export async function main(args: readonly string[]): Promise<void> {
             these,
             first.dataset.documents * first.dataset.chunks > 500_000 ? 1 : rounds,
             scratch,
+            against,
           )),
         );
     }

@@ -4,6 +4,8 @@ import type { Case, Setting } from "./cases.js";
 import { childrenPerList, type Dataset, documentId, proofRequestsOf, requestsOf } from "./dataset.js";
 import { type Measured, measure, withServer } from "./measure.js";
 
+const program = "dist/main.js";
+
 /** One line of the result: medians of several runs. */
 export interface Line extends Case {
   /** Seconds, the whole process. */
@@ -18,24 +20,37 @@ export interface Line extends Case {
   /** Bytes resident at the most, of all runs. */
   readonly rss: number;
   readonly requests: number;
+  /** What the same case took with another checkout, in turn with this one, where one was given. */
+  readonly before?: Before | undefined;
 }
 
-/** Measures cases of one setting, in turn with the floor, `rounds` times; `scratch` is a folder to write in. */
+/** Seconds. */
+export type Before = Pick<Measured, "wall" | "cpu">;
+
+/**
+ * Measures cases of one setting, in turn with the floor, `rounds` times; `scratch` is a folder to write in, `against` another
+ * checkout whose built program is measured, too.
+ */
 export async function runCases(
   setting: Setting,
   cases: readonly Case[],
   rounds: number,
   scratch: string,
+  against?: string,
 ): Promise<readonly Line[]> {
   const { dataset, latency, inFlight } = setting;
   return withServer({ dataset, latency }, async (baseUrl) => {
     const floors: Measured[] = [];
     const runs = cases.map((): Measured[] => []);
+    const others = cases.map((): Measured[] => []);
     for (let round = 0; round < rounds; round++) {
       floors.push(await measure([`${import.meta.dirname}/floor.mjs`, baseUrl, JSON.stringify(dataset), `${inFlight}`]));
-      for (const [at, each] of cases.entries()) runs[at]?.push(await dump(each, baseUrl, scratch));
+      for (const [at, each] of cases.entries()) {
+        if (against !== undefined) others[at]?.push(await dump(each, baseUrl, scratch, join(against, program)));
+        runs[at]?.push(await dump(each, baseUrl, scratch, program));
+      }
     }
-    return cases.map((each, at) => lineOf(each, floors, runs[at] ?? []));
+    return cases.map((each, at) => lineOf(each, floors, runs[at] ?? [], others[at] ?? []));
   });
 }
 
@@ -43,6 +58,7 @@ async function dump(
   { dataset, formats, inFlight, consistency }: Case,
   baseUrl: string,
   scratch: string,
+  main: string,
 ): Promise<Measured> {
   const dir = await mkdtemp(join(scratch, "run-"));
   const job = join(dir, "bench.json");
@@ -58,14 +74,19 @@ async function dump(
     }),
   );
   try {
-    return await measure(["dist/main.js", "run", job, "--json", "--quiet"], { KNOWLEDGE_API_KEY: "bench" });
+    return await measure([main, "run", job, "--json", "--quiet"], { KNOWLEDGE_API_KEY: "bench" });
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
 }
 
-function lineOf(which: Case, floors: readonly Measured[], runs: readonly Measured[]): Line {
-  const wall = median(runs.map((run) => run.wall));
+function lineOf(
+  which: Case,
+  floors: readonly Measured[],
+  runs: readonly Measured[],
+  others: readonly Measured[],
+): Line {
+  const { wall, cpu } = mediansOf(runs);
   const floor = median(floors.map((run) => run.wall));
   const requests = requestsIn(runs[0]?.stdout ?? "", which);
   return {
@@ -74,10 +95,15 @@ function lineOf(which: Case, floors: readonly Measured[], runs: readonly Measure
     floor,
     ratio: wall / floor,
     rowsPerSecond: rowsOf(which.dataset) / wall,
-    cpu: median(runs.map(({ cpu }) => cpu)),
+    cpu,
     rss: Math.max(...runs.map(({ rss }) => rss)),
     requests,
+    before: others.length > 0 ? mediansOf(others) : undefined,
   };
+}
+
+function mediansOf(runs: readonly Measured[]): Before {
+  return { wall: median(runs.map(({ wall }) => wall)), cpu: median(runs.map(({ cpu }) => cpu)) };
 }
 
 /** The requests that a run says it sent. Throws where it did not read what there was, or asked for more than it needed. */

@@ -3,6 +3,7 @@ import type { StartUp } from "./start-up.js";
 
 /** The result as Markdown, for a terminal and for docs/benchmarks.md. */
 export function tableOf(lines: readonly Line[], startUp: StartUp): string {
+  const isPaired = lines.some(({ before }) => before !== undefined);
   const head = [
     "read",
     "formats",
@@ -15,6 +16,7 @@ export function tableOf(lines: readonly Line[], startUp: StartUp): string {
     "CPU",
     "RSS",
     "requests",
+    ...(isPaired ? ["× wall before", "× CPU before"] : []),
   ];
   const rows = lines.map((line) => [
     datasetText(line),
@@ -28,6 +30,7 @@ export function tableOf(lines: readonly Line[], startUp: StartUp): string {
     `${line.cpu.toFixed(1)} s`,
     `${Math.round(line.rss / 1e6)} MB`,
     line.requests.toLocaleString("en"),
+    ...(line.before ? [(line.wall / line.before.wall).toFixed(2), (line.cpu / line.before.cpu).toFixed(2)] : []),
   ]);
   const small = `kbdump --version: ${startUp.version.toFixed(2)} s; a run over one small document: ${startUp.run.toFixed(2)} s; node alone: ${startUp.node.toFixed(2)} s`;
   return `${aligned([head, ...rows])}\n\n${small}\n`;
