@@ -5,7 +5,7 @@ import type { RowFile } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { columns } from "../rows/columns.js";
 import { copyDatabase } from "./copy-database.js";
-import { createTables } from "./tables.js";
+import { addMissingColumns, createTables } from "./tables.js";
 import { createViews } from "./views.js";
 
 const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
@@ -29,6 +29,7 @@ export async function copyWithStatus(
   await rm(target, { force: true });
   if (previous !== undefined) await copyDatabase(previous, target, options);
   await withDuckDb(target, options, async (connection) => {
+    if (previous !== undefined) await addMissingColumns(connection);
     await createTables(connection);
     await createViews(connection);
     for (const file of files) await addStatus(connection, selectRows("indexing_status", file, "JSON"));

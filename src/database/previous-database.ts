@@ -5,7 +5,7 @@ import { StopError } from "../errors.js";
 import { copyDatabase } from "./copy-database.js";
 import { histories, historyKinds } from "./history.js";
 import type { RunFacts } from "./run-rows.js";
-import { createTables, tables } from "./tables.js";
+import { addMissingColumns, tables } from "./tables.js";
 
 /** The database of earlier runs. */
 export interface Previous {
@@ -37,7 +37,7 @@ const notReadNow = noneIn("read_now");
 /** Attaches the database of earlier runs as `previous`; tables and columns that it lacks are made in the copy, which is ours. */
 export async function attachPrevious(connection: Connection, { path, copy }: Previous): Promise<void> {
   await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
-  if (await lacksColumns(connection, path)) await createTables(connection, "previous.main.");
+  if (await lacksColumns(connection, path)) await addMissingColumns(connection, "previous.main.");
 }
 
 /**

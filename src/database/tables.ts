@@ -100,18 +100,30 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** Makes the tables and columns that are not there yet, each with a comment; `into` is a database and a dot, or nothing. */
-export async function createTables(connection: Connection, into = ""): Promise<void> {
-  const statements = Object.entries(tables).flatMap(([table, { about, columns }]) => {
+/** Makes the tables, each with its columns and what they are. */
+export async function createTables(connection: Connection): Promise<void> {
+  const statements = Object.entries(tables).flatMap(([name, { about, columns }]) => [
+    createTable(name, columns),
+    `COMMENT ON TABLE ${name} IS ${sqlText(about)}`,
+    ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`),
+  ]);
+  await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
+}
+
+/** Adds the tables and columns that a database of an older kbdump lacks; `into` is a database and a dot, or nothing. */
+export async function addMissingColumns(connection: Connection, into = ""): Promise<void> {
+  const statements = Object.entries(tables).flatMap(([table, { columns }]) => {
     const name = `${into}${table}`;
     return [
-      `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`,
-      `COMMENT ON TABLE ${name} IS ${sqlText(about)}`,
+      createTable(name, columns),
       ...columns.map((each) => `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS "${each.name}" ${each.type}`),
-      ...columns.map((each) => `COMMENT ON COLUMN ${name}."${each.name}" IS ${sqlText(each.about)}`),
     ];
   });
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
+}
+
+function createTable(name: string, columns: readonly TableColumn[]): string {
+  return `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`;
 }
 
 function definition({ name, type, compression }: TableColumn): string {
