@@ -4,7 +4,6 @@ import pLimit from "p-limit";
 const settings = { autoinstall_known_extensions: "false", autoload_known_extensions: "false", threads: "2" };
 
 let own: Promise<DuckDBInstance> | undefined;
-let attached = 0;
 /** A file can be attached once at a time. */
 const turn = pLimit(1);
 
@@ -13,15 +12,22 @@ export function read<T>(file: string | undefined, use: (connection: DuckDBConnec
   return turn(async () => {
     own ??= DuckDBInstance.create(":memory:", settings);
     const connection = await (await own).connect();
-    const name = `read_${++attached}`;
     try {
-      if (file !== undefined) await connection.run(`ATTACH ${quoted(file)} AS ${name} (READ_ONLY); USE ${name}`);
+      const attach = file === undefined ? "ATTACH ':memory:' AS own" : `ATTACH ${quoted(file)} AS own (READ_ONLY)`;
+      await connection.run(`${attach}; USE own`);
       return await use(connection);
     } finally {
-      if (file !== undefined) await connection.run(`USE memory; DETACH DATABASE IF EXISTS ${name}`);
+      await connection.run("USE memory");
+      for (const name of await attachedTo(connection)) await connection.run(`DETACH "${name}"`);
       connection.closeSync();
     }
   });
+}
+
+/** The databases that were attached, also by a test itself: the next reading must not see them. */
+async function attachedTo(connection: DuckDBConnection): Promise<readonly string[]> {
+  const sql = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory'";
+  return (await connection.runAndReadAll(sql)).getRowsJson().map(([name]) => String(name));
 }
 
 /** The rows that a DuckDB of the test's own answers; numbers above 2^31, times and dates come as text. */
