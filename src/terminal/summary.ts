@@ -55,7 +55,7 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */
-export function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
+function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
   const look = `cat ${quoted(join(short(folder), manifestName))}`;
   if (database !== undefined)
     return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
