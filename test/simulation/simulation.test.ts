@@ -16,7 +16,7 @@ vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
 
 const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE } = process.env;
-const [first, count] = [Number(KBDUMP_FIRST_SEED), rounds(40, 100, "KBDUMP_SEEDS")];
+const [first, count] = [Number(KBDUMP_FIRST_SEED), rounds(50, 100, "KBDUMP_SEEDS")];
 const longest = 3_600_000;
 
 test.runIf(KBDUMP_SEED)(`seed ${KBDUMP_SEED}`, async () => {
