@@ -4,18 +4,22 @@ import { defineConfig } from "vitest/config";
 
 const root = join(import.meta.dirname, "..");
 
-/** Tests whose rounds or rows are cut in the suite; `npm run test:long` runs them, and only them, in full. */
-const long = [
-  "test/client/in-flight-trial.test.ts",
-  "test/client/pace.chance.test.ts",
-  "test/database/state-at.test.ts",
+/** Tests that take too long for `npm test` whatever is cut: `npm run test:long` alone runs them. */
+export const onlyLong = [
   "test/dump/formats/memory.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
   "test/run/full-disk.test.ts",
-  "test/run/kill.test.ts",
   "test/run/memory.test.ts",
+];
+
+/** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
+const cut = [
+  "test/client/in-flight-trial.test.ts",
+  "test/client/pace.chance.test.ts",
+  "test/database/state-at.test.ts",
+  "test/run/kill.test.ts",
   "test/run/transient-faults.test.ts",
   "test/simulation/determinism.test.ts",
   "test/simulation/holders/holders.test.ts",
@@ -29,23 +33,26 @@ const touchy = readdirSync(join(root, "test"), { recursive: true, encoding: "utf
   .map((name) => `test/${name}`)
   .filter((path) => readFileSync(join(root, path), "utf8").match(/vi\.mock\(|process\.env\.TZ|fault-library/));
 
-const alone = [...new Set([...long, ...touchy])];
+const alone = [...new Set([...cut, ...touchy])];
 
 export default defineConfig({
   test: {
     root,
-    globalSetup: "test/build-when-old.ts",
+    globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     maxConcurrency: 2,
     // Projects run in the order of their names, so that the longest tests do not come last and keep one worker waiting.
     projects: process.env.KBDUMP_LONG
-      ? [{ extends: true, test: { name: "long", include: long } }]
+      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut] } }]
       : [
-          { extends: true, test: { name: "alone", include: alone } },
+          { extends: true, test: { name: "alone", include: alone, exclude: onlyLong } },
           // A process of its own for each of the other files would double the time that most of them take.
-          { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: alone, isolate: false } },
+          {
+            extends: true,
+            test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...alone, ...onlyLong], isolate: false },
+          },
         ],
   },
 });

@@ -1,12 +1,10 @@
-import { rounds } from "../rounds.js";
-
 const { KBDUMP_FREEZE_ROUNDS, KBDUMP_FREEZE_SEED } = process.env;
 
 /** Rounds of a freeze; `npm run test:faults` takes 500. */
-export const freezeRounds = rounds(4, 20, "KBDUMP_FREEZE_ROUNDS");
+export const freezeRounds = Number(KBDUMP_FREEZE_ROUNDS ?? 20);
 
 /**
- * The seed of the rounds: the same in every `npm test`, so that a failure comes again, and another each time where a number of
+ * The seed of the rounds: the same in every `npm run test:long`, so that a failure comes again, and another each time where a number of
  * rounds is asked for. The same schedule can still end differently on another machine.
  */
 export const freezeSeed = Number(

@@ -2,18 +2,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { runKbdump } from "../cli/run-kbdump.js";
-import { isLong } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
 
-/** How many kB the disk grows: always little in `npm run test:long`, and in the suite where the steps take turns. */
-function growthAfter(steps: ReadonlySet<string>): number {
-  if (isLong) return 350;
-  if (steps.has("writing duckdb")) return 4000;
-  return steps.has("joining the parts") ? 500 : 1200;
-}
+/** How many kB the disk grows from try to try. */
+const growth = 350;
 
 test.runIf(canMount)(
   "a disk that is full at whatever step: exit 1 and clear words, nothing half, and the next run goes on",
@@ -41,7 +36,7 @@ test.runIf(canMount)(
 
     const steps = new Set<string>();
     let size = 300;
-    for (; ; size += growthAfter(steps)) {
+    for (; ; size += growth) {
       grow(size);
       const { code, stderr } = await runKbdump(["run", job, "--quiet", "--out", disk], env);
       if (code === 0) break;

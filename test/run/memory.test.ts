@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
-import { rounds } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
@@ -22,9 +21,9 @@ async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Prom
 }
 
 /** MB. The young generation of Node 24 grows to twice the size, unless NODE_OPTIONS says --max-semi-space-size=16. */
-const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : rounds(260, 300);
+const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;
 /** Rows that are kept, and not written and forgotten, would take more than the bound. */
-const chunks = rounds(30_000, 100_000);
+const chunks = 100_000;
 
 test.runIf(process.platform === "linux")(
   `${chunks} chunks in one document at 8 in flight take less than ${bound} MB`,

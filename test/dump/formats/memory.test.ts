@@ -8,13 +8,12 @@ import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
 import { openWriter } from "../../../src/dump/formats/parquet/write.js";
 import { chunk, read } from "../../database/job-database.js";
 import { query, quoted } from "../../database/query.js";
-import { rounds } from "../../rounds.js";
 import { plainFolder } from "./folder.js";
 import { databaseOf } from "./formats.js";
 import { type Stage, stageOf } from "./stage.js";
 
 const memory = "200MB";
-const count = rounds(3000, 6000);
+const count = 6000;
 
 /** A stage of many chunks of 25 KB each: contents of whole documents, as full-document parents have. */
 async function largeChunks(
