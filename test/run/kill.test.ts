@@ -19,7 +19,7 @@ test(`kill -9 at random moments, ${killRounds} rounds: the same bytes, few reque
   const dataset = store.addDataset(
     ...Array.from({ length: 6 }, (_, at) =>
       makeDocument({
-        chunks: 30 + at * 50,
+        chunks: 20 + at * 25,
         seed: at + 1,
         docForm: at % 2 === 0 ? "text_model" : "hierarchical_model",
         childrenPerChunk: (chunk) => (at === 4 ? 0 : chunk % 4),
