@@ -10,7 +10,7 @@ import {
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 
-/** What to tell the user of an error, and the exit code that goes with it. */
+/** Describes an error for the user, with its exit code. */
 export interface ErrorReport {
   readonly message: string;
   readonly exitCode: number;

@@ -2,7 +2,7 @@ import type { Problem } from "../errors.js";
 
 const units: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 };
 
-/** What a time on the command line may be, in milliseconds. */
+/** The bounds of a duration on the command line, in milliseconds. */
 export interface DurationBounds {
   readonly least: number;
   readonly most: number;

@@ -130,7 +130,7 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
   return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
 }
 
-/** What is given twice is a list, whatever its type says; a key with blanks cannot be sent. */
+/** Whether a flag was given once, as yargs makes a list of two, and without blanks, which cannot be sent. */
 function isWord(text: unknown): boolean {
   return typeof text === "string" && /^\S+$/.test(text);
 }

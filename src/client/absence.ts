@@ -5,7 +5,7 @@ import type { Answer, Request } from "./send.js";
 /** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
 export interface Absence {
   readonly who: "service" | "plugin daemon";
-  /** Nobody can be there. Otherwise it may also be the fault of one page. */
+  /** The service is surely absent; otherwise one page may be the cause. */
   readonly isSure: boolean;
 }
 

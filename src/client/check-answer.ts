@@ -75,7 +75,7 @@ export function lacksModel(code: string | undefined, message: string): boolean {
   return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
 }
 
-/** Where a redirect leads to the same list elsewhere, what stands before it is the base URL to use. */
+/** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
 function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
   if (typeof location !== "string") return "; it redirects, which is not followed";
   const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;

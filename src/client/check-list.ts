@@ -10,7 +10,7 @@ export type Listed = RawRecord & { readonly id: string };
 export interface ListPage {
   readonly rows: readonly Listed[];
   readonly total: number;
-  /** Of the document, on pages of chunks; null where the service does not say. */
+  /** The form of the document, on pages of chunks; null where the service does not say. */
   readonly docForm: string | null;
   /** As the service says it, whatever that is: no reading of a list goes by it. */
   readonly hasMore?: unknown;

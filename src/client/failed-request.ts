@@ -15,7 +15,7 @@ const sentences: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken there; is it http?",
 };
 
-/** Nobody is there, or went away before it answered. An answer that does not come in time may be the fault of one page. */
+/** Error codes of an absent service, or of one that closed the connection. One slow page alone can cause a timeout. */
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 

@@ -8,7 +8,7 @@ const slowExtra = 250;
 
 interface Latency {
   smoothed: number;
-  /** What is taken for the latency of a service that is not pressed. */
+  /** The estimated latency of the service without load. */
   normal: number;
 }
 

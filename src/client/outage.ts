@@ -45,7 +45,7 @@ export class Outage {
     return "probe";
   }
 
-  /** Somebody was there. */
+  /** The service answered: ends the outage. */
   met(): void {
     if (this.#since === undefined) return;
     const { now, ended } = this.#options;
@@ -59,7 +59,7 @@ export class Outage {
     this.#wake();
   }
 
-  /** Nobody was there for a request to this place, sent at `sentAt`. */
+  /** A request to this place, sent at `sentAt`, found no service. */
   missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
     if (this.#isOver) return;
     const { patience, inVain, now, isReached, began } = this.#options;

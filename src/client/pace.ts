@@ -15,7 +15,7 @@ const sureRefusals = 3;
 const seeking = 0.06;
 const cruising = 0.003;
 const cruise = 20;
-/** What is left of a rate that was a little too fast, and of one that was refused within seconds. */
+/** The factor for a rate that was a little too fast, and for one that was refused within seconds. */
 const easing = 0.93;
 const yielding = 0.8;
 const atOnce = 2_500;
@@ -135,7 +135,7 @@ export class Pace {
     this.#stretchStart = now;
   }
 
-  /** What was let through since when; stretches before, in which too few were to tell a rate, are added where it takes them. */
+  /** Requests let through, and since when; earlier stretches with too few requests to tell a rate are added if needed. */
   #stretch(now: number): { readonly count: number; readonly start: number } {
     const start = this.#stretchStart ?? now;
     const before = this.#letThrough < enough ? this.#tooFew : undefined;

@@ -1,4 +1,4 @@
-/** What the requests of a run add up to; counted where it happens, shown elsewhere. */
+/** Counts of the requests of a run; the client adds to them, progress and manifest show them. */
 export interface RequestTally {
   sent: number;
   retried: number;

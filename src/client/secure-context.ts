@@ -22,7 +22,7 @@ function certificatesOf(caFile: string): readonly string[] {
   throw wrongFile(`${caFile} holds ${found.length > 0 ? "a broken" : "no"} PEM certificate`);
 }
 
-/** Those of NODE_EXTRA_CA_CERTS: Node 20 forgets them where another is added. It warns itself of a file it cannot read. */
+/** The certificates of NODE_EXTRA_CA_CERTS: Node 20 drops them if another is added. Node itself warns of a file it cannot read. */
 function extraCertificates(): readonly string[] {
   try {
     return certificatesIn(readFileSync(process.env.NODE_EXTRA_CA_CERTS ?? "", "utf8"));

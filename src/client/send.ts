@@ -26,7 +26,7 @@ export function targetOf(request: Request): string {
   return query ? `${request.path}?${query}` : request.path;
 }
 
-/** What encodeURIComponent gives; half a character, which it refuses and no URL can hold, becomes U+FFFD. */
+/** Encodes a part of a URL; a lone surrogate, which encodeURIComponent refuses, becomes U+FFFD. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

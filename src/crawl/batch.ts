@@ -20,11 +20,11 @@ export interface Checkpoint extends ListSize, ProblemsSoFar {
   readonly children: ChildrenSoFar;
 }
 
-/** What is known of the children of a document. */
+/** The state of reading the children of a document. */
 export interface ChildrenSoFar {
-  /** Of the pages of chunks that are read. */
+  /** Evidence from the pages of chunks that were read. */
   readonly evidence: ChildEvidence;
-  /** Where the children come from; null as long as that is not decided. */
+  /** The source of the children; null until it is decided. */
   readonly plan: ChildPlan | null;
   /** Child lists that were asked for and are empty. */
   readonly empty: number;
@@ -38,12 +38,12 @@ export interface Batch {
   readonly records: readonly Listed[];
   /** The parent of child chunks; undefined for chunks, and for a batch without records that only has a checkpoint. */
   readonly chunkId: string | undefined;
-  /** Of the document; null where the service does not say, and with child chunks. */
+  /** The form of the document; null where the service does not say, and with child chunks. */
   readonly docForm: string | null;
   /** Whether it came with a request of its own; children that a chunk embeds came with the chunk. */
   readonly isPage: boolean;
   /** Rows of the smallest piece in which the page came; undefined when it came with one answer. */
   readonly piece: number | undefined;
-  /** Where a crawl can go on when this batch is stored; undefined in the middle of a child list. */
+  /** The place to resume from once this batch is stored; undefined in the middle of a child list. */
   readonly checkpoint: Checkpoint | undefined;
 }

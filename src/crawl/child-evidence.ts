@@ -1,15 +1,15 @@
-/** What `child_chunks: auto` knows, supposes and decides, as pure functions: the crawl, the forecast and the summary share them. */
+/** The evidence, forecast and decision of `child_chunks: auto`, as pure functions: the crawl, the forecast and the summary share them. */
 
 /** Child lists that are asked for as a sample of a document, at the most. */
 export const sampleSize = 5;
 
-/** What the pages of chunks show of the children of one document. */
+/** Evidence of the children of one document, from its pages of chunks. */
 export interface ChildEvidence {
   /** As every page said it; null where there was none, or no page yet. */
   readonly docForm: string | null;
   /** Chunks that were looked at. */
   readonly chunks: number;
-  /** Those of them that embed at least one child. */
+  /** Chunks that embed at least one child. */
   readonly embedding: number;
   /** Why what the pages show cannot be relied on, for readers of the manifest; null where it can. */
   readonly doubt: string | null;
@@ -25,7 +25,7 @@ export interface SampledChunk {
   readonly index: number;
   /** Children that it embeds. */
   readonly rows: number;
-  /** Of their rows, as `ChildDigest` has it; "" without any. */
+  /** The digest of their rows (`ChildDigest`); "" without any. */
   readonly digest: string;
 }
 
@@ -40,7 +40,7 @@ export const noEvidence: ChildEvidence = {
 };
 
 /**
- * Where the children of a document come from. lists: the child list of every chunk. embedded: from the chunks that embed
+ * The source of the children of a document. lists: the child list of every chunk. embedded: from the chunks that embed
  * any, and from the child lists of the others. none: nowhere, there are none.
  */
 export type ChildSource = "lists" | "embedded" | "none";
@@ -63,7 +63,7 @@ export interface ListCounts {
 
 const lists = (reason: string): ChildPlan => ({ source: "lists", reason });
 
-/** What the evidence suggests, before any child list was asked. Only a sample of lists makes a plan of it. */
+/** The source that the evidence suggests, before any child list is read. A sample of lists must confirm it. */
 export function supposedChildren({ docForm, chunks, embedding, doubt }: ChildEvidence): ChildPlan {
   if (doubt !== null) return lists(doubt);
   if (chunks === 0) return lists("there are no chunks");
@@ -123,7 +123,7 @@ export function listCounts(evidence: ChildEvidence, { source }: ChildPlan): List
 }
 
 /**
- * What `auto` will ask for in a document of `total` chunks, if the rest of it is like the pages that the evidence is of, and
+ * Forecasts what `auto` will ask for in a document of `total` chunks, if the rest of it is like the pages that the evidence is of, and
  * if the sample agrees; it is as much as `total` where not. Exact, to the same condition, with evidence of all of it.
  */
 export function forecastLists(evidence: ChildEvidence, total: number): ListCounts {

@@ -1,6 +1,6 @@
 import { SetDigest } from "./set-digest.js";
 
-/** What of a row is compared between two reads: signatures, hit counts and times move without a change of content. */
+/** The part of a row that is compared between two reads: signatures, hit counts and times change without a change of content. */
 export interface Fingerprinted {
   readonly id: string;
   readonly content: unknown;

@@ -13,7 +13,7 @@ import { firstDifference } from "./sample-lists.js";
 
 export interface ChildrenReading {
   readonly childChunks: "all" | "auto";
-  /** Of every chunk of the document, in order. */
+  /** The id of every chunk of the document, in order. */
   readonly chunkIds: Pick<IdSet, "size" | "at">;
   readonly lists: ChildLists;
   /** The children that the chunks embed, as far as they are kept; asked for after all chunks were given out. */
@@ -112,7 +112,7 @@ async function* crawlList(
   const digest = new ChildDigest(chunkId, textOf);
   const sampled = sample && { chunk: sample, digest };
   const open = { chunkId, readPage: list.read, first: list.first };
-  // That a child list grew says nothing of the chunks.
+  // A child list that grew says nothing about the list of chunks.
   const problem: TellProblem = (text, kind) => problems.tell(text, kind === "grew" ? "moved" : kind);
   const reading = { lookAhead, problem };
 
@@ -125,7 +125,7 @@ async function* crawlList(
   return at;
 }
 
-/** What a child list that was read whole adds to what is known. */
+/** Adds a child list that was read whole to the state of the children. */
 function withList(
   before: ChildrenSoFar,
   rows: number,

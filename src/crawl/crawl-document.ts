@@ -26,7 +26,7 @@ export interface CrawlOptions {
   readonly problem: TellProblem;
   /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
   readonly fromTheEnd: boolean;
-  /** Where an earlier crawl stopped, and the ids of the chunks that it read, in order. */
+  /** The checkpoint of an earlier crawl, and the ids of the chunks that it read, in order. */
   readonly from?: { readonly checkpoint: Checkpoint; readonly ids: IdSet } | undefined;
 }
 

@@ -9,7 +9,7 @@ import { type PageRead, type ReadPage, rowsOn } from "./read-list.js";
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
 
 export interface HalvingOptions {
-  /** Of the list, for what is told. */
+  /** The name of the list in messages. */
   readonly name: string;
   /** Told of a list that moves between two pieces of a page; it may throw. */
   readonly problem: TellProblem;

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Where the hexadecimal digits of each 32 bits of a UUID begin. */
+/** The places in a UUID where the hexadecimal digits of each 32 bits begin. */
 const wordStarts = [0, 9, 19, 28] as const;
 const wordsPerId = 4;
 

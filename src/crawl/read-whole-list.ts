@@ -11,7 +11,7 @@ import { sweepList } from "./sweep-list.js";
 /** A list of few enough rows to hold: each id once, in the order of the service. */
 export interface WholeList {
   readonly rows: readonly Listed[];
-  /** What shows that rows may be missing; empty when the list was proved whole. */
+  /** Signs that rows may be missing; empty when the list was proved whole. */
   readonly problems: readonly string[];
   /** Whether it changed whenever it was read; else the service cannot render some of its rows. */
   readonly moved: boolean;

@@ -10,11 +10,11 @@ import { type ReadPage, readList } from "./read-list.js";
 export interface SweptList {
   readonly name: string;
   readonly readPage: ReadPage;
-  /** Of the rows as they are stored. */
+  /** The digest of the stored rows. */
   readonly stored: ContentDigest;
   /** Rows that the service counted. */
   readonly total: number;
-  /** What of a record would be stored. */
+  /** The rows that would be stored for a record. */
   readonly fingerprints: (record: Listed) => readonly Fingerprinted[];
 }
 

@@ -12,7 +12,7 @@ export interface History {
   readonly table: string;
   /** The ids that a re-index replaces; the change has what each was, and in `new_…` what it is now. */
   readonly ids: readonly string[];
-  /** What is compared from run to run. */
+  /** The columns that are compared from run to run. */
   readonly compared: readonly Column[];
   /** The name that a change goes by: the first one of which a column differs, else `other`. */
   readonly changes: readonly (readonly [change: ChangeName, columns: readonly string[]])[];

@@ -4,7 +4,7 @@ import { type HistoryKind, histories } from "./history.js";
 export interface StateOptions {
   /** SQL: the changes that have to be taken back, a condition on `run_id`. */
   readonly later: string;
-  /** What stands before the names of the tables: nothing, or a database and a dot. */
+  /** The prefix of the table names: nothing, or a database and a dot. */
   readonly from?: string;
 }
 

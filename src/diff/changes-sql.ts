@@ -1,7 +1,7 @@
 import type { MatchedKind } from "../match/fingerprint.js";
 import { comparedFields } from "./facts-sql.js";
 
-/** What a kind has of its own. */
+/** The SQL parts that differ from kind to kind. */
 const own = {
   chunks: { level: "chunk", segments: "NULL::VARCHAR AS old_segment_id, NULL::VARCHAR AS new_segment_id" },
   child_chunks: {

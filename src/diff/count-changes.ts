@@ -6,7 +6,7 @@ import { rowsOf, type SqlRow } from "./with-diff-database.js";
 
 const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
 
-/** What became of every document, from the tables that were made. */
+/** Counts the changes of every document, from the tables of the comparison. */
 export async function diffDocuments(
   connection: Connection,
   pairs: readonly DocumentPair[],

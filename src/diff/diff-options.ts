@@ -6,7 +6,7 @@ export interface DiffOptions {
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
   /** Compare the words of what changed, too. */
   readonly text?: boolean;
-  /** What DuckDB may use, such as `800MB`. */
+  /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory?: string;
   /** Ends the comparison; its reason is what it rejects with. */
   readonly signal?: AbortSignal;

@@ -12,7 +12,7 @@ const longestChange = 1_000;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /**
- * What became of a text, word by word in every script. Undefined when nothing did. Much text that is the same, and what is very
+ * Compares two texts word by word, in every script. Undefined when they are equal. Much text that is the same, and what is very
  * long, is cut; texts that have little in common are compared line by line, or told whole.
  */
 export function diffText(before: string | null, after: string | null): readonly TextPart[] | undefined {

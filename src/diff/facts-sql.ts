@@ -9,7 +9,7 @@ export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = 
   child_chunks: settingsOf("child_chunks"),
 };
 
-/** Those first that the history has a word for, in its order; `extra` last, and attachments before it. */
+/** Columns that the history has a word for come first, in its order; attachments and `extra` last. */
 function settingsOf(kind: MatchedKind): readonly string[] {
   const rank = ({ change, type }: Column) =>
     change ? changeNames.indexOf(change) : changeNames.length + ["any", "list", "object"].indexOf(type);

@@ -21,7 +21,7 @@ export interface RunSources {
   readonly child_chunks: LoadedFile;
 }
 
-/** What goes for both runs. */
+/** Facts that hold for both runs. */
 export interface Comparison {
   readonly documents: readonly DocumentPair[];
   /** Whether `csv_safe` may have put apostrophes before texts of one of them. */

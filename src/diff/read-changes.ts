@@ -8,7 +8,7 @@ const page = { most: 1_000, least: 8 };
 /** Bytes of texts that are read at once. */
 const pageBytes = 8_000_000;
 
-/** What can be read of the changes as long as their tables are there. */
+/** Reads the changes as long as their tables exist. */
 export interface Changes {
   /** All of them, in their order. */
   readonly all: () => AsyncGenerator<ChunkChange>;

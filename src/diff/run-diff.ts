@@ -1,4 +1,4 @@
-/** What `diffRuns` finds between two dumps. Texts in it may hold anything that a service sends: not safe for a terminal. */
+/** The differences between two dumps. Texts may hold anything that a service sends: not safe for a terminal. */
 export interface RunDiff {
   readonly status: "same" | "different";
   readonly old: DiffedRun;
@@ -10,7 +10,7 @@ export interface RunDiff {
   };
   /** Every document of either run: those of the old one in its order, then those that only the new one has. */
   readonly documents: readonly DocumentDiff[];
-  /** What may make the comparison say less than it seems to. */
+  /** Reasons why the comparison may be less complete than it seems. */
   readonly warnings: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface DiffedRun {
 }
 
 /**
- * What became of a document. `removed`: only the old run has it; `added`: only the new one. `not_compared`: one of the runs
+ * The status of a document. `removed`: only the old run has it; `added`: only the new one. `not_compared`: one of the runs
  * failed to read it, or it moved while it was read, so that its rows prove nothing.
  */
 export type DocumentState = "same" | "different" | "removed" | "added" | "not_compared";
@@ -40,16 +40,16 @@ export type DocumentCounts = Readonly<Record<DocumentState, number>> & {
 export interface ChangeCounts {
   readonly added: number;
   readonly removed: number;
-  /** Of another content or answer. */
+  /** Rows with another content or answer. */
   readonly changed: number;
-  /** Of the same content and answer at another position. */
+  /** Rows with the same content and answer at another position. */
   readonly moved: number;
   readonly unchanged: number;
-  /** Of those in both runs: with other keywords, enabled, status, error, summary, attachments, type or extra. */
+  /** Rows of both runs with other keywords, enabled, status, error, summary, attachments, type or extra. */
   readonly fields: number;
   /** Removed, or edits undone, in documents that were indexed anew. */
   readonly lost: number;
-  /** Those of them that somebody had made or edited by hand. */
+  /** Lost rows that had been made or edited by hand. */
   readonly lost_by_hand: number;
 }
 
@@ -81,11 +81,11 @@ export interface ChunkChange {
   readonly kind: ChangeKind;
   /** A re-index lost it: the row is gone, or the edit undone. */
   readonly lost: boolean;
-  /** Of the old row; null when nothing tells of a hand, and for what was added. */
+  /** The sign that the old row was made by hand; null without one, and for added rows. */
   readonly hand_made: HandMade | null;
   readonly old_id: string | null;
   readonly new_id: string | null;
-  /** Of a child chunk. */
+  /** The old parent of a child chunk. */
   readonly old_segment_id: string | null;
   readonly new_segment_id: string | null;
   readonly old_position: number | null;

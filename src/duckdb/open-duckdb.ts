@@ -5,7 +5,7 @@ import { StopError } from "../errors.js";
 export interface DuckDbOptions {
   /** The most memory that DuckDB takes, such as `800MB`. */
   readonly memory: string;
-  /** Where it spills what does not fit. */
+  /** The folder for its spill files. */
   readonly temporary: string;
   /** Interrupts the statement that is at work; its reason is what rejects. */
   readonly signal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 import { GaveUpError, type SkipError } from "../errors.js";
 
-/** What was read before. */
+/** The answers before this poll. */
 export interface Earlier {
   /** Whether the service ever answered. */
   readonly service: boolean;

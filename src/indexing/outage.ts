@@ -7,7 +7,7 @@ export interface Outage {
 /** So many milliseconds lie between two warnings of one outage. */
 const tellEvery = 600_000;
 
-/** What a poll makes of an outage, and whether somebody has to hear of it: of its beginning, every ten minutes, of its end. */
+/** The state of an outage after a poll, and whether to report it: at its beginning, every ten minutes, at its end. */
 export function outageAfter(
   outage: Outage | undefined,
   failed: boolean,

@@ -11,7 +11,7 @@ export interface BatchRef {
   readonly batch: string;
 }
 
-/** What one batch answered: rows of `indexing_status` in the order of the service, or why it could not be read. */
+/** The answer for one batch: rows of `indexing_status` in the order of the service, or why it could not be read. */
 export interface BatchReading extends BatchRef {
   readonly rows: readonly Row[];
   readonly error: SkipError | undefined;

@@ -1,7 +1,7 @@
 import type { RunOptions } from "../run/setting/run-options.js";
 import type { WatchedDocument, WatchedDocuments } from "./watched-documents.js";
 
-/** What a watch knows so far; filled where it happens, shown by whoever looks. Moments are in milliseconds. */
+/** The state of a watch; its polls fill it, the progress view shows it. Moments are in milliseconds. */
 export interface WatchTally {
   documents: WatchedDocuments;
   /** When every batch was read for the last time. */

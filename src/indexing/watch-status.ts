@@ -18,7 +18,7 @@ import { emptyWatchTally, type WatchOptions, type WatchTally } from "./watch-opt
 export interface WatchedStatus {
   /** `error`: every document has ended, some in an error or gone from their batch; `timeout`: some have not ended. */
   readonly status: "completed" | "error" | "timeout";
-  /** That it took. */
+  /** Duration of the watch. */
   readonly seconds: number;
   readonly polls: number;
   /** Readings that were kept. */

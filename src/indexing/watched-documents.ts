@@ -19,7 +19,7 @@ export interface WatchedDocument {
 /** Everything that is watched, by batch and document, in the order of the job and the service. */
 export type WatchedDocuments = ReadonlyMap<string, WatchedDocument>;
 
-/** What a poll came to. */
+/** The result of a poll. */
 export interface Advance {
   readonly documents: WatchedDocuments;
   /** The documents that are new or of which anything is told otherwise than before, as they are now. */

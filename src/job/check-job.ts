@@ -35,7 +35,7 @@ export function checkJob(document: unknown, written: unknown): CheckedJob {
   };
 }
 
-/** Of a value that may be one of several things, only the issues inside count where one of these things fits on the outside. */
+/** For a value of several possible shapes, keeps only the issues of the shape that fits on the outside. */
 function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   const path = [...above, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
   const inside = (issue.issues ?? []).flatMap((inner) => leavesOf(inner, path));

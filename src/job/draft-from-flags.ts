@@ -2,7 +2,7 @@ import type { Problem } from "../errors.js";
 import type { Draft, Label } from "./draft.js";
 import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 
-/** Where a job of flags is wrong, the flag that is to be given there. */
+/** The flags that errors name in place of the keys of a job that was made from flags alone. */
 const sourceLabels: readonly Label[] = [
   { path: ["service", "base_url"], text: "--base-url" },
   { path: ["datasets", 0, "id"], text: "--dataset" },

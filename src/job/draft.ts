@@ -9,13 +9,13 @@ export interface Label {
 
 /** A job before it is checked, from whatever source. */
 export interface Draft {
-  /** What it is called in an error: `the job file "nightly.yaml"`. */
+  /** The name of the source in an error: `the job file "nightly.yaml"`. */
   readonly what: string;
   readonly document: unknown;
   /** The document before its variables were filled in: what messages may show. */
   readonly written: unknown;
   readonly labels: readonly Label[];
   readonly unset: readonly Finding[];
-  /** What is wrong before anything is checked: flags that do not go with this source. */
+  /** Errors known before the check: flags that cannot be used with this source. */
   readonly problems: readonly Problem[];
 }

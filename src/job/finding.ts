@@ -1,4 +1,4 @@
-/** Where something stands in a job file: `["datasets", 0, "id"]`. */
+/** A place in a job file: `["datasets", 0, "id"]`. */
 export type Path = readonly (string | number)[];
 
 /** One thing wrong in a job file; it becomes a Problem when its place is put into words. */

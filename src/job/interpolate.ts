@@ -7,7 +7,7 @@ export interface Interpolated {
   readonly findings: readonly Finding[];
 }
 
-/** Where variables come from. */
+/** The environment that variables are taken from. */
 export interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Names that are never filled in, because they hold the key. */

@@ -10,7 +10,7 @@ import type { JobFlags } from "./merge-flags.js";
 import { pathText } from "./path-text.js";
 import { readText } from "./read-text.js";
 
-/** Where a job comes from: a file, or the flags alone. */
+/** The source of a job: a file, or the flags alone. */
 export type JobSource = { readonly file: string } | { readonly none: true };
 
 /** Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. */

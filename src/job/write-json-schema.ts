@@ -12,7 +12,7 @@ export function jobJsonSchema(): object {
   const schema = toJsonSchema(jobSchema, {
     // The last schema of a pipe describes it; all of a file's keys keep their names, whatever becomes of their values.
     typeMode: "output",
-    // What JSON Schema has no words for. Anything else that cannot be converted breaks the build.
+    // Checks that JSON Schema cannot express. Anything else that cannot be converted breaks the build.
     ignoreActions: ["check", "raw_check", "to_lower_case", "transform"],
     overrideAction: ({ valibotAction, jsonSchema }) =>
       valibotAction.type === "regex" ? { ...jsonSchema, pattern: `${jsonSchema.pattern}|\\$\\{` } : undefined,

@@ -11,7 +11,7 @@ export interface PastRun {
   readonly isEmpty?: boolean;
 }
 
-/** What becomes of a run, and why. */
+/** The decision to keep or remove a run, and its reason. */
 export interface Decision {
   readonly runId: string;
   readonly status: PastRun["status"];

@@ -8,7 +8,7 @@ import type { PastRun } from "./decide-runs.js";
 
 /** A run of a job as it lies in its folder. */
 export interface RunFolder extends PastRun {
-  /** Of its files, as its manifest has them. */
+  /** The size of its files according to its manifest. */
   readonly bytes: number;
 }
 

@@ -15,7 +15,7 @@ export interface PruneOptions extends Pick<RunOptions, "log" | "now"> {
   readonly dryRun?: boolean;
 }
 
-/** What became of the runs of a job. */
+/** The runs of a job that were kept and removed. */
 export interface PruneResult extends PrunePlan {
   readonly failures: readonly PruneFailure[];
 }
@@ -42,7 +42,7 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
   });
 }
 
-/** What a run does at its end: nothing of it can fail the run, which is published. Gives the runs that were removed. */
+/** Prunes at the end of a run, which is published already, so that nothing here can fail it. Gives the removed runs. */
 export async function pruneAfterRun(
   job: Job,
   workspace: Workspace,

@@ -11,7 +11,7 @@ import { clearRemoved, removedFolder } from "../run/work/remove-from.js";
 import { type Decision, decideRuns } from "./decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "./past-runs.js";
 
-/** What is to become of the runs of a job. */
+/** The decisions on the runs of a job. */
 export interface PrunePlan {
   /** Newest first. */
   readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];

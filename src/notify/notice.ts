@@ -3,7 +3,7 @@ import type { NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-outcome.js";
 
-/** What is told to whoever is to be told. */
+/** The body of a notification. */
 export type NoticeEvent = "start" | "success" | "partial" | "failure";
 
 /** A new id for one run of the program, by which a service pairs its start with its end. */
@@ -16,7 +16,7 @@ export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
 }
 
 /**
- * Where an event is told. A URL of its own comes first; a partial run is told where a failure is. Below `url` stand, by the
+ * The URLs that an event is sent to. A URL of its own comes first; a partial run is told where a failure is. Below `url` stand, by the
  * convention of healthchecks.io (https://healthchecks.io/docs/http_api/), `/start` and `/fail`, and `?rid=` pairs the two.
  */
 export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {

@@ -20,7 +20,7 @@ class RunMetrics {
     return { name, type: "gauge", help, samples };
   }
 
-  /** What was counted before, and what this run adds to it by the value of one label, or without one. */
+  /** A counter: the earlier count plus what this run adds, by the value of one label or without one. */
   counter(name: string, help: string, label: string, added: Readonly<Record<string, number>>): Metric {
     const labelled = (value: string): Sample["labels"] => (label === "" ? {} : { [label]: value });
     const earlier = this.#labelsBefore(name, label).filter((value) => !(value in added));
@@ -116,7 +116,7 @@ function sums(run: RunMetrics, { requests, status }: RunOutcome): Metric[] {
   ];
 }
 
-/** What stands there from the first run on, so that the first increase is seen. */
+/** Series that exist from the first run on, so that a monitor sees their first increase. */
 const usualReasons = { "429": 0, "503": 0, timeout: 0, connection: 0, "broken answer": 0 };
 
 const successName = "kbdump_last_success_timestamp_seconds";

@@ -7,17 +7,17 @@ export const outcomes = ["complete", "partial", "failed", "interrupted"] as cons
 /** How a run ended; nothing is published by the last two. */
 export type Outcome = (typeof outcomes)[number];
 
-/** What is told of a run when it is over. No content, no key, nothing that the service said. */
+/** The result of a run as notifications and metrics report it: no content, no key, no text of the service. */
 export interface RunOutcome {
   readonly job: string;
   /** Null when it failed before there was a run, for want of a key, say. */
   readonly runId: string | null;
   readonly status: Outcome;
-  /** Of this process. */
+  /** When this process finished. */
   readonly finishedAt: Date;
   readonly seconds: number;
   readonly requests: Readonly<RequestTally>;
-  /** Of a published run. */
+  /** Row counts; undefined unless the run was published. */
   readonly rows: Readonly<Partial<Record<Kind, number>>> | undefined;
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
   /** Ids of the first documents that failed. */

@@ -13,8 +13,8 @@ export class ExactNumber {
 }
 
 /**
- * Where a number stands that may not survive: one of sixteen digits or more, or with an exponent. It occurs in strings,
- * too. Nothing looks back, which would take minutes for a megabyte of blanks.
+ * Finds numbers that JSON.parse may round: sixteen digits or more, or an exponent. It also matches inside
+ * strings. Nothing looks back, which would take minutes for a megabyte of blanks.
  */
 const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;
 

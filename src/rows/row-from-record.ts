@@ -62,7 +62,7 @@ export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options
   return hasExtra ? withExtra(row, rest) : withText(kind, row, rest);
 }
 
-/** What the row tells already: a column of kbdump's own with the same value, and the children embedded in a chunk. */
+/** Fields that the row has already: a column of kbdump's own with the same value, and the children embedded in a chunk. */
 function isKnown(kind: Kind, field: string, value: unknown, known: Row): boolean {
   if (Object.hasOwn(known, field)) return value === null || value === known[field];
   return isChildren(kind, field) && (value === null || Array.isArray(value));

@@ -37,7 +37,7 @@ function failuresOf({ discovery, fields, before, after }: Reading): readonly str
   ];
 }
 
-/** What a reader of the manifest should know: documents that are not whole, lists that failed, files that are not lossless. */
+/** Warnings for the reader of the manifest: documents that are not whole, lists that failed, files that are not lossless. */
 export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
   const { datasets, found } = reading.discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));

@@ -1,19 +1,19 @@
 import type { Row } from "../rows/row.js";
 import type { DocumentResult } from "./documents/document-result.js";
 
-/** What a run read, as far as the indexing status can say something against it. */
+/** The part of a run that the indexing status can contradict. */
 export interface StatusFacts {
   readonly before: { readonly rows: readonly Row[] };
   readonly after: { readonly rows: readonly Row[] };
   readonly documents: readonly DocumentResult[];
-  /** What the list of documents said, where it was read: older than every other reading. */
+  /** The rows of the list of documents, where it was read: older than every other reading. */
   readonly listed?: readonly Row[];
 }
 
 const resting = new Set(["completed", "error"]);
 
 /**
- * What the indexing status says against a dump: documents that were being indexed or whose status changed while they were
+ * Warns of what the indexing status says against a dump: documents that were being indexed or whose status changed while they were
  * read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
  */
 export function statusWarnings(

@@ -95,7 +95,7 @@ async function after<T>(
 
 type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
 
-/** Somebody sits there, and knows. */
+/** Ctrl-C at a terminal needs no notification: a person is there. */
 function isKeyboard(reason: unknown): boolean {
   return reason instanceof InterruptedError && reason.exitCode === 130;
 }

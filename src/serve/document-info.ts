@@ -12,7 +12,7 @@ export interface InfoPlace {
   readonly status: string | null;
 }
 
-/** What the service said of the documents, in the dump of a run that asked it which there are. */
+/** The documents as the service listed them, from the dump of a run that asked for the list. */
 export class DocumentInfo {
   readonly file: RowFile;
   readonly metadata = new MetadataInUse();

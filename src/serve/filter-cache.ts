@@ -1,6 +1,6 @@
 import type { NumberList } from "./number-list.js";
 
-/** What the numbers of matching rows may take, all filters together, in bytes; the newest filter is always kept. */
+/** Bytes that the numbers of matching rows may take, all filters together; the newest filter is always kept. */
 const budget = 64_000_000;
 
 /** The rows that match a filter, kept for the next page: a client that reads them all asks for the same filter again. */
@@ -8,7 +8,7 @@ export class FilterCache {
   readonly #found = new Map<string, Promise<NumberList>>();
   readonly #sizes = new Map<string, number>();
 
-  /** What was found for the name; `find` is asked when that is not known, once however many wait for it. */
+  /** The matching rows of a filter; calls `find` if they are not known, once however many callers wait. */
   get(name: string, find: () => Promise<NumberList>): Promise<NumberList> {
     const earlier = this.#found.get(name);
     this.#found.delete(name); // put behind the others: the first is dropped first

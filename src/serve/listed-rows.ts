@@ -2,7 +2,7 @@ import type { Details, Listed } from "../demo/knowledge.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { DocumentRow } from "../rows/document-row.js";
 
-/** What the service tells of a document and a dump of chunks does not know. */
+/** The facts of a document that the service lists and a dump of chunks does not have. */
 const unknownOfDocument = {
   name: null,
   position: null,

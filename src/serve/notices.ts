@@ -1,7 +1,7 @@
 import type { Dump } from "../dump/open-dump.js";
 import { isFiltered } from "./listed-rows.js";
 
-/** What somebody who reads the served dump should know: what it lacks of the service, a sentence each. */
+/** Tells the readers of a served dump its limits compared with the service, a sentence each. */
 export function noticesOf(dump: Dump): readonly string[] {
   const { manifest } = dump;
   const { options, documents } = manifest;

@@ -29,7 +29,7 @@ type MutableRange = { -readonly [Name in keyof DocumentRange]: DocumentRange[Nam
 
 const noRows: DocumentRange = { first: 0, end: 0, longestRun: 0 };
 
-/** Where the rows of each document stand in a file, and where those of each id: chunks by `id`, child chunks by `segment_id`. */
+/** The places in a file of the rows of each document, and of the rows of each id: chunks by `id`, child chunks by `segment_id`. */
 export class RowIndex {
   readonly file: RowFile;
   readonly #idColumn: IdColumn;

@@ -1,4 +1,4 @@
-/** What a row of chunks or child chunks begins with: the first three columns. `id` is the chunk's; of a child chunk, its parent's. */
+/** The first three columns of a row of chunks or child chunks. `id` is the chunk's; of a child chunk, its parent's. */
 export interface RowKey {
   readonly dataset: string;
   readonly document: string;

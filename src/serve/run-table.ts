@@ -2,7 +2,7 @@ import { NumberList } from "./number-list.js";
 import type { RowKey } from "./row-key.js";
 
 /**
- * Where the rows of a key stand, for rows that stand together by key: a row of chunks, or the children of a chunk. It keeps
+ * The places of the rows of a key, for rows that stand together by key: a row of chunks, or the children of a chunk. It keeps
  * hashes and no keys, sixteen to 24 bytes a run of rows; who asks compares the key with that of the row found.
  */
 export class RunTable {

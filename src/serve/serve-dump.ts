@@ -17,7 +17,7 @@ export interface ServedDump {
   readonly job: string;
   readonly runId: string;
   readonly counts: Readonly<Record<"documents" | "chunks" | "child_chunks", number>>;
-  /** What the dump lacks of the service, a sentence each. */
+  /** The limits of the dump compared with the service, a sentence each. */
   readonly notices: readonly string[];
   /** Stops listening and closes the files. May be called again. */
   close(): Promise<void>;

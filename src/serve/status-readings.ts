@@ -5,7 +5,7 @@ import { rowOfLine } from "./row-of-line.js";
 /** The newest reading of each document: its row, and when it was made. */
 type Readings = Map<string, { readonly row: number; readonly at: number }>;
 
-/** Where the newest reading of every document of a batch stands, by dataset and batch. */
+/** The place of the newest reading of every document of a batch, by dataset and batch. */
 export class StatusReadings {
   readonly file: RowFile;
   readonly #batches = new Map<string, Readings>();

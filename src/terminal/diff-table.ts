@@ -18,7 +18,7 @@ const mostDocuments = 100;
 const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
 const heads = ["document".padEnd(36), "added", "removed", "changed", "moved", "fields", "same"];
 
-/** What differs between two runs, for people: documents with their counts, then chunks, what was lost first. */
+/** Renders the differences between two runs for people: documents with their counts, then chunks, lost ones first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
   const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
   return [...renderDocuments(diff, options), ...sections, renderVerdict(diff, options.paint)].join("\n");

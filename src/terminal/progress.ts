@@ -2,7 +2,7 @@ import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { countText, durationText } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
-/** Where a run stands, derived from its tally. */
+/** The state of a run, derived from its tally. */
 export interface RunProgress {
   readonly step: string;
   readonly documents: number;

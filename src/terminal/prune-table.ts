@@ -1,7 +1,7 @@
 import type { PruneResult } from "../keep/prune-job.js";
 import { bytesText, countText, type Paint, terminalText } from "./text.js";
 
-/** What becomes of the runs of a job, for people: a line for each, newest first, with the reasons, and what it comes to. */
+/** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
 export function renderPrune(
   { runs, strangers, setAside, failures }: PruneResult,
   dryRun: boolean,

@@ -6,7 +6,7 @@ import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
-/** What a run came to, for people: what was read, where it lies, how long it took, what to type next. */
+/** Renders the result of a run for people: counts, paths, duration and the next commands. */
 export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
   const { manifest } = result;
   const { counts, requests } = manifest;
@@ -37,7 +37,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
   ].join("\n");
 }
 
-/** What came and went since the run before, where it was asked and there is something to say. */
+/** Renders which documents are new or gone since the run before; nothing where none are, or where the job does not list documents. */
 function renderDiscovered({ discovered }: Manifest): readonly string[] {
   if (!discovered || discovered.new.length + discovered.vanished.length === 0) return [];
   const came = discovered.new.length > 0 ? [countText(discovered.new.length, "new document")] : [];

@@ -10,7 +10,7 @@ import type { RunDatabase } from "./read-database.js";
 import { manifestRows } from "./readers/file-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
-/** What of a run can be found in the database of its job. */
+/** The part of a run that the database of its job has. */
 export interface DatabaseShare {
   /** Documents that this run was the last to read. */
   readonly kept: Manifest["documents"];

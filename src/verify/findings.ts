@@ -39,7 +39,7 @@ export class Findings {
     return sum;
   }
 
-  /** Those that are told, in the order in which their kinds were first found. */
+  /** The findings to report, in the order in which their kinds were first found. */
   get list(): readonly Finding[] {
     return [...this.#groups.values()].flatMap(({ file, kind, told, count }) => {
       const more = count - told.length;

@@ -18,7 +18,7 @@ export interface RunDatabase {
   readonly laterFields: ReadonlySet<string>;
   /** Rows of documents that this run read, and that say they are of another run. */
   readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
-  /** What later runs were told of documents: the newer state, with which nothing is compared. */
+  /** Documents that later runs read: their newer state is not compared. */
   readonly listedLater: RowSource;
   /** The rows of this run, and of the documents that it was the last to read. */
   readonly rows: (kind: Kind) => RowSource;

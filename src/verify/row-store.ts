@@ -13,7 +13,7 @@ export interface Loaded {
   readonly rows: number;
 }
 
-/** What tells a row from the others of its kind, under the same names for every kind. */
+/** The identity of a row, under the same names for every kind. */
 export const placeColumns = ["dataset_id", "document_id", "parent", "id"] as const;
 
 export interface RowStoreOptions {
@@ -25,7 +25,7 @@ export interface RowStoreOptions {
 
 type Appender = Awaited<ReturnType<Connection["createAppender"]>>;
 
-/** Where rows wait to be compared: DuckDB, which puts on the disk what does not fit in its memory. */
+/** Keeps rows until they are compared, in a DuckDB that spills to the disk. */
 export class RowStore {
   readonly #connection: Connection;
   readonly #options: RowStoreOptions;

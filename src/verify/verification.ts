@@ -1,16 +1,16 @@
 import type { Finding } from "./findings.js";
 
-/** What `verifyRun` came to. */
+/** The result of `verifyRun`. */
 export interface Verification {
   readonly status: "sound" | "differences";
-  /** What is not as it should be; of a kind the first 20 and how many more. Texts are not safe for a terminal. */
+  /** Differences found: of each kind the first 20 and a count of the rest. Texts are not safe for a terminal. */
   readonly findings: readonly Finding[];
   /** How many there are, those that are not told included. */
   readonly finding_count: number;
   readonly checked: Checked;
 }
 
-/** What was looked at. */
+/** The rows and files that were checked. */
 export interface Checked {
   readonly folder: string;
   /** Null when the manifest could not be taken. */
@@ -21,7 +21,7 @@ export interface Checked {
   readonly child_chunks: number;
   /** Null when it was not asked for, or could not be opened. */
   readonly database: CheckedDatabase | null;
-  /** What could not be checked, and why. */
+  /** Checks that were not possible, and why. */
   readonly notes: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface VerifiedDatabase {
   readonly rows: ReadonlyMap<Kind, Loaded>;
 }
 
-/** Where the database lies: beside the runs folder unless a path is given. UsageError when there is none. */
+/** The path of the database: beside the runs folder unless one is given. UsageError when there is none. */
 export async function databasePath(folder: string, { job }: Manifest, given: true | string): Promise<string> {
   const path = given === true ? join(folder, "..", "..", `${job}.duckdb`) : given;
   const facts = await (given === true ? lstat : stat)(path).catch((error: NodeJS.ErrnoException) => {

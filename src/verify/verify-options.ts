@@ -3,7 +3,7 @@ import { emptyReadTally, type ReadTally } from "../read-tally.js";
 export interface VerifyOptions {
   /** Also compare with a database: true for `<job>.duckdb` beside the runs folder, or its path. */
   readonly duckdb?: boolean | string;
-  /** What DuckDB may use, such as `800MB`. */
+  /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory?: string;
   /** Ends the verification; its reason is what it rejects with. */
   readonly signal?: AbortSignal;

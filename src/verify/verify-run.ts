@@ -16,7 +16,7 @@ import { withRowStore } from "./with-row-store.js";
 
 type Setting = Required<VerifyOptions> & { readonly findings: Findings };
 
-/** What a verification works on. */
+/** The dump and database that are verified. */
 interface Subject {
   readonly folder: string;
   readonly manifest: Manifest;

@@ -6,14 +6,14 @@ import { StopError } from "../errors.js";
 import { RowStore, type RowStoreOptions } from "./row-store.js";
 
 export interface WithRowStoreOptions extends RowStoreOptions {
-  /** What both may use together, such as `800MB`. */
+  /** The most memory that both may use together, such as `800MB`. */
   readonly memory: string;
   readonly signal: AbortSignal;
 }
 
 /**
  * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
- * What they put on the disk goes to the folder for temporary files of the system, and is removed.
+ * Their spill files go to the system's temporary folder, and are removed.
  */
 export async function withRowStore<T>(
   options: WithRowStoreOptions,

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { LongNumbers } from "./long-numbers.js";
 
-/** What a file of text is, counted from its bytes. */
+/** Lines, bytes and hash of a text file, counted while it is written. */
 export interface FileFacts {
   readonly bytes: number;
   readonly sha256: string;
@@ -36,7 +36,7 @@ export class ByteFacts {
     this.#open += piece.length - start;
   }
 
-  /** Of the pieces so far; more may follow. */
+  /** The facts of the pieces so far; more may follow. */
   get facts(): FileFacts {
     return {
       bytes: this.#bytes,

@@ -4,7 +4,7 @@ import { countOf } from "../../words.js";
 import { fileFormats } from "../formats/formats.js";
 import { type Manifest, partsOf } from "./manifest.js";
 
-/** What in a manifest contradicts itself: sentences, none when it holds together. */
+/** Finds contradictions within a manifest, a sentence each. */
 export function contradictionsIn(manifest: Manifest): readonly string[] {
   return [
     ...inFormats(manifest),
@@ -70,7 +70,7 @@ function inDocument({
   return [];
 }
 
-/** Of every document that child lists are told of: as many chunks as it has, and no more empty lists than were asked for. */
+/** Checks the child lists of every document: as many as it has chunks, and no more empty ones than were asked for. */
 function inChildLists({ documents, child_lists: lists }: Manifest): readonly string[] {
   const chunks = new Map(documents.map((document) => [documentKey(document), document.chunk_count]));
   return lists.flatMap((list) => {

@@ -14,7 +14,7 @@ const batch = v.pipe(
   v.regex(/^(?!\.{0,2}$)/, batchText),
 );
 
-/** What is read of one dataset. */
+/** One dataset of the job: its documents, batches and filters. */
 export const datasetSchema = v.pipe(
   mapping("a mapping with id, and documents or batches", {
     id: v.pipe(uuid, v.description("The dataset's id, a UUID.")),

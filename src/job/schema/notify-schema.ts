@@ -17,7 +17,7 @@ const url = (description: string) =>
     v.description(description),
   );
 
-/** Who is told of a run. The URLs are secrets: whoever has one can tell lies. */
+/** The receivers of notifications. The URLs are secrets: anybody who has one can send false messages. */
 export const notifySchema = v.pipe(
   mapping(notifyText, {
     url: url(

@@ -23,7 +23,7 @@ const keep = v.pipe(
 /** DuckDB takes what stands behind a question mark for options. */
 const dirText = "the path of a folder, without a question mark in it";
 
-/** Where the result goes, in which formats, and how long runs stay. */
+/** The folder and formats of the result, and how long runs are kept. */
 export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
     v.nullish(

@@ -74,7 +74,7 @@ const entries = {
   ),
 };
 
-/** Where the service is and how hard it may be asked. */
+/** The address of the service, and the limits of requests to it. */
 export const serviceSchema = v.pipe(
   mapping("a mapping with base_url, or with demo: true", entries),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -89,7 +89,7 @@ export const serviceSchema = v.pipe(
 type Given = Readonly<Record<string, unknown>>;
 type Conflict = readonly [key: string, expected: string];
 
-/** What the keys of `service` must not be together; each is said at the key that has to change. */
+/** Finds keys of `service` that contradict each other; each is reported at the key that has to change. */
 function conflicts(given: Given): readonly Conflict[] {
   if (given.demo === true) return besideDemo(given);
   const found: Conflict[] = [];

@@ -10,7 +10,7 @@ import { rowFromRecord } from "../../rows/row-from-record.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { flawText, listDatasets, type Wanted } from "./list-datasets.js";
 
-/** What a job has to say for its documents to be found. */
+/** The keys of a job that discovery needs. */
 export type DiscoveryJob = Pick<Job, "datasets">;
 
 /** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
@@ -48,7 +48,7 @@ export async function discoverDocuments(
   return { datasets, found };
 }
 
-/** Where lists failed and nothing else is left to be read, there is no dump. */
+/** If lists failed and nothing else is left to read, the run ends without a dump. */
 function requireDocuments(answers: readonly Answered[]): void {
   const failures = answers.filter(({ listing }) => listing?.state === "failed").flatMap(({ failures }) => failures);
   const [first] = failures;

@@ -6,7 +6,7 @@ import type { EarlierListings } from "./earlier-listings.js";
 /** A listing, and the run that its documents are compared with: the newest earlier one that knew all of them. */
 export type ComparedListing = Listing & { readonly since: string | null };
 
-/** What is new and what is gone since earlier runs of the job. */
+/** Documents that are new or gone since earlier runs of the job. */
 export interface Discovered {
   readonly changes: readonly DocumentChange[];
   readonly datasets: readonly ComparedListing[];
@@ -21,7 +21,7 @@ interface Subject {
   readonly whole: boolean;
 }
 
-/** What a dataset is compared with that the newest run did not know at all. */
+/** Stands for a dataset that the newest run did not know: every document of it is new. */
 const nothing = { state: "listed", documents: [] };
 
 /**
@@ -86,7 +86,7 @@ function without(ids: readonly string[], others: readonly string[]): readonly st
   return ids.filter((id) => !known.has(id));
 }
 
-/** What was found as the manifest says it. */
+/** The discovered documents in the form of the manifest. */
 export function discoveredIds({ since, changes, datasets }: Discovered): DiscoveredIds {
   const ids = (kind: DocumentChange["change"]) =>
     changes.filter(({ change }) => change === kind).map(({ document_id }) => document_id);

@@ -11,7 +11,7 @@ export interface ListedDataset extends DatasetJob {
   readonly documents: readonly string[];
 }
 
-/** What became of the question which documents a dataset has. */
+/** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
   /** null where the job names the dataset by id: then nobody says its name. */
@@ -24,7 +24,7 @@ export interface Listing {
   readonly documents: number;
 }
 
-/** What the service said there is. */
+/** The lists of the service. */
 export interface Found {
   /** Rows of `document_info`, in the order of the job, then of the service. */
   readonly rows: readonly Row[];
@@ -34,7 +34,7 @@ export interface Found {
   readonly allDatasets: boolean | undefined;
   /** A sentence for every list that is not whole, or could not be read. */
   readonly failures: readonly string[];
-  /** What else a reader should know: datasets that were skipped, or are empty. */
+  /** Warnings for the reader: datasets that were skipped, or are empty. */
   readonly notes: readonly string[];
   readonly drift: Drift;
   /** Requests that it takes to read all lists of documents once. */

@@ -14,7 +14,7 @@ export interface Wanted {
   readonly name: string | null;
 }
 
-/** What the service lists, and what is to be read of it. */
+/** The datasets that the service lists, and those that the run reads. */
 export interface AllDatasets {
   readonly wanted: readonly Wanted[];
   readonly skipped: readonly Listing[];

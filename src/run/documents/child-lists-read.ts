@@ -4,7 +4,7 @@ import type { ChildLists } from "../../dump/manifest/manifest.js";
 import type { Job } from "../../job/job.js";
 import type { DocumentRow } from "../../rows/document-row.js";
 
-/** What the crawl knows of the children of a document that was read; null without children. */
+/** Sums up how the children of a document were read; null without children. */
 export function childListsOf(
   childChunks: Job["childChunks"],
   row: DocumentRow,

@@ -111,7 +111,7 @@ export class DocumentAttempt {
     return !this.#splitLists;
   }
 
-  /** Where the children came from. */
+  /** The source of the children. */
   get source(): ChildSource {
     return this.#checkpoint?.children.plan?.source ?? "lists";
   }

@@ -19,7 +19,7 @@ export interface PartPaths {
   readonly aside: string | undefined;
 }
 
-/** What is known of a reading. */
+/** The facts of a reading that a sweep needs. */
 export interface ReadRows {
   readonly counts: { readonly chunks: number; readonly child_chunks: number };
   /** Chunks that the service counted. */
@@ -34,7 +34,7 @@ export interface ReadRows {
   readonly childPage: number;
   /** Whether every child list came with one answer: then none is read again. */
   readonly hasShortLists: boolean;
-  /** Where the children came from; those that chunks embed came with these, and are read again with them. */
+  /** The source of the children; those that chunks embed came with these, and are read again with them. */
   readonly source: ChildSource;
 }
 
@@ -146,7 +146,7 @@ async function addEmbedded(
   }
 }
 
-/** What of a record would be stored, as far as sweeps compare it. */
+/** The part of a record that sweeps compare, as it would be stored. */
 function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[] {
   const stored = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
   return [{ id, content: stored(content), answer: stored(answer) }];

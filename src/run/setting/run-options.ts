@@ -5,7 +5,7 @@ import { emptyRunTally, type RunTally } from "./run-tally.js";
 export type CommitState = "begun" | "done" | "failed";
 
 export interface RunOptions {
-  /** Where the key is looked up; the environment of the process by default. */
+  /** The environment in which the key is looked up; by default that of the process. */
   readonly env?: NodeJS.ProcessEnv;
   /** Ends the run; its reason is what the run rejects with. */
   readonly signal?: AbortSignal;

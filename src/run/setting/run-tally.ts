@@ -3,7 +3,7 @@ import { emptyRequestTally, type RequestTally } from "../../client/request-tally
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
 
-/** What a run has done so far; counted where it happens, shown by whoever looks. */
+/** Counts of a run so far; its stages add to them, the progress view shows them. */
 export interface RunTally {
   readonly requests: RequestTally;
   documents: number;
@@ -15,7 +15,7 @@ export interface RunTally {
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
-  /** What is being done, in a word or two. */
+  /** The present step, in a word or two. */
   step: string;
 }
 

@@ -46,7 +46,7 @@ export class DocumentStore<State, Result> {
     this.asidePath = join(folder, this.#asideName);
   }
 
-  /** What an earlier process came to, if it finished and its parts are all there. */
+  /** The result of an earlier process, if it finished and its parts are all there. */
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // if an earlier process ended before it removed it
     const stored = valueIf(storedSchema(schema), await readJsonFile(this.#resultPath));

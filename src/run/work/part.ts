@@ -3,7 +3,7 @@ import { type FileHandle, open, rm, truncate } from "node:fs/promises";
 import { ByteFacts, type FileFacts } from "../../dump/files/byte-facts.js";
 import { encodeLines } from "../../dump/files/encode-lines.js";
 
-/** What a part is, as far as it is written. */
+/** The facts of a part as far as it is written. */
 export interface PartFacts {
   /** Name in the folder of the parts. */
   readonly file: string;
@@ -35,7 +35,7 @@ export class Part {
     return this.#waiting;
   }
 
-  /** What is written. */
+  /** The facts of the bytes that were written. */
   get facts(): FileFacts {
     this.#facts ??= this.#counted.facts;
     return this.#facts;

@@ -3,7 +3,7 @@
 const quote = 34;
 const backslash = 92;
 
-/** Where the string that begins at `start` ends, its closing quote included. The text must be JSON. */
+/** The end of the string that begins at `start`, its closing quote included. The text must be JSON. */
 export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
