@@ -3,7 +3,7 @@ import { type Dataset, datasetId } from "./dataset.js";
 export const allFormats = ["jsonl", "csv", "parquet", "duckdb"] as const;
 export type Formats = readonly (typeof allFormats)[number][];
 
-/** What is read, and how. */
+/** The data to read, and how it is read. */
 export interface Setting {
   readonly dataset: Dataset;
   /** Milliseconds that the service takes for an answer. */

@@ -2,7 +2,7 @@
 export interface Dataset {
   readonly id: string;
   readonly documents: number;
-  /** Of each document. */
+  /** Chunks of each document. */
   readonly chunks: number;
   /** Whether the child list of every chunk is read; each has `childrenPerList` rows. */
   readonly childLists: boolean;

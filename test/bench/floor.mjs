@@ -1,4 +1,4 @@
-// What no reader can beat: the URLs of a dump through a Pool of the same kind, as many in flight, bodies discarded.
+// The floor, which no reader can beat: the URLs of a dump through a Pool of the same kind, as many in flight, bodies discarded.
 // Plain JavaScript, so that nothing but this is loaded.  node floor.mjs BASE_URL DATASET_JSON IN_FLIGHT
 import { Pool } from "undici";
 

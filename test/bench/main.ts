@@ -44,7 +44,7 @@ function flagValue(args: readonly string[], name: string): string | undefined {
   return args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
 }
 
-/** What one server and one floor do for. */
+/** Names the setting that one server and one floor serve. */
 function settingOf({ dataset, latency, inFlight }: Case): string {
   const { documents, chunks, childLists } = dataset;
   return `${documents} x ${chunks} chunks${childLists ? " with child lists" : ""}, ${latency} ms, ${inFlight} in flight`;

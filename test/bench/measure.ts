@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** What a process took, from its start to its end. */
+/** The time and memory of a process, from its start to its end. */
 export interface Measured {
   /** Seconds. */
   readonly wall: number;

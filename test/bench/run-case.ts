@@ -20,7 +20,7 @@ export interface Line extends Case {
   /** Bytes resident at the most, of all runs. */
   readonly rss: number;
   readonly requests: number;
-  /** What the same case took with another checkout, in turn with this one, where one was given. */
+  /** The figures of the same case with another checkout, measured in turn with this one, where one was given. */
   readonly before?: Before | undefined;
 }
 

@@ -35,7 +35,7 @@ export function openTestHttp(baseUrl: string, options: Partial<HttpOptions> = {}
   return { get: (path = "/x") => send({ path, query: [] }), received: () => received, keepTo };
 }
 
-/** What the promise rejects with. */
+/** Gives the error that a promise rejects with. */
 export async function rejection(promise: Promise<unknown>): Promise<Error> {
   try {
     await promise;

@@ -52,7 +52,7 @@ export async function crawl(
   return { batches, problems };
 }
 
-/** What chunks embed, one after the other. */
+/** Gives the children that chunks embed, chunk by chunk. */
 export async function* keptOf(chunks: Batch["records"]): AsyncGenerator<KeptChildren> {
   for (const [index, chunk] of chunks.entries()) {
     const children = embeddedChildren(chunk) ?? [];
@@ -67,13 +67,13 @@ export function recordsOf(batches: readonly Batch[]) {
   return { chunks: recordsOfKind("chunks"), children: recordsOfKind("child_chunks") };
 }
 
-/** What was asked for, behind the chunk list of the document: `?page=…&limit=…`, `/<chunk>/child_chunks?page=…`. */
+/** Gives the URLs asked for, without the path of the document's chunk list: `?page=…&limit=…`, `/<chunk>/child_chunks?page=…`. */
 export function askedOf({ server, list }: Setting): string[] {
   const base = new URL(list).pathname;
   return server.requests.map(({ path, query }) => `${path}?${query}`.replace(base, ""));
 }
 
-/** What has to be asked for: every page of the chunks, and of the children of every chunk, of this size. */
+/** Gives the URLs that must be asked for: every page of this size, of the chunks and of the children of every chunk. */
 export function neededOf({ document }: Setting, size: number): string[] {
   const pages = (rows: number) =>
     Array.from({ length: Math.max(1, Math.ceil(rows / size)) }, (_, index) => `?page=${index + 1}&limit=100`);

@@ -6,7 +6,7 @@ import { readList } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
 /**
- * What the proof by counts can see of a list that moves while it is read, and what it cannot. Every edit that leaves the
+ * Changes of a moving list that the proof by counts can see, and those that it cannot. Every edit that leaves the
  * ids as they are (rows that trade places, whole pages that move) and every edit that changes their number is told, or
  * did no harm. What it cannot see is the same number deleted and added between two requests: the totals agree, and so
  * may the number of ids, while rows are missing. Only reading the ids a second time can (`consistency: sweeps`).

@@ -5,7 +5,7 @@ import { readWholeList } from "../../src/crawl/read-whole-list.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
 
-/** What happens just before a request is answered: an upload, or the deletion of the row at a place. */
+/** An edit just before a request is answered: an upload, or the deletion of the row at a place. */
 type Edit = "upload" | number;
 
 /** A list, newest first, that changes while it is read; `answer` gives a page of it as the service would. */

@@ -1,4 +1,4 @@
-/** What was wrong in a case, below its name; nothing where nothing was. */
+/** Gives the problems of a case below its name; nothing without problems. */
 export function failureText(name: string, problems: readonly string[]): readonly string[] {
   return problems.length === 0 ? [] : [[name, ...problems].join("\n  ")];
 }

@@ -22,7 +22,7 @@ export const callKinds = [
 
 export type CallKind = (typeof callKinds)[number];
 
-/** What the library is to do; `preload.c` says what each means. */
+/** Orders for the library; `preload.c` explains each. */
 export interface FaultPlan {
   /** Calls on paths below it are counted. */
   readonly folder: string;

@@ -8,7 +8,7 @@ export interface FileCall {
   readonly number: number;
   readonly kind: CallKind;
   readonly path: string;
-  /** Of a rename or link: the new name. */
+  /** The new name, for a rename or link. */
   readonly second: string;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { DuckDBInstance } from "@duckdb/node-api";
 
-/** What a reader finds in `<job>.duckdb`. */
+/** The content of `<job>.duckdb` as a reader finds it. */
 export interface FoundDatabase {
   readonly sha256: string;
   /** Why it cannot be used, or which tables it lacks; nothing where it is as it should be. */

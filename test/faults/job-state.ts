@@ -3,16 +3,16 @@ import { basename, dirname, join } from "node:path";
 import { databaseIn, type FoundDatabase } from "./found-database.js";
 import { faultsOf, hashesOf } from "./published-files.js";
 
-/** What a reader of `output/<job>` finds. */
+/** The state of `output/<job>` as a reader finds it. */
 export interface JobState {
   readonly folder: string;
   /** Names in `runs/`, in order. */
   readonly runs: readonly string[];
-  /** Those that `kbdump verify` finds sound. */
+  /** Runs that `kbdump verify` finds sound. */
   readonly sound: readonly string[];
-  /** Those of them that are complete. */
+  /** Sound runs that are complete. */
   readonly complete: readonly string[];
-  /** What is wrong with folders of `runs/`. */
+  /** Problems of the folders in `runs/`. */
   readonly faults: readonly string[];
   /** Name of the run that `latest` leads to; a problem in words where it leads to none. */
   readonly latest: { readonly run: string } | { readonly problem: string };

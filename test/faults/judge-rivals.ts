@@ -50,7 +50,7 @@ async function mend({ world, place }: Rivals, before: JobState, problems: string
   return state;
 }
 
-/** Who fails because the job is another's must say so, and whose. */
+/** A run that fails because another has taken the job must say so, and name it. */
 function unnamedSuccessor({ name, code, stderr }: Ended, ends: readonly Ended[]): readonly string[] {
   if (code !== 1) return [];
   const other = ends.find((end) => end.name !== name);

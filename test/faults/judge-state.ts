@@ -3,7 +3,7 @@ import type { JobState } from "./job-state.js";
 import { faultsWithDatabase } from "./published-files.js";
 import { stableFiles, type Undisturbed } from "./world.js";
 
-/** What must never be, whatever went wrong: a reader finds whole runs, a whole database, and the history of before. */
+/** Finds broken promises: whatever went wrong, a reader must find whole runs, a whole database, and the history of before. */
 export function brokenPromises(state: JobState, earlierRun: string): readonly string[] {
   const { runs, complete, faults, latest, database } = state;
   const problems = [...faults, ...database.problems];
@@ -18,7 +18,7 @@ export function brokenPromises(state: JobState, earlierRun: string): readonly st
   return problems;
 }
 
-/** What is still to be mended; nothing after a run that was not disturbed. */
+/** Finds leftovers that a run must mend; there are none after a run that was not disturbed. */
 export function unfinished({ runs, complete, latest, database, work }: JobState): readonly string[] {
   const problems: string[] = [];
   if ("run" in latest && latest.run !== complete.at(-1))
@@ -39,7 +39,7 @@ export function otherBytes(state: JobState, earlierRun: string, { hashes }: Undi
   return other.map(({ path }) => `runs/${path} differs from that of an undisturbed run`);
 }
 
-/** What the newest run and the database beside it say otherwise. */
+/** Finds contradictions between the newest run and the database beside it. */
 export async function contradictions({ folder, latest }: JobState): Promise<readonly string[]> {
   return "run" in latest ? faultsWithDatabase(join(folder, "runs", latest.run)) : [];
 }

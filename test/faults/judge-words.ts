@@ -1,12 +1,12 @@
 import type { JobState } from "./job-state.js";
 import type { Ended } from "./program.js";
 
-/** What is judged: what a reader finds, without what is judged elsewhere. */
+/** The judged part of the state that a reader finds. */
 export type Found = Pick<JobState, "runs" | "sound" | "complete" | "latest"> & {
   readonly database: Pick<JobState["database"], "runs">;
 };
 
-/** What is false or unclear in how a program ended and what it said, given what is there now. */
+/** Finds false or unclear words of a program, and wrong exit codes, given the state that it left. */
 export function falseWords(end: Ended, found: Found): readonly string[] {
   return [...unclearWords(end), ...falseClaim(end, found)].map((problem) => `${end.name}: ${problem}`);
 }

@@ -9,7 +9,7 @@ export const canRenameHost =
 if (!canRenameHost)
   process.stderr.write("tests of a second host name are skipped: unshare --uts is not allowed here\n");
 
-/** What somebody does who believes that the holder is gone. */
+/** Removes the lock, as a person does who believes that its holder is gone. */
 export async function removeLock({ job }: Place): Promise<void> {
   await rm(join(job, ".work", "lock"), { force: true });
 }

@@ -22,7 +22,7 @@ export function changedFiles(before: ReadonlyMap<string, string>, now: ReadonlyM
 const known = new Map<string, readonly string[]>();
 
 /**
- * What `kbdump verify` has against a run folder; nothing where it is sound. It is called in this process, which takes a
+ * Gives the findings of `kbdump verify` for a run folder. It is called in this process, which takes a
  * fifth of the time, and once for the same bytes.
  */
 export async function faultsOf(folder: string): Promise<readonly string[]> {

@@ -8,7 +8,7 @@ export type Freeze =
   | { readonly at: "call"; readonly call: FileCall; readonly action: "stop" | "stop-after" }
   | { readonly at: "moment"; readonly moment: number };
 
-/** What happens to A and B in one round; times in milliseconds. */
+/** The events of A and B in one round; times in milliseconds. */
 export interface Schedule {
   readonly freeze: Freeze;
   /** How A loses the lock: somebody removes it, or B is of another host and takes it over as dead. */

@@ -11,9 +11,9 @@ import { type JobState, readState } from "./job-state.js";
 import { type Ended, runProgram } from "./program.js";
 import { hashesOf } from "./published-files.js";
 
-/** Where one output of the job lies. */
+/** The folders of one output of the job. */
 export interface Place {
-  /** What `--out` is given; all that the program writes lies below it. */
+  /** The folder that `--out` is given; the program writes nowhere else. */
   readonly out: string;
   /** `output/<job>` */
   readonly job: string;
@@ -25,14 +25,14 @@ export interface Place {
 export interface World {
   readonly env: NodeJS.ProcessEnv;
   readonly earlierRun: string;
-  /** What the earlier run left. */
+  /** The state that the earlier run left. */
   readonly before: JobState;
   readonly args: (place: Place) => readonly string[];
   /** An output as the earlier run left it. */
   readonly anew: () => Promise<Place>;
 }
 
-/** What a run does of the present state where nothing goes wrong. */
+/** A run over the present state in which nothing goes wrong. */
 export interface Undisturbed {
   /** File of the run folder → hash. */
   readonly hashes: ReadonlyMap<string, string>;

@@ -98,7 +98,7 @@ function keyPaths(value: unknown, path = ""): readonly string[] {
   return Object.entries(value).flatMap(([key, item]) => [`${path}.${key}`, ...keyPaths(item, `${path}.${key}`)]);
 }
 
-/** Of the reference of Kubernetes 1.31 (https://kubernetes.io/docs/reference/kubernetes-api/), as far as it is used. */
+/** The part of the reference of Kubernetes 1.31 (https://kubernetes.io/docs/reference/kubernetes-api/) that the job uses. */
 const known: Readonly<Record<string, RegExp>> = {
   ConfigMap: /^\.(apiVersion|kind|metadata(\.name)?|data(\.nightly\.yaml)?)$/,
   PersistentVolumeClaim:

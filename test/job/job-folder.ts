@@ -40,7 +40,7 @@ export async function jobFolder() {
   return { folder, write, load, problems };
 }
 
-/** What a promise that must end in a UsageError has to say, a line for each problem. */
+/** Gives the problems of a promise that must reject with a UsageError, a line for each. */
 export async function problemTexts(promise: Promise<unknown>): Promise<readonly string[]> {
   return (await usageError(promise)).problems.map(({ path, message }: Problem) =>
     path ? `${path}: ${message}` : message,

@@ -14,7 +14,7 @@ export interface Receiver {
   /** `http://127.0.0.1:…`, without a path. */
   readonly url: string;
   readonly received: readonly Received[];
-  /** What is received, as far as it is the path: `/x/start /x`. */
+  /** The paths of the requests received: `/x/start /x`. */
   readonly paths: () => string;
   /** Status to answer with, or `hang`; may be changed at any time. */
   answer: (received: Received) => number | "hang";

@@ -9,7 +9,7 @@ const exactTexts = fc.oneof(
   fc.bigInt({ min: 2n ** 70n, max: 2n ** 90n }).map((digits) => `-0.${digits}1`),
 );
 
-/** What breaks readers: ends of lines, quotes, control characters, halves of surrogate pairs, formulas, escapes. */
+/** Texts that break readers: ends of lines, quotes, control characters, halves of surrogate pairs, formulas, escapes. */
 const nastyTexts = fc.constantFrom(
   ...[
     "",

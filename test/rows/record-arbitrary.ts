@@ -4,10 +4,10 @@ import { columns, type Kind } from "../../src/rows/columns.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
 
-/** What kbdump itself knows of a record, of whatever kind. */
+/** Values that kbdump itself knows of a record of any kind. */
 export const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment", batch: "batch" };
 
-/** What it knows of a record of this kind. */
+/** Values that it knows of a record of this kind. */
 export function knownOf(kind: Kind): Readonly<Record<string, string>> {
   const own = columns[kind].filter(({ name, field }) => name in known && !field);
   return Object.fromEntries(own.map(({ name }) => [name, known[name as keyof typeof known]]));

@@ -1,6 +1,6 @@
 import { makeDocument, type TestDocument } from "./store.js";
 
-/** What people do to a document while it is read. Each edit keeps `children` in step with `chunks`. */
+/** Edits of a document while it is read. Each edit keeps `children` in step with `chunks`. */
 
 /** Deletes `count` chunks from index `from` on, with their children, and returns their ids. */
 export function deleteChunks(document: TestDocument, from: number, count: number): string[] {

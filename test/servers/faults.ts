@@ -1,7 +1,7 @@
 import type { RequestRecord } from "./behaviour.js";
 import { hashOf } from "./random.js";
 
-/** What can go wrong with one answer. */
+/** A fault in one answer. */
 export type Fault =
   /** The connection is reset: before anything was sent, or closed in the middle of the body. */
   | { readonly kind: "reset-before" | "reset-mid-body" }

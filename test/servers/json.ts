@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** What the server holds and sends: plain JSON, every field optional and of any type, as in real deployments. */
+/** The data of the server: plain JSON, every field optional and of any type, as in real deployments. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export interface JsonObject {

@@ -2,7 +2,7 @@ import type { Behaviour } from "./behaviour.js";
 import type { Json, JsonObject } from "./json.js";
 import { type Random, shuffled } from "./random.js";
 
-/** What a request asks of a list. */
+/** The part of a list that a request asks for. */
 export interface Asked {
   readonly page: number;
   readonly limit: number;

@@ -22,7 +22,7 @@ export interface RealisticServer {
   readonly requests: readonly RequestRecord[];
   /** The most requests that were being answered at one moment. */
   readonly maxInFlight: number;
-  /** What is in force; may be changed between and during requests. */
+  /** The behaviour in force; tests may change it between and during requests. */
   readonly behaviour: Behaviour;
   /** Forgets requests, counts, kept bodies and rate windows, and starts randomness anew. */
   reset(): void;

@@ -20,7 +20,7 @@ function headersOf(request: IncomingMessage): Record<string, string> {
   return kept;
 }
 
-/** What arrived, and how much of it at the same time. */
+/** Records the requests, and how many were open at the same time. */
 export class RequestLog {
   readonly records: RequestRecord[] = [];
   maxInFlight = 0;

@@ -11,7 +11,7 @@ export interface TestDocument {
   chunks: ChunkRecord[];
   /** Chunk id → its child chunks in listed order. A chunk without an entry has none. */
   readonly children: Map<string, ChildRecord[]>;
-  /** What its row in the list of documents says beside, or instead of, the usual. */
+  /** Fields that its row in the list of documents has beside, or instead of, the usual ones. */
   listed?: JsonObject;
 }
 
@@ -23,7 +23,7 @@ export interface TestDataset {
   name: string;
   readonly documents: Map<string, TestDocument>;
   readonly batches: Map<string, Batch>;
-  /** What its row in the list of datasets says beside, or instead of, the usual. */
+  /** Fields that its row in the list of datasets has beside, or instead of, the usual ones. */
   listed?: JsonObject;
 }
 

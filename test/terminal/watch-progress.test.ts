@@ -30,7 +30,7 @@ function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean 
 
 const tokens = /\n|\r|ESC\[\d+A|ESC\[J|(?:(?!ESC)[^\n\r])+/g;
 
-/** What a terminal shows after all that was written: it knows newline, return, up and clear-below. */
+/** Gives the screen after all that was written: a terminal that knows newline, return, up and clear-below. */
 function screenOf(written: readonly string[]): readonly string[] {
   const lines: string[] = [""];
   let row = 0;
