@@ -8,7 +8,7 @@ import { StopError } from "../../../src/errors.js";
 import { loadRuns, runsAfter } from "../../../src/run/database/load-runs.js";
 import { runHere } from "../../cli/run-here.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
-import { query } from "../../database/query.js";
+import { query, read } from "../../database/query.js";
 import { startPublishedPlace } from "./published-place.js";
 
 /** Damages a block of rows: the file can be opened as a database, but not read to its end. */
@@ -83,12 +83,13 @@ test("a database comes back from run folders of each format, exactly, and never 
   await run();
   documents[1]?.chunks.pop();
   await run();
-  const contentOf = async (database: string) => {
-    const tables: (readonly (readonly unknown[])[])[] = [];
-    for (const table of ["chunks", "child_chunks", "documents", "runs", "chunk_changes"])
-      tables.push(await query(`FROM ${table} ORDER BY ALL`, database));
-    return tables;
-  };
+  const contentOf = (database: string) =>
+    read(database, async (connection) => {
+      const tables: unknown[] = [];
+      for (const table of ["chunks", "child_chunks", "documents", "runs", "chunk_changes"])
+        tables.push((await connection.runAndReadAll(`FROM ${table} ORDER BY ALL`)).getRowsJson());
+      return tables;
+    });
   const before = await contentOf(join(place, "test.duckdb"));
   const runs = await runsAfter(null, join(place, "runs"), job.name);
   for (const format of formats) {
