@@ -4,14 +4,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { query, type Rows, readJsonl } from "../run/read-dump.js";
-import { runKbdump } from "./run-kbdump.js";
+import { runHere } from "./run-here.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // chunks that people have edited
 const parents = "38277434-a0b5-4540-ad6f-d3ed63cd4e2d"; // paragraph parents
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-/** The built program against the embedded service; `run` gives the folder of the run. */
+/** The program against the embedded service; `run` gives the folder of the run. */
 async function nightly() {
   const [folder, service] = [await testFolder(), await startService()];
   onTestFinished(() => service.close());
@@ -19,7 +19,7 @@ async function nightly() {
   const output = join(folder, "out", "test");
   const run = async (documents: readonly string[], code: number) => {
     const job = { service: { base_url: service.url }, datasets: [{ id: dataset, documents }], child_chunks: "auto" };
-    const ended = await runKbdump(["run", await jobFile(folder, job), "--quiet", "--json"], env);
+    const ended = await runHere(["run", await jobFile(folder, job), "--quiet", "--json"], env);
     expect(ended.code, ended.stderr).toBe(code);
     return String(JSON.parse(ended.stdout.trimEnd().split("\n").at(-1) ?? "").folder);
   };

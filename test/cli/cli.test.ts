@@ -11,9 +11,9 @@ import { finished, runKbdump, startKbdump } from "./run-kbdump.js";
 
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-async function startPlace(more: { service?: object; datasets?: object[]; latency?: number } = {}) {
+async function startPlace(more: { service?: object; formats?: string[]; chunks?: number; latency?: number } = {}) {
   const store = new Store();
-  const document = makeDocument({ chunks: 110, childrenPerChunk: 1 });
+  const document = makeDocument({ chunks: more.chunks ?? 12, childrenPerChunk: 1 });
   const dataset = store.addDataset(document);
   dataset.batches.set("2025", [
     makeStatusEntry(document.id),
@@ -24,13 +24,14 @@ async function startPlace(more: { service?: object; datasets?: object[]; latency
   const folder = await testFolder();
   const job = await jobFile(folder, {
     service: { base_url: server.url, retries: 0, ...more.service },
-    datasets: more.datasets ?? [{ id: dataset.id, documents: [document.id], batches: ["2025"] }],
+    datasets: [{ id: dataset.id, documents: [document.id], batches: ["2025"] }],
+    output: { formats: more.formats ?? ["jsonl"] },
   });
   return { server, dataset, document, folder, job, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
 test("run: 0, the summary on stdout, commands that work as they stand", async () => {
-  const { job, env, folder } = await startPlace();
+  const { job, env, folder } = await startPlace({ formats: ["jsonl", "duckdb"], chunks: 110 });
   const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(
@@ -52,9 +53,9 @@ test("run --json: one JSON object as the last line, and nothing else on stdout",
   expect(JSON.parse(stdout)).toMatchObject({
     status: "complete",
     job: "test",
-    counts: { chunks: 110, child_chunks: 110 },
-    requests: { sent: 117, retried: 0 },
-    child_lists: { asked: 110, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 },
+    counts: { chunks: 12, child_chunks: 12 },
+    requests: { sent: 16, retried: 0 },
+    child_lists: { asked: 12, embedded: 0, skipped: 0, empty: 0, auto_saves: 0, auto_misses: 0 },
     incomplete_documents: [],
   });
 });
@@ -80,7 +81,7 @@ test("run with flags alone, which name the job after its dataset", async () => {
 });
 
 test("flags win over the file", async () => {
-  const { job, env, folder } = await startPlace();
+  const { job, env, folder } = await startPlace({ formats: ["csv"] });
   const { code } = await runHere(
     ["run", job, "--format", "jsonl", "--out", join(folder, "other"), "--concurrency", "2"],
     env,
@@ -95,9 +96,9 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].documents.push(absent);
   await writeFile(job, JSON.stringify(text));
-  const { code, stdout, stderr } = await runKbdump(["run", job], env);
+  const { code, stdout, stderr } = await runHere(["run", job], env);
   expect(code).toBe(3);
-  expect(stdout).toMatch(/^partial: 2 documents, 110 chunks/);
+  expect(stdout).toMatch(/^partial: 2 documents, 12 chunks/);
   expect(stdout).toContain(`warning: document ${absent} failed: GET http`);
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
 });
@@ -125,7 +126,7 @@ test("a server that is not there: exit 1, and what to look at", async () => {
   const port = typeof address === "object" ? address?.port : 0;
   await new Promise((resolve) => listener.close(resolve));
   const { job, env } = await startPlace({ service: { base_url: `http://127.0.0.1:${port}/v1` } });
-  const { code, stderr, stdout } = await runKbdump(["run", job, "--json"], env);
+  const { code, stderr, stdout } = await runHere(["run", job, "--json"], env);
   expect(code).toBe(1);
   expect(stderr).toMatch(
     /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\?; check service.base_url\n$/,
@@ -247,7 +248,7 @@ test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
 ] as const)("%s: exit %i soon, nothing published, and the next run works", async (signal, exitCode) => {
-  const { job, env, folder, server } = await startPlace({ latency: 20 });
+  const { job, env, folder, server } = await startPlace({ chunks: 110, latency: 20 });
   const child = startKbdump(["run", job], env);
   const done = finished(child);
   while (server.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -260,11 +261,11 @@ test.each([
 });
 
 test("two runs of one job: the second says who is at work and exits 5", async () => {
-  const { job, env, server } = await startPlace({ latency: 20 });
+  const { job, env, server } = await startPlace({ chunks: 110, latency: 20 });
   const first = startKbdump(["run", job], env);
   const done = finished(first);
   while (server.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
-  const second = await runKbdump(["run", job], env);
+  const second = await runHere(["run", job], env);
   expect(second).toMatchObject({ code: 5, stdout: "" });
   expect(second.stderr).toContain(`process ${first.pid} on `);
   expect(await done).toMatchObject({ code: 0 });
@@ -294,7 +295,7 @@ test("a reader of stdout that goes away is no crash", async () => {
 
 test("the key is in no file, no output and not in the arguments", async () => {
   const { job, env, folder } = await startPlace();
-  const { stdout, stderr } = await runKbdump(
+  const { stdout, stderr } = await runHere(
     ["run", job, "--format", "jsonl", "--format", "csv", "--format", "parquet", "--format", "duckdb"],
     env,
   );

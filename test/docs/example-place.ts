@@ -10,11 +10,11 @@ import { installPrograms } from "./programs.js";
 /** The address that the documentation uses; the test server stands in for it. */
 export const exampleUrl = "https://kb.example.com/v1";
 
-/** The job file that pages mean which show none of their own. */
-const usualJob = (url: string) => `service: { base_url: ${url} }
+/** A job file that pages mean which show none of their own. */
+const usualJob = (url: string, formats: string) => `service: { base_url: ${url} }
 datasets:
   - { id: ${ids.dataset}, documents: all, batches: ["${ids.batch}"] }
-output: { formats: [jsonl, csv, parquet, duckdb], keep: { last: 14 } }
+output: { formats: [${formats}], keep: { last: 14 } }
 `;
 
 /** A folder like that of a user, with the server behind it. */
@@ -35,8 +35,8 @@ export async function openExamplePlaces(): Promise<ExamplePlaces> {
   const base = await mkdtemp(join(tmpdir(), "kbdump-docs-"));
   const template = join(base, "template");
   await mkdir(template);
-  const job = usualJob(server.url);
-  for (const name of ["nightly.yaml", "job.yaml"]) await writeFile(join(template, name), job);
+  await writeFile(join(template, "nightly.yaml"), usualJob(server.url, "jsonl, csv, parquet, duckdb"));
+  await writeFile(join(template, "job.yaml"), usualJob(server.url, "jsonl"));
   for (const name of ["nightly.env", "api_key"]) await writeFile(join(template, name), "");
   await cp("jobs", join(template, "jobs"), { recursive: true });
   await mkdir(join(template, "textfile"));

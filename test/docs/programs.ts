@@ -66,5 +66,5 @@ esac
 /** `npm start` builds, which is done, and runs a job; here with fewer requests, for the sake of time. */
 function startScript(script: string): string {
   const [, build = "", run = ""] = /^(npm run --silent build) && node dist\/main\.js (run [\w/.]+)$/.exec(script) ?? [];
-  return build === "" ? "exit 9" : `exec kbdump ${run} --child-chunks auto`;
+  return build === "" ? "exit 9" : `exec kbdump ${run} --child-chunks auto --consistency counts`;
 }

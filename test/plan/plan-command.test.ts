@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
-import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
+import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -40,7 +40,7 @@ const shapes = () => [
 
 test("plan forecasts to the request what run then sends, and writes nothing", { timeout: 120_000 }, async () => {
   const { job, env, folder, server } = await startPlace(shapes(), { hasMore: "rows-equal-limit" });
-  const planned = await runKbdump(["plan", job, "--json", "--quiet"], env, folder);
+  const planned = await runHere(["plan", job, "--json", "--quiet"], env);
   expect(planned).toMatchObject({ code: 0, stderr: "" });
   const plan = JSON.parse(planned.stdout);
   expect(plan.asked.sent).toBe(server.requests.length);

@@ -11,7 +11,7 @@ import { query, readJsonl } from "./read-dump.js";
 
 const absent = "00000000-0000-4000-8000-00000000dead";
 
-async function startPlace() {
+async function startPlace(formats = ["jsonl"]) {
   const store = new Store();
   const [first, second] = [
     makeDocument({ chunks: 130, seed: 1, childrenPerChunk: 2 }),
@@ -25,7 +25,7 @@ async function startPlace() {
   const run = async (documents: readonly string[], more: Record<string, unknown> = {}, key = server.key) => {
     const service = { base_url: server.url, retries: 0 };
     const datasets = [{ id: dataset.id, documents, ...more }];
-    const output = { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] };
+    const output = { dir: join(folder, "out"), formats };
     return runJob(await jobFor(folder, { service, datasets, output }), { env: { KNOWLEDGE_API_KEY: key } });
   };
   return { dataset, first, second, behaviour, server, job: join(folder, "out", "test"), run };
@@ -65,7 +65,7 @@ test("a document that is not there: the others are published, the reason stands 
 });
 
 test("a document that begins to fail keeps its rows in the database, and latest stays where it was", async () => {
-  const { run, first, second, behaviour, job } = await startPlace();
+  const { run, first, second, behaviour, job } = await startPlace(["jsonl", "duckdb"]);
   const before = await run([first.id, second.id]);
   const database = join(job, "test.duckdb");
   const state = await stateOf(database);
@@ -89,7 +89,7 @@ test("a document that begins to fail keeps its rows in the database, and latest 
 });
 
 test("documents that are not part of a run keep their rows", async () => {
-  const { run, first, second, job } = await startPlace();
+  const { run, first, second, job } = await startPlace(["jsonl", "duckdb"]);
   const before = await run([first.id]);
   const after = await run([second.id]);
   const state = await stateOf(join(job, "test.duckdb"));

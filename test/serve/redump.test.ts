@@ -102,7 +102,7 @@ test("the same with fields of an unexpected type, and with fields that contradic
 test("what a realistic service sent: floats, ties, gaps, nulls; an empty dataset; a filter", async () => {
   const store = new Store();
   for (const docForm of ["text_model", "hierarchical_model"])
-    store.addDataset(makeDocument({ chunks: 130, childrenPerChunk: 2, docForm, seed: docForm.length }));
+    store.addDataset(makeDocument({ chunks: 101, childrenPerChunk: 2, docForm, seed: docForm.length }));
   store.addDataset();
   const server = await startRealisticServer(store, {});
   onTestFinished(() => server.close());

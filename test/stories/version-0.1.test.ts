@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
-import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { query } from "../database/query.js";
 import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
 import { jobFile, testFolder } from "../run/job-for.js";
+import { served } from "../serve/redump.js";
 
 const withBatch = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const other = "363de3fa-c033-4479-aa89-3e7cf01dccd5";
@@ -25,26 +24,19 @@ interface ServeOptions {
   readonly batches?: readonly string[];
 }
 
-/** Serves the last dump of 0.1; gives a job file that reads it into the same folder. */
-async function serveOld({ output = {}, batches = [] }: ServeOptions = {}): Promise<string> {
-  const child = startKbdump(["serve", runFolder("last"), "--key-env", "SMALL_KEY", "--json"], { SMALL_KEY: "key" });
-  const end = finished(child);
-  onTestFinished(async () => {
-    child.kill();
-    await end;
-  });
-  if (!child.stdout) throw new Error("no stdout");
-  const [line] = await once(child.stdout, "data");
-  const { base_url } = JSON.parse(String(line));
-  return jobFile(folder, {
+/** Serves the last dump of 0.1; gives a job file that reads it into the same folder, and the variable with its key. */
+async function serveOld({ output = {}, batches = [] }: ServeOptions = {}) {
+  const { url, key } = await served(runFolder("last"));
+  const file = await jobFile(folder, {
     name: "small",
-    service: { base_url, api_key_env: "SMALL_KEY" },
-    output: { formats: ["jsonl", "csv", "parquet", "duckdb"], ...output },
+    service: { base_url: url, api_key_env: "SMALL_KEY" },
+    output: { formats: ["jsonl", "duckdb"], ...output },
     datasets: [
       { id: withBatch, documents: "all", batches },
       { id: other, documents: "all" },
     ],
   });
+  return { file, env: { SMALL_KEY: key } };
 }
 
 test.each(["first", "last"] as const)("verify finds the %s dump of 0.1 sound", async (run) => {
@@ -60,8 +52,8 @@ test("diff compares two dumps of 0.1 across a re-index", async () => {
 });
 
 test("run adds to the database and the history of 0.1, and finds what serve gives it unchanged", async () => {
-  const file = await serveOld();
-  const { code, stdout } = await runHere(["run", file, "--json", "--quiet"], { SMALL_KEY: "key" });
+  const { file, env } = await serveOld();
+  const { code, stdout } = await runHere(["run", file, "--json", "--quiet"], env);
   const result = JSON.parse(stdout);
   expect([code, result.status]).toEqual([0, "complete"]);
   const same = await runHere(["diff", runFolder("last"), join(place, "latest"), "--json"]);
@@ -76,21 +68,20 @@ test("run adds to the database and the history of 0.1, and finds what serve give
 });
 
 test("status, plan and prune work on the folder of 0.1", async () => {
-  const file = await serveOld({ batches: ["20250306120000123456"], output: { keep: { last: 1 } } });
-  const key = { SMALL_KEY: "key" };
-  const status = await runHere(["status", file, "--json"], key);
+  const { file, env } = await serveOld({ batches: ["20250306120000123456"], output: { keep: { last: 1 } } });
+  const status = await runHere(["status", file, "--json"], env);
   expect([status.code, JSON.parse(status.stdout).rows.length]).toEqual([0, 4]);
-  const plan = await runHere(["plan", file, "--json"], key);
+  const plan = await runHere(["plan", file, "--json"], env);
   expect([plan.code, plan.stderr]).toEqual([0, ""]);
-  const pruned = await runHere(["prune", file, "--json", "--quiet"], key);
+  const pruned = await runHere(["prune", file, "--json", "--quiet"], env);
   expect([pruned.code, JSON.parse(pruned.stdout).removed.length]).toEqual([0, 1]);
   expect(await readdir(join(place, "runs"))).toEqual([oldRuns.last]);
 });
 
 test("a database of 0.1 that lacks a run is completed from its folder", async () => {
-  const file = await serveOld();
+  const { file, env } = await serveOld({ output: { formats: ["duckdb"] } });
   await rm(join(place, "small.duckdb"));
-  const { code } = await runHere(["run", file, "--quiet"], { SMALL_KEY: "key" });
+  const { code } = await runHere(["run", file, "--quiet"], env);
   expect(code).toBe(0);
   const rows = await query("SELECT run_id FROM runs ORDER BY run_id LIMIT 2", join(place, "small.duckdb"));
   expect(rows.flat()).toEqual([oldRuns.first, oldRuns.last]);

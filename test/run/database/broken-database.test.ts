@@ -1,13 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
+import { Dump } from "../../../src/dump/open-dump.js";
 import { StopError } from "../../../src/errors.js";
 import { loadRuns, runsAfter } from "../../../src/run/database/load-runs.js";
 import { runHere } from "../../cli/run-here.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
-import { query } from "../../database/query.js";
+import { query, read } from "../../database/query.js";
 import { startPublishedPlace } from "./published-place.js";
 
 /** Damages a block of rows: the file can be opened as a database, but not read to its end. */
@@ -30,20 +31,20 @@ async function damageRows(path: string): Promise<void> {
 
 const damages: readonly ((path: string) => Promise<void>)[] = [
   async (path) => truncate(path, Math.floor((await stat(path)).size / 2)),
-  async (path) => truncate(path, 0),
   damageRows,
 ];
 
-test("a database that is cut, empty or damaged in its rows costs no file: it is moved aside and built anew, and the run says what is lost", async () => {
+test("a database that is cut or damaged in its rows costs no file: it is moved aside and built anew, and the run says what is lost", async () => {
   const { place, run, documents, runsInDatabase, warnings } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
+  await writeFile(`${database}.aside`, "mine");
   for (const [at, damage] of damages.entries()) {
     await damage(database);
     const damaged = await readFile(database);
     documents[1]?.chunks.pop();
     const result = await run();
-    const aside = `${database}.aside${at === 0 ? "" : `-${at + 1}`}`;
+    const aside = `${database}.aside-${at + 2}`;
     const rebuilt = `so it is built anew from ${runs.length} run ${at === 0 ? "folder" : "folders"}. Everything else is lost: `;
     expect(result).toMatchObject({
       status: "partial",
@@ -65,44 +66,49 @@ test("a database that is cut, empty or damaged in its rows costs no file: it is 
   expect(await run()).toMatchObject({ status: "complete", problems: [] });
   expect(warnings).toEqual([]);
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
+  expect(await readFile(`${database}.aside`, "utf8")).toBe("mine");
 });
 
-test.each(["jsonl", "parquet", "csv"])(
-  "a database that is gone comes back from run folders of %s, exactly",
-  async (format) => {
-    const { place, run, documents } = await startPublishedPlace([format, "duckdb"]);
-    const [odd] = documents[0]?.chunks ?? [];
-    if (odd)
-      Object.assign(odd, {
-        keywords: ["a,b", '"'],
-        answer: "",
-        error: { code: 1 },
-        content: 'two\nlines, "quoted"',
-      });
-    await run();
-    documents[1]?.chunks.pop();
-    await run();
-    const database = join(place, "test.duckdb");
-    const content = async () => {
-      const tables: (readonly (readonly unknown[])[])[] = [];
+test("a database comes back from run folders of each format, exactly, and never takes the room of more than one", async () => {
+  const formats = ["jsonl", "parquet", "csv"];
+  const { place, job, run, documents } = await startPublishedPlace([...formats, "duckdb"]);
+  const [odd] = documents[0]?.chunks ?? [];
+  if (odd)
+    Object.assign(odd, {
+      keywords: ["a,b", '"'],
+      answer: "",
+      error: { code: 1 },
+      content: 'two\nlines, "quoted"',
+    });
+  await run();
+  documents[1]?.chunks.pop();
+  await run();
+  const contentOf = (database: string) =>
+    read(database, async (connection) => {
+      const tables: unknown[] = [];
       for (const table of ["chunks", "child_chunks", "documents", "runs", "chunk_changes"])
-        tables.push(await query(`FROM ${table} ORDER BY ALL`, database));
+        tables.push((await connection.runAndReadAll(`FROM ${table} ORDER BY ALL`)).getRowsJson());
       return tables;
-    };
-    const before = await content();
-    await rm(database);
-    const { manifest, status } = await run();
-    expect(status).toBe("complete");
-    const after = await content();
-    const [last] = [manifest.run_id];
-    const without = (rows: readonly (readonly unknown[])[]) => rows.filter((row) => !row.includes(last));
-    expect(without(after[3] ?? [])).toEqual(before[3]);
-    expect(after[4]).toEqual(before[4]);
-    const rows = (tables: readonly (readonly (readonly unknown[])[])[]) =>
-      tables.slice(0, 2).map((table) => table.map((row) => row.slice(0, -1)));
-    expect(rows(after)).toEqual(rows(before));
-  },
-);
+    });
+  const before = await contentOf(join(place, "test.duckdb"));
+  const runs = await runsAfter(null, join(place, "runs"), job.name);
+  for (const format of formats) {
+    const scratch = join(place, format);
+    await mkdir(scratch);
+    const options = { memory: "500MB", temporary: join(scratch, "spill") };
+    const ofFormat = runs.map((run) => withFilesOf(format, run));
+    const { database = "", ...loaded } = await loadRuns(ofFormat, undefined, scratch, options);
+    expect(loaded).toEqual({ loaded: 2, failures: [] });
+    expect(await readdir(scratch)).toEqual([`${runs.at(-1)?.manifest.run_id}.duckdb`]);
+    expect(await contentOf(database), format).toEqual(before);
+  }
+});
+
+/** The same run, as if it had been written in one format alone. */
+function withFilesOf(format: string, { folder, manifest }: Dump): Dump {
+  const files = manifest.files.filter(({ path }) => path.endsWith(`.${format}`));
+  return new Dump(folder, { ...manifest, files }, "it was not loaded");
+}
 
 test("a database that is not of kbdump is never replaced: exit 2 before anything is asked", async () => {
   const { place, file, server, run } = await startPublishedPlace();
@@ -153,46 +159,44 @@ test("the log that a killed writer left beside the database is not replayed on t
   expect(await query("SELECT count(*) FROM chunks", database)).toEqual([["10"]]);
 });
 
-test("a broken database stays where it is until a run is published, so that no failed run makes anybody forget it", async () => {
+test("an empty database stays where it is until a run is published, so that no failed run makes anybody forget it", async () => {
   const { place, file, server, run } = await startPublishedPlace();
   await run();
   const database = join(place, "test.duckdb");
-  await truncate(database, 5_000);
+  await truncate(database, 0);
   await expect(run({ env: { KNOWLEDGE_API_KEY: "dataset-wrong" } })).rejects.toThrow(StopError);
-  expect((await stat(database)).size).toBe(5_000);
+  expect((await stat(database)).size).toBe(0);
   const { code, stderr } = await runHere(["run", file, "--quiet"], { KNOWLEDGE_API_KEY: server.key });
   expect(code).toBe(3);
-  expect(stderr).toContain("could not be read");
-  expect((await stat(`${database}.aside`)).size).toBe(5_000);
+  expect(stderr).toContain(`${database} could not be read (`);
+  expect(stderr).toContain(`the database that could not be read is kept as ${database}.aside\n`);
+  expect((await stat(`${database}.aside`)).size).toBe(0);
 });
 
 test("a published run that cannot be loaded is a loss that the run tells; a named pipe in its folder is no wait", async () => {
   const { place, file, server, run, runsInDatabase } = await startPublishedPlace();
-  const [first, second, third] = [await run(), await run(), await run()];
+  const { run_id } = (await run()).manifest;
+  const [first, second] = ["20260101T000000000Z", "20260102T000000000Z"];
+  for (const earlier of [first, second]) await copyRun(join(place, "runs"), run_id, earlier);
   const chunksOf = (runId: string) => join(place, "runs", runId, "chunks.jsonl");
-  await rm(chunksOf(first.manifest.run_id));
-  spawnSync("mkfifo", [chunksOf(first.manifest.run_id)]);
-  await writeFile(chunksOf(second.manifest.run_id), "{}\n");
+  await rm(chunksOf(first));
+  spawnSync("mkfifo", [chunksOf(first)]);
+  await writeFile(chunksOf(second), "{}\n");
   await rm(join(place, "test.duckdb"));
-  const args = ["run", file, "--quiet", "--json"];
-  const { code, stdout, stderr } = await runKbdump(args, { KNOWLEDGE_API_KEY: server.key });
+  const { code, stdout, stderr } = await runHere(["run", file, "--quiet", "--json"], { KNOWLEDGE_API_KEY: server.key });
   const result = JSON.parse(stdout);
   expect(code).toBe(3);
   expect(result.problems).toEqual([
-    `run ${first.manifest.run_id} could not be loaded: chunks.jsonl: is no regular file`,
-    expect.stringMatching(`run ${second.manifest.run_id} could not be loaded: chunks.jsonl: has 3 bytes instead of `),
+    `run ${first} could not be loaded: chunks.jsonl: is no regular file`,
+    expect.stringMatching(`run ${second} could not be loaded: chunks.jsonl: has 3 bytes instead of `),
   ]);
   for (const problem of result.problems) expect(stderr).toContain(`kbdump: published, but ${problem}`);
-  expect(await runsInDatabase()).toEqual([third.manifest.run_id, result.run_id]);
+  expect(await runsInDatabase()).toEqual([run_id, result.run_id]);
 });
 
-test("loading many runs takes the room of one database more, not of one for each", async () => {
-  const { place, job, run } = await startPublishedPlace();
-  for (let count = 0; count < 2; count++) await run();
-  const scratch = join(place, "loading");
-  await mkdir(scratch);
-  const runs = await runsAfter(null, join(place, "runs"), job.name);
-  const options = { memory: "500MB", temporary: join(scratch, "spill") };
-  expect(await loadRuns(runs, undefined, scratch, options)).toMatchObject({ loaded: 2, failures: [] });
-  expect(await readdir(scratch)).toEqual([`${runs.at(-1)?.manifest.run_id}.duckdb`]);
-});
+/** Copies the folder of a run under another id. */
+async function copyRun(runs: string, from: string, to: string): Promise<void> {
+  await cp(join(runs, from), join(runs, to), { recursive: true });
+  const manifest = join(runs, to, "manifest.json");
+  await writeFile(manifest, (await readFile(manifest, "utf8")).replaceAll(from, to));
+}

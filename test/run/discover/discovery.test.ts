@@ -148,7 +148,7 @@ test("what lies among the runs and is none does not disturb", async () => {
 test("a run that breaks off goes on with the documents that it found, in their order, whatever came since", async () => {
   const { server, datasets, ...place } = await startPlace([0]);
   const [dataset] = datasets;
-  for (const seed of [1, 2, 3]) upload(dataset, makeDocument({ chunks: 140, childrenPerChunk: 1, seed }));
+  for (const seed of [1, 2, 3]) upload(dataset, makeDocument({ chunks: 105, childrenPerChunk: 1, seed }));
   const folder = await testFolder();
   const undisturbed = await run(await jobOf(folder, server, "undisturbed", "jsonl csv"), server);
   const job = await jobOf(folder, server, "test", "jsonl csv");
