@@ -1,12 +1,14 @@
-import { rename } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { comparedFields } from "../../src/diff/facts-sql.js";
 import type { Row } from "../../src/rows/row.js";
 import { oddFolder } from "../dump/formats/folder.js";
 import { editManifest } from "../verify/forge.js";
 import { nastyDump } from "../verify/nasty-dump.js";
 import { child, chunk, document } from "../verify/sound-tables.js";
+import { writeDump } from "../verify/write-dump.js";
 import { diffed, tablesOf, told, twoDumps } from "./dumps.js";
 
 const at = (position: number, more: Row = {}): Row => ({ position, ...more });
@@ -283,32 +285,39 @@ describe("documents", () => {
 });
 
 describe("formats", () => {
+  const formats = ["jsonl", "csv", "parquet"] as const;
   const pairs = [
     ["jsonl", "csv"],
     ["parquet", "jsonl"],
   ] as const;
+  let made: string;
+
+  /** A dump in each format serves all tests: it is only read. */
+  beforeAll(async () => {
+    made = await mkdtemp(join(tmpdir(), "kbdump-diff-"));
+    for (const format of formats) await writeDump(join(made, format), nastyDump, { formats: [format] });
+    await writeDump(join(made, "safe"), nastyDump, { formats: ["csv"], csvSafe: true });
+  });
+  afterAll(() => rm(made, { recursive: true, force: true }));
+  const dumpIn = (name: (typeof formats)[number] | "safe") => join(made, name, "stage");
 
   test.each(pairs)("%s and %s of the same rows are the same, whatever they hold", async (old, fresh) => {
-    const { diff, changes } = await diffed(
-      await twoDumps(nastyDump, nastyDump, [{ formats: [old] }, { formats: [fresh] }]),
-    );
+    const { diff, changes } = await diffed([dumpIn(old), dumpIn(fresh)]);
     expect([diff.old.format, diff.new.format]).toEqual([old, fresh]);
     expect(changes.map(told)).toEqual([]);
     expect(diff.status).toBe("same");
   });
 
   test("csv_safe: apostrophes before formulas are passed over", async () => {
-    const folders = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"], csvSafe: true }, { formats: ["jsonl"] }]);
-    const { diff, changes } = await diffed(folders);
+    const { diff, changes } = await diffed([dumpIn("safe"), dumpIn("jsonl")]);
     expect(changes.map(told)).toEqual([]);
     expect(diff).toMatchObject({ status: "same", warnings: [expect.stringContaining("csv_safe")] });
   });
 
   test("a path may look like a pattern", async () => {
-    const [old, fresh] = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"] }, { formats: ["parquet"] }]);
     const odd = [join(await oddFolder(), "run"), join(await oddFolder(), "run")] as const;
-    await rename(old, odd[0]);
-    await rename(fresh, odd[1]);
+    await cp(dumpIn("csv"), odd[0], { recursive: true });
+    await cp(dumpIn("parquet"), odd[1], { recursive: true });
     expect((await diffed(odd)).diff.status).toBe("same");
     expect(dirname(odd[0])).toContain("[a-z]");
   });
