@@ -1,15 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../src/rows/row.js";
-import { child, chunk, JobDatabase, read } from "./job-database.js";
+import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
 import { change } from "./query.js";
 
-const changesOf = (database: JobDatabase, more = "position::INTEGER, content") =>
-  database.query(`SELECT run_id, change, differs, id, new_id, ${more} FROM chunk_changes ORDER BY run_id, id`);
+const changesOf = (database: JobDatabase, more = "position::INTEGER, content", document = "a") =>
+  database.query(
+    `SELECT run_id, change, differs, id, new_id, ${more} FROM chunk_changes WHERE document_id = '${document}' ORDER BY run_id, id`,
+  );
 const at = (database: JobDatabase, run: string, columns = "id") =>
   database.query(`SELECT ${columns} FROM chunks_at('${run}') ORDER BY position, id`);
+const documentAt = (database: JobDatabase, document: string, run: string, columns: string) =>
+  database.query(`SELECT ${columns} FROM chunks_at('${run}') WHERE document_id = '${document}' ORDER BY position, id`);
 
+const textOf = (document: string, id: string, position: number, content: string, more: object = {}) =>
+  chunk(document, id, { position, content, hit_count: 0, enabled: true, status: "completed", ...more });
 const text = (id: string, position: number, content: string, more: object = {}) =>
-  chunk("a", id, { position, content, hit_count: 0, enabled: true, status: "completed", ...more });
+  textOf("a", id, position, content, more);
 
 /** Runs that read one document well, one after the other. */
 async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase> {
@@ -19,81 +25,120 @@ async function runs(...states: readonly (readonly Row[])[]): Promise<JobDatabase
   return database;
 }
 
-describe("the changes of a run", () => {
-  it("are none in the first run, and none where nothing is different", async () => {
-    const same = [text("1", 1, "one"), text("2", 2, "two")];
-    const database = await runs(same, same);
-    expect(await changesOf(database)).toEqual([]);
-    expect(await database.query("SELECT run_id, changes FROM runs ORDER BY run_id")).toEqual([
-      ["r1", null],
-      ["r2", "0"],
-    ]);
-  });
+/** One chunk for each kind of change, and what makes it another. */
+const kinds: readonly (readonly [change: string, more: object])[] = [
+  ["changed", { answer: "y", enabled: false }],
+  ["enabled", { enabled: false, status: "error" }],
+  ["status", { status: "error", keywords: ["k"] }],
+  ["keywords", { keywords: ["k"], position: 70 }],
+  ["moved", { position: 71, hit_count: 9 }],
+  ["hit_count", { hit_count: 9, updated_at: "2025-03-06T13:20:00Z" }],
+  ["other", { summary: "s" }],
+  ["other", { extra: { a: 1 } }],
+  ["other", { updated_at: "2025-03-06T13:20:00Z" }],
+];
+const beforeKinds = kinds.map((_each, at) => textOf("kinds", String(at), at + 1, "one"));
 
-  it("have what was before: of added rows the id, of removed and changed ones everything", async () => {
-    const database = await runs(
-      [text("1", 1, "one"), text("2", 2, "two")],
-      [text("2", 1, "new", { updated_by: "someone" }), text("3", 2, "three")],
-    );
+const beforeReindex = ["zero", "one", "two", "two", "three"].map((each, place) =>
+  textOf("reindexed", `o${place}`, place + 1, each, { hit_count: 5 }),
+);
+const reindexed = ["one", "two", "two", "drei", "four"]
+  .map((each, place) => textOf("reindexed", `n${place}`, place + 1, each))
+  .toSpliced(3, 1);
+
+/** A document of two chunks that get new ids in the second and the third run; in the fourth, one of them is edited. */
+const lineage = (id: string, content = "same") => [
+  textOf("lineage", id, 1, content),
+  textOf("lineage", `${id} other`, 2, "else"),
+];
+
+const parents = (one: string, other: string) => [textOf("parents", one, 1, "one"), textOf("parents", other, 2, "two")];
+const childrenOf = (parent: string, ...contents: string[]) =>
+  contents.map((content, place) => ({
+    ...child("parents", parent, `${parent}.${place}`),
+    content,
+    position: place + 1,
+  }));
+
+/** A database of four runs over documents that each change in another way; only one of them is read in the last. */
+const changed = madeOnce(async () => {
+  const database = await JobDatabase.create();
+  const documents = ["kinds", "reindexed", "lineage", "parents"].map((id) => read(id));
+  const late = textOf("late", "late1", 1, "here");
+  const afterKinds = kinds.map(([, more], at) => ({ ...beforeKinds[at], ...more }));
+  await database.run("r1", {
+    chunks: [
+      ...[...beforeKinds, ...beforeReindex, ...lineage("first"), ...parents("p", "q")],
+      textOf("early", "early1", 1, "here"),
+    ],
+    child_chunks: [...childrenOf("p", "x", "y"), ...childrenOf("q", "x")],
+    documents: [...documents, read("early")],
+  });
+  const child_chunks = [...childrenOf("P", "x", "z"), ...childrenOf("Q", "x", "x")];
+  const chunks = [...afterKinds, ...reindexed, ...parents("P", "Q")];
+  await database.run("r2", {
+    chunks: [...chunks, ...lineage("second"), late],
+    child_chunks,
+    documents: [...documents, read("late")],
+  });
+  await database.run("r3", {
+    chunks: [...chunks, ...lineage("third")],
+    child_chunks,
+    documents: [...documents, read("late", "failed")],
+  });
+  await database.run("r4", { chunks: lineage("third", "edited"), documents: [read("lineage")] });
+  return database;
+});
+
+describe("the changes of a run", () => {
+  it("have what was before: of added rows the id, of removed and changed ones everything; none where nothing is different", async () => {
+    const fresh = [text("2", 1, "new", { updated_by: "someone" }), text("3", 2, "three")];
+    const database = await runs([text("1", 1, "one"), text("2", 2, "two")], fresh, fresh);
     expect(await changesOf(database, "position::INTEGER, content, status, updated_by")).toEqual([
       ["r2", "removed", null, "1", null, 1, "one", "completed", null],
       ["r2", "changed", ["position", "content", "updated_by"], "2", null, 2, "two", "completed", null],
       ["r2", "added", null, "3", null, null, null, null, null],
     ]);
-    expect(await database.query("SELECT changes FROM runs WHERE run_id = 'r2'")).toEqual([["3"]]);
+    expect(await database.query("SELECT run_id, changes FROM runs ORDER BY run_id")).toEqual([
+      ["r1", null],
+      ["r2", "3"],
+      ["r3", "0"],
+    ]);
   });
 
   it("are of one kind each, by the first column that counts, and hold no more than what differs", async () => {
-    const kinds: readonly (readonly [change: string, more: object])[] = [
-      ["changed", { answer: "y", enabled: false }],
-      ["enabled", { enabled: false, status: "error" }],
-      ["status", { status: "error", keywords: ["k"] }],
-      ["keywords", { keywords: ["k"], position: 70 }],
-      ["moved", { position: 71, hit_count: 9 }],
-      ["hit_count", { hit_count: 9, updated_at: "2025-03-06T13:20:00Z" }],
-      ["other", { summary: "s" }],
-      ["other", { extra: { a: 1 } }],
-      ["other", { updated_at: "2025-03-06T13:20:00Z" }],
-    ];
-    const before = kinds.map((_each, at) => text(String(at), at + 1, "one"));
-    const database = await runs(
-      before,
-      kinds.map(([, more], at) => ({ ...before[at], ...more })),
+    const database = await changed();
+    const found = await database.query(
+      "SELECT change, differs, content FROM chunk_changes WHERE document_id = 'kinds' ORDER BY id",
     );
-    const found = await database.query("SELECT change, differs, content FROM chunk_changes ORDER BY id");
     expect(found.map(([change, differs]) => [change, new Set(Array.isArray(differs) ? differs : [])])).toEqual(
       kinds.map(([change, more]) => [change, new Set(Object.keys(more))]),
     );
     expect(found.map(([, , content]) => content)).toEqual(["one", ...Array.from({ length: 8 }, () => null)]);
-    expect(await at(database, "r1", "position::INTEGER, hit_count::INTEGER, enabled, status, summary")).toEqual(
-      before.map(({ position }) => [position, 0, true, "completed", null]),
+    const columns = "position::INTEGER, hit_count::INTEGER, enabled, status, summary";
+    expect(await documentAt(database, "kinds", "r1", columns)).toEqual(
+      beforeKinds.map(({ position }) => [position, 0, true, "completed", null]),
     );
   });
 
   it("of a re-index are what it did, not everything removed and added", async () => {
-    const old = ["zero", "one", "two", "two", "three"].map((each, place) =>
-      text(`o${place}`, place + 1, each, { hit_count: 5 }),
-    );
-    const fresh = ["one", "two", "two", "drei", "four"].map((each, place) => text(`n${place}`, place + 1, each));
-    const database = await runs(old, fresh.toSpliced(3, 1), fresh.toSpliced(3, 1));
-    expect(await changesOf(database)).toEqual([
+    const database = await changed();
+    expect(await changesOf(database, undefined, "reindexed")).toEqual([
       ["r2", "removed", null, "o0", null, 1, "zero"],
       ["r2", "reindexed", ["id", "position", "hit_count"], "o1", "n0", 2, null],
       ["r2", "reindexed", ["id", "position", "hit_count"], "o2", "n1", 3, null],
       ["r2", "reindexed", ["id", "position", "hit_count"], "o3", "n2", 4, null],
       ["r2", "changed", ["id", "content", "hit_count"], "o4", "n4", 5, "three"],
     ]);
-    expect(await at(database, "r1", "id, hit_count::INTEGER, content")).toEqual(
-      old.map(({ id, content }) => [id, 5, content]),
+    expect(await documentAt(database, "reindexed", "r1", "id, hit_count::INTEGER, content")).toEqual(
+      beforeReindex.map(({ id, content }) => [id, 5, content]),
     );
   });
 
   it("keep the lineage of a chunk over every new id", async () => {
-    const states = ["first", "second", "third"].map((id) => [text(id, 1, "same"), text(`${id} other`, 2, "else")]);
-    const database = await runs(...states, [text("third", 1, "edited"), text("third other", 2, "else")]);
-    const found = await database.query(
-      "SELECT list(id ORDER BY run_id), list(new_id ORDER BY run_id) FROM chunk_changes GROUP BY lineage ORDER BY count(*)",
-    );
+    const database = await changed();
+    const found = await database.query(`SELECT list(id ORDER BY run_id), list(new_id ORDER BY run_id) FROM chunk_changes
+      WHERE document_id = 'lineage' GROUP BY lineage ORDER BY count(*)`);
     expect(found).toEqual([
       [
         ["first other", "second other"],
@@ -104,22 +149,14 @@ describe("the changes of a run", () => {
         ["second", "third", null],
       ],
     ]);
-    expect(await at(database, "r2", "id, content")).toEqual([
+    expect(await documentAt(database, "lineage", "r2", "id, content")).toEqual([
       ["second", "same"],
       ["second other", "else"],
     ]);
   });
 
   it("of child chunks are found below the parent that matches", async () => {
-    const database = await JobDatabase.create();
-    const children = (parent: string, ...contents: string[]) =>
-      contents.map((content, place) => ({ ...child("a", parent, `${parent}.${place}`), content, position: place + 1 }));
-    const documents = [read("a")];
-    const two = (one: string, other: string) => [text(one, 1, "one"), text(other, 2, "two")];
-    const before = [...children("p", "x", "y"), ...children("q", "x")];
-    await database.run("r1", { chunks: two("p", "q"), child_chunks: before, documents });
-    const after = [...children("P", "x", "z"), ...children("Q", "x", "x")];
-    await database.run("r2", { chunks: two("P", "Q"), child_chunks: after, documents });
+    const database = await changed();
     expect(
       await database.query(
         "SELECT change, segment_id, new_segment_id, id, new_id, content FROM child_chunk_changes ORDER BY id",
@@ -177,22 +214,20 @@ describe("the state at a run", () => {
   });
 
   it("lacks documents that were not known yet, and has those that went", async () => {
-    const database = await JobDatabase.create();
-    await database.run("r1", { chunks: [chunk("a", "a1")], documents: [read("a")] });
-    await database.run("r2", { chunks: [chunk("b", "b1")], documents: [read("b")] });
-    await database.run("r3", { documents: [read("b", "failed")] });
+    const database = await changed();
+    const found = (run: string) =>
+      database.query(`SELECT id FROM chunks_at('${run}') WHERE document_id IN ('early', 'late') ORDER BY id`);
     expect(await at(database, "r0")).toEqual([]);
-    expect(await at(database, "r1")).toEqual([["a1"]]);
-    for (const run of ["r2", "r2~", "r3", "r9"]) expect(await at(database, run)).toEqual([["a1"], ["b1"]]);
+    expect(await found("r1")).toEqual([["early1"]]);
+    for (const run of ["r2", "r2~", "r3", "r9"]) expect(await found(run)).toEqual([["early1"], ["late1"]]);
   });
 
   it("is that before it when a run is finished once more, with what it then read", async () => {
     const database = await JobDatabase.create();
     const first = [chunk("a", "1", { content: "one" }), chunk("a", "2", { content: "two" }), chunk("b", "b1")];
     await database.run("r1", { chunks: first, documents: [read("a"), read("b")] });
-    const changed = { chunks: [chunk("a", "1", { content: "uno" })], documents: [read("a"), read("b", "failed")] };
-    await database.run("r2", changed);
-    await database.run("r2", changed);
+    const second = { chunks: [chunk("a", "1", { content: "uno" })], documents: [read("a"), read("b", "failed")] };
+    await database.run("r2", second);
     const again = {
       chunks: [chunk("a", "1", { content: "eins" }), chunk("b", "b1")],
       documents: [read("a"), read("b")],
@@ -215,22 +250,24 @@ describe("the state at a run", () => {
   });
 
   it("is refused for a time at which an older kbdump wrote nothing down, and known from then on", async () => {
-    const database = await runs([text("1", 1, "one")], [text("1", 1, "two")]);
-    await change("DELETE FROM chunk_changes", database.path);
-    await change("UPDATE runs SET changes = NULL", database.path);
-    for (const table of ["child_chunk_changes", "failed_reads"]) await change(`DROP TABLE ${table}`, database.path);
-    await change("ALTER TABLE runs DROP COLUMN changes", database.path);
-    for (const column of ["differs", "lineage", "new_id"])
-      await change(`ALTER TABLE chunk_changes DROP COLUMN ${column}`, database.path);
-    await database.run("r3", { chunks: [text("1", 1, "three")], documents: [read("a")] });
-    expect(await at(database, "r3", "content")).toEqual([["three"]]);
-    expect(await at(database, "r2", "content")).toEqual([["two"]]);
-    await expect(at(database, "r1")).rejects.toThrow("no changes were written down");
+    const database = await changed();
+    await change(
+      `DELETE FROM chunk_changes; UPDATE runs SET changes = NULL;
+      DROP TABLE child_chunk_changes; DROP TABLE failed_reads; ALTER TABLE runs DROP COLUMN changes;
+      ALTER TABLE chunk_changes DROP COLUMN differs; ALTER TABLE chunk_changes DROP COLUMN lineage;
+      ALTER TABLE chunk_changes DROP COLUMN new_id`,
+      database.path,
+    );
+    await database.run("r5", { chunks: lineage("third", "once more"), documents: [read("lineage")] });
+    const contents = (run: string) => documentAt(database, "lineage", run, "content");
+    expect(await contents("r5")).toEqual([["once more"], ["else"]]);
+    expect(await contents("r4")).toEqual([["edited"], ["else"]]);
+    await expect(contents("r3")).rejects.toThrow("no changes were written down");
     expect(await at(database, "r0")).toEqual([]);
   });
 
   it("is refused for a time in another form, which would be found before or after every run", async () => {
-    const database = await runs([text("1", 1, "one")]);
+    const database = await changed();
     for (const time of ["2026-11-20", "2026-11-20T02:00:00Z", "20261120T020000Z", "20261120T020000123"]) {
       await expect(at(database, time)).rejects.toThrow(`expected the id of a run or a time in that form, UTC, such as`);
       await expect(database.query(`FROM child_chunks_at('${time}')`)).rejects.toThrow(`got ${time}`);

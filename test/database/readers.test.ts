@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { expect, it, onTestFinished } from "vitest";
-import { child, chunk, JobDatabase, read } from "./job-database.js";
+import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
 
 /** Opens the database in another process, and gives a function that asks it. */
 async function reader(file: string, access: "READ_ONLY" | "READ_WRITE") {
@@ -22,22 +22,27 @@ async function reader(file: string, access: "READ_ONLY" | "READ_WRITE") {
   };
 }
 
+const oneRun = madeOnce(async () => {
+  const database = await JobDatabase.create();
+  await database.run("r1", {
+    chunks: [chunk("a", "a1", { content: "old" })],
+    child_chunks: [child("a", "a1", "x")],
+    documents: [read("a")],
+  });
+  return database;
+});
+
 const counts = `SELECT (SELECT count(*) FROM chunks)::INTEGER, (SELECT count(*) FROM child_chunks)::INTEGER,
   (SELECT max(run_id) FROM runs), (SELECT string_agg(content, '' ORDER BY id) FROM chunks)`;
 
 it.each(["READ_ONLY", "READ_WRITE"] as const)(
   "a reader that has the file open (%s) neither blocks a run nor is blocked",
   async (access) => {
-    const database = await JobDatabase.create();
-    await database.run("r1", {
-      chunks: [chunk("a", "a1", { content: "old" })],
-      child_chunks: [child("a", "a1", "x")],
-      documents: [read("a")],
-    });
+    const database = await oneRun();
     const ask = await reader(database.path, access);
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
 
-    const chunks = Array.from({ length: 5000 }, (_each, at) => chunk("a", `n${at}`, { content: "n" }));
+    const chunks = Array.from({ length: 500 }, (_each, at) => chunk("a", `n${at}`, { content: "n" }));
     const run = database.run("r2", { chunks, documents: [read("a")] });
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
     await run;
@@ -45,13 +50,12 @@ it.each(["READ_ONLY", "READ_WRITE"] as const)(
 
     expect(await ask("SELECT id, content, run_id FROM chunks")).toEqual([["a1", "old", "r1"]]); // to the end
     expect(await ask(counts)).toEqual([[1, 1, "r1", "old"]]);
-    expect(await database.query(counts)).toEqual([[5001, 0, "r3", `b${"n".repeat(5000)}`]]);
+    expect(await database.query(counts)).toEqual([[501, 0, "r3", `b${"n".repeat(500)}`]]);
   },
 );
 
 it("a run takes over what it finds while somebody reads, and a reader finds the run's result while the run's file is read", async () => {
-  const database = await JobDatabase.create();
-  await database.run("r1", { chunks: [chunk("a", "a1")], documents: [read("a")] });
+  const database = await oneRun();
   const readers = [await reader(database.path, "READ_ONLY"), await reader(database.path, "READ_ONLY")];
   await database.run("r2", { chunks: [chunk("b", "b1")], documents: [read("b")] });
   readers.push(await reader(database.path, "READ_ONLY"));

@@ -7,9 +7,13 @@ import { documentation } from "../documentation.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { readCsv } from "../dump/formats/rfc4180.js";
 import { deleteChunks, reindex } from "../servers/edits.js";
-import { absent, dump, smallStore } from "../verify/dumped.js";
+import { absent, type DumpOptions, dump, smallStore } from "../verify/dumped.js";
 import { child, chunk, soundTables } from "../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./dumps.js";
+
+/** Dumps the store in one format, as most tests of the command need no other. */
+const dumpJsonl = (folder: string, store: ReturnType<typeof smallStore>, options: DumpOptions = {}) =>
+  dump(folder, store, { ...options, output: { formats: ["jsonl"] } });
 
 test("the owner of a knowledge base sees what a re-index lost, and what did not change", async () => {
   const store = smallStore();
@@ -21,12 +25,12 @@ test("the owner of a knowledge base sees what a re-index lost, and what did not 
   const [, , edited, , , added] = text.chunks;
   Object.assign(edited ?? {}, { content: "A sentence that somebody wrote.", updated_by: "someone" });
   Object.assign(added ?? {}, { created_at: 1_741_267_200 + 30 * day });
-  const before = await dump(folder, store);
+  const before = await dumpJsonl(folder, store);
 
   Object.assign(edited ?? {}, { content: "A sentence that the parser wrote.", updated_by: null });
   deleteChunks(text, 5, 1);
   reindex(text, 7);
-  await dump(folder, store);
+  await dumpJsonl(folder, store);
   const after = join(dirname(dirname(before.folder)), "latest");
 
   const table = await runHere(["diff", before.folder, after, "--text"]);
@@ -106,9 +110,9 @@ test("CSV can be read by the letter of the standard, and holds no control charac
 test("a document that could not be read is named, with the reason", async () => {
   const store = smallStore();
   const folder = await plainFolder();
-  const before = await dump(folder, store);
+  const before = await dumpJsonl(folder, store);
   const documents = [...store.dataset.documents.keys()];
-  const after = await dump(folder, store, { documents: [...documents, absent] });
+  const after = await dumpJsonl(folder, store, { documents: [...documents, absent] });
   const { code, stdout } = await runHere(["diff", before.folder, after.folder]);
   expect(code).toBe(4);
   expect(stdout).toContain(absent);

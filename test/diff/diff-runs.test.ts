@@ -1,12 +1,14 @@
-import { rename } from "node:fs/promises";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { comparedFields } from "../../src/diff/facts-sql.js";
 import type { Row } from "../../src/rows/row.js";
 import { oddFolder } from "../dump/formats/folder.js";
 import { editManifest } from "../verify/forge.js";
 import { nastyDump } from "../verify/nasty-dump.js";
 import { child, chunk, document } from "../verify/sound-tables.js";
+import { writeDump } from "../verify/write-dump.js";
 import { diffed, tablesOf, told, twoDumps } from "./dumps.js";
 
 const at = (position: number, more: Row = {}): Row => ({ position, ...more });
@@ -48,19 +50,17 @@ describe("chunks", () => {
   });
 
   test("what moves because something came before it stands in the same order", async () => {
-    const [one, two, three] = ["1", "2", "3"].map((id, index) => chunk("a", id, at(index + 2)));
-    const shifted = [
-      chunk("a", "0", at(1)),
-      { ...one, position: 3 },
-      { ...two, position: 4 },
-      { ...three, position: 5 },
-    ];
-    const { diff, counts } = await between([one ?? {}, two ?? {}, three ?? {}], shifted);
-    expect(counts).toEqual({ added: 1, moved: 3 });
-    expect(diff.documents).toMatchObject([{ state: "different", reordered: false }]);
-    const swapped = [{ ...one, position: 3 }, { ...two, position: 2 }, { ...three }];
-    const other = await between([one ?? {}, two ?? {}, three ?? {}], swapped);
-    expect(other).toMatchObject({ counts: { moved: 2, unchanged: 1 }, diff: { documents: [{ reordered: true }] } });
+    const three = (document: string) => ["1", "2", "3"].map((id, index) => chunk(document, id, at(index + 2)));
+    const moved = (document: string, positions: readonly number[]) =>
+      three(document).map((row, index) => ({ ...row, position: positions[index] }));
+    const shifted = [chunk("a", "0", at(1)), ...moved("a", [3, 4, 5])];
+    const swapped = moved("b", [3, 2, 4]);
+    const { diff, counts } = await between([...three("a"), ...three("b")], [...shifted, ...swapped]);
+    expect(counts).toEqual({ added: 1, moved: 5, unchanged: 1 });
+    expect(diff.documents).toMatchObject([
+      { document_id: "a", state: "different", reordered: false },
+      { document_id: "b", state: "different", reordered: true },
+    ]);
   });
 
   test("an answer is content; null is no empty string", async () => {
@@ -96,17 +96,22 @@ describe("chunks", () => {
       summary: "",
       extra: { hit_count: "2", more: 1 },
     };
-    expect((await between([one], [again])).diff.status).toBe("same");
-    const other = { ...again, extra: { more: 2 }, attachments: [] };
-    expect((await between([one], [other])).told).toEqual(["fields chunk 1 → 1: attachments extra"]);
+    const [old, other] = [
+      { ...one, document_id: "b", id: "2" },
+      { ...again, document_id: "b", id: "2", extra: { more: 2 }, attachments: [] },
+    ];
+    const { diff, told } = await between([one, old], [again, other]);
+    expect(diff.documents.map(({ state }) => state)).toEqual(["same", "different"]);
+    expect(told).toEqual(["fields chunk 2 → 2: attachments extra"]);
   });
 
   test("an id that stands there twice is counted twice, and no more", async () => {
-    const twice = [chunk("a", "1", at(1)), chunk("a", "1", at(1)), chunk("a", "2", at(2))];
-    expect((await between(twice, twice)).counts).toEqual({ unchanged: 3 });
-    const changed = twice.map((row) => ({ ...row, content: "other" }));
-    const { diff, changes } = await diffed(await twoDumps(tablesOf(twice), tablesOf(changed)), { text: true });
-    expect([diff.counts.chunks.changed, changes.length]).toEqual([3, 3]);
+    const twice = (id: string) => [chunk(id, "1", at(1)), chunk(id, "1", at(1)), chunk(id, "2", at(2))];
+    const changed = twice("b").map((row) => ({ ...row, content: "other" }));
+    const [old, fresh] = [tablesOf([...twice("a"), ...twice("b")]), tablesOf([...twice("a"), ...changed])];
+    const { diff, changes } = await diffed(await twoDumps(old, fresh), { text: true });
+    expect(counted(diff.counts.chunks)).toEqual({ changed: 3, unchanged: 3 });
+    expect(changes).toHaveLength(3);
   });
 });
 
@@ -283,32 +288,39 @@ describe("documents", () => {
 });
 
 describe("formats", () => {
+  const formats = ["jsonl", "csv", "parquet"] as const;
   const pairs = [
     ["jsonl", "csv"],
     ["parquet", "jsonl"],
   ] as const;
+  let made: string;
+
+  /** A dump in each format serves all tests: it is only read. */
+  beforeAll(async () => {
+    made = await mkdtemp(join(tmpdir(), "kbdump-diff-"));
+    for (const format of formats) await writeDump(join(made, format), nastyDump, { formats: [format] });
+    await writeDump(join(made, "safe"), nastyDump, { formats: ["csv"], csvSafe: true });
+  });
+  afterAll(() => rm(made, { recursive: true, force: true }));
+  const dumpIn = (name: (typeof formats)[number] | "safe") => join(made, name, "stage");
 
   test.each(pairs)("%s and %s of the same rows are the same, whatever they hold", async (old, fresh) => {
-    const { diff, changes } = await diffed(
-      await twoDumps(nastyDump, nastyDump, [{ formats: [old] }, { formats: [fresh] }]),
-    );
+    const { diff, changes } = await diffed([dumpIn(old), dumpIn(fresh)]);
     expect([diff.old.format, diff.new.format]).toEqual([old, fresh]);
     expect(changes.map(told)).toEqual([]);
     expect(diff.status).toBe("same");
   });
 
   test("csv_safe: apostrophes before formulas are passed over", async () => {
-    const folders = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"], csvSafe: true }, { formats: ["jsonl"] }]);
-    const { diff, changes } = await diffed(folders);
+    const { diff, changes } = await diffed([dumpIn("safe"), dumpIn("jsonl")]);
     expect(changes.map(told)).toEqual([]);
     expect(diff).toMatchObject({ status: "same", warnings: [expect.stringContaining("csv_safe")] });
   });
 
   test("a path may look like a pattern", async () => {
-    const [old, fresh] = await twoDumps(nastyDump, nastyDump, [{ formats: ["csv"] }, { formats: ["parquet"] }]);
     const odd = [join(await oddFolder(), "run"), join(await oddFolder(), "run")] as const;
-    await rename(old, odd[0]);
-    await rename(fresh, odd[1]);
+    await cp(dumpIn("csv"), odd[0], { recursive: true });
+    await cp(dumpIn("parquet"), odd[1], { recursive: true });
     expect((await diffed(odd)).diff.status).toBe("same");
     expect(dirname(odd[0])).toContain("[a-z]");
   });

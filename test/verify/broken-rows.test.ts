@@ -8,7 +8,7 @@ import { mend } from "./forge.js";
 import { soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
-/** metadata_fields.jsonl of one sound dump holds these bytes instead, and the manifest agrees. */
+/** A file of one sound dump holds these bytes instead, and the manifest agrees. */
 async function findingsWith(path: string, text: string | Buffer, rows = 1): Promise<readonly string[]> {
   const format = path.endsWith(".csv") ? "csv" : "jsonl";
   const run = await writeDump(await plainFolder(), soundTables, { formats: [format] });
@@ -17,14 +17,31 @@ async function findingsWith(path: string, text: string | Buffer, rows = 1): Prom
   return (await verifyRun(run)).findings.map(({ file, message }) => `${file}: ${message}`);
 }
 
+type BrokenRow = readonly [message: string, text: string | Buffer];
+
+/** What is found of these rows of one file, with nothing but the header before them. */
+async function findingsOfRows(
+  path: string,
+  header: string,
+  rows: readonly (string | Buffer)[],
+): Promise<readonly string[]> {
+  const bytes = Buffer.concat([header, ...rows].map((text) => Buffer.from(text)));
+  const found = await findingsWith(path, bytes, rows.length);
+  return found.filter((text) => text.startsWith(`${path}: row `));
+}
+
+const textsOf = (rows: readonly BrokenRow[]) => rows.map(([, text]) => text);
+const expectedOf = (path: string, rows: readonly BrokenRow[]) =>
+  rows.map(([message], at) => expect.stringMatching(new RegExp(`^${path}: row ${at + 1} ${message}`)));
+
 describe("lines of JSONL that are no rows", () => {
   const field = (json: string) => `{"dataset_id":"d","position":1,"name":"author","type":${json}}\n`;
 
-  test.each([
+  const broken: readonly BrokenRow[] = [
+    ["is no JSON: ", `\ufeff${field('"string"')}`], // the first, where a reader could take it for that of the file
     ["is no JSON: ", field('"string')],
     ["is no JSON: ", field('"a\tb"')],
     ["is no JSON: ", "\n"],
-    ["is no JSON: ", `\ufeff${field('"string"')}`],
     ["is no JSON: ", `${field('"string"').trimEnd()}${field('"string"')}`],
     ["is no JSON object", "[]\n"],
     ["is no JSON object", "null\n"],
@@ -43,9 +60,11 @@ describe("lines of JSONL that are no rows", () => {
     ["type is no text: {}$", field("{}")],
     ["type is no text: true$", field("true")],
     ["is not UTF-8$", Buffer.from(field('"\xff"'), "latin1")],
-  ])("%s", async (message, text) => {
-    const found = await findingsWith("metadata_fields.jsonl", text);
-    expect(found[0]).toMatch(new RegExp(`^metadata_fields.jsonl: row 1 ${message}`));
+  ];
+
+  test("are found, each with its row and what is wrong with it", async () => {
+    const path = "metadata_fields.jsonl";
+    expect(await findingsOfRows(path, "", textsOf(broken))).toEqual(expectedOf(path, broken));
   });
 
   test("blanks, escapes and numbers in other forms are the same row", async () => {
@@ -60,7 +79,7 @@ describe("cells that are not of their column's type", () => {
   const line = (cells: Record<string, string>) =>
     `{${names.map((name) => `"${name}":${({ ...sound, ...cells })[name] ?? "null"}`).join(",")}}\n`;
 
-  test.each([
+  const broken = [
     ["total_segments", '"12"', "integer"],
     ["total_segments", "1.5", "integer"],
     ["total_segments", "1.0", "integer"],
@@ -73,10 +92,16 @@ describe("cells that are not of their column's type", () => {
     ["completed_at", '"2025-13-06T13:20:00Z"', "time"],
     ["extra", '"{}"', "object"],
     ["extra", "[]", "object"],
-  ])("%s: %s", async (name, json, type) => {
-    const [found] = await findingsWith("indexing_status.jsonl", line({ [name]: json }));
-    const text = type === "time" && json.startsWith('"') ? JSON.parse(json) : json;
-    expect(found).toBe(`indexing_status.jsonl: row 1 ${name} is no ${type}: ${text}`);
+  ] as const;
+
+  test("are found, each with its row, its column and its type", async () => {
+    const path = "indexing_status.jsonl";
+    const rows = broken.map(([name, json]) => line({ [name]: json }));
+    const expected = broken.map(([name, json, type], at) => {
+      const text = type === "time" && json.startsWith('"') ? JSON.parse(json) : json;
+      return `${path}: row ${at + 1} ${name} is no ${type}: ${text}`;
+    });
+    expect(await findingsOfRows(path, "", rows)).toEqual(expected);
   });
 
   test("what is of the type", async () => {
@@ -93,22 +118,36 @@ describe("cells that are not of their column's type", () => {
 describe("records of CSV that are no rows", () => {
   const header = "dataset_id,position,name,type\n";
 
+  const broken: readonly BrokenRow[] = [
+    ["has 3 cells instead of 4$", "d,1,author\n"],
+    ["has 5 cells instead of 4$", "d,1,author,string,\n"],
+    ["has 1 cells instead of 4$", "\n"],
+    ["is no CSV at character 13$", 'd,1,"author"x,string\n'],
+    ["is no CSV at character 5$", "d,1,a\rb,string\n"],
+    ["is not UTF-8$", Buffer.from("d,1,author,\xff\n", "latin1")],
+    ["position is no integer: 01$", "d,01,author,string\n"],
+  ];
+
+  test("are found, each with its row and what is wrong with it", async () => {
+    const path = "metadata_fields.csv";
+    expect(await findingsOfRows(path, header, textsOf(broken))).toEqual(expectedOf(path, broken));
+  });
+
   test.each([
-    ["row 1 has 3 cells instead of 4$", `${header}d,1,author\n`],
-    ["row 1 has 5 cells instead of 4$", `${header}d,1,author,string,\n`],
-    ["row 1 has 1 cells instead of 4$", `${header}\n`],
-    ["row 1 is no CSV at character 5$", `${header}d,1,au"thor"",string\n`],
-    ["row 1 is no CSV at character 13$", `${header}d,1,"author"x,string\n`],
-    ["row 1 is no CSV at character 5$", `${header}d,1,a\rb,string\n`],
-    ["row 1 has quotes that do not close at character 12$", `${header}d,1,author,"string\n`],
-    ["row 1 is not UTF-8$", Buffer.from(`${header}d,1,author,\xff\n`, "latin1")],
-    ["row 1 position is no integer: 01$", `${header}d,01,author,string\n`],
-    ["cannot be read: has another header$", `${header.replace("name,", "name, ")}d,1,author,string\n`],
-    ["cannot be read: has another header$", `\ufeff${header}d,1,author,string\n`],
-    ["cannot be read: has another header$", "d,1,author,string\n"],
-  ])("%s", async (message, text) => {
+    ["is no CSV at character 5", 'd,1,au"thor"",string\n'],
+    ["has quotes that do not close at character 12", 'd,1,author,"string\n'],
+  ])("to the end of the file, because a quote is open: %s", async (message, text) => {
+    const [found] = await findingsWith("metadata_fields.csv", header + text);
+    expect(found).toBe(`metadata_fields.csv: row 1 ${message}`);
+  });
+
+  test.each([
+    `${header.replace("name,", "name, ")}d,1,author,string\n`,
+    `\ufeff${header}d,1,author,string\n`,
+    "d,1,author,string\n",
+  ])("another header: %j", async (text) => {
     const [found] = await findingsWith("metadata_fields.csv", text);
-    expect(found).toMatch(new RegExp(`^metadata_fields.csv: ${message}`));
+    expect(found).toBe("metadata_fields.csv: cannot be read: has another header");
   });
 
   test("quotes where none are needed are the same row, and a line feed between quotes ends none", async () => {

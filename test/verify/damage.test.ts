@@ -6,7 +6,7 @@ import { verifyRun } from "../../src/verify/verify-run.js";
 import { useDump } from "./dumped.js";
 import { editManifest, flipBit, mend } from "./forge.js";
 
-const copyOfDump = useDump();
+const copyOfDump = useDump(["jsonl", "csv", "parquet"]);
 const findingsOf = async (run: string) => (await verifyRun(run)).findings;
 const texts = (findings: readonly { file: string; message: string }[]) =>
   findings.map(({ file, message }) => `${file}: ${message}`);

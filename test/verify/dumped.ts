@@ -10,6 +10,8 @@ import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 
 /** A dump of a test's own, to be damaged. */
 export interface Dumped {
+  /** The folder that `dump` takes, for one more run. */
+  readonly base: string;
   /** `output/test` */
   readonly folder: string;
   readonly run: string;
@@ -72,9 +74,10 @@ export function useDump(formats = allFormats): () => Promise<Dumped> {
   });
   afterAll(() => rm(made.base, { recursive: true, force: true }));
   return async () => {
-    const folder = join(await testFolder(), "test");
+    const base = await testFolder();
+    const folder = join(base, "out", "test");
     await cp(join(made.base, "out", "test"), folder, { recursive: true, verbatimSymlinks: true });
     const { documents, runId } = made;
-    return { folder, run: join(folder, "runs", runId), database: join(folder, "test.duckdb"), documents };
+    return { base, folder, run: join(folder, "runs", runId), database: join(folder, "test.duckdb"), documents };
   };
 }

@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { sqlText } from "../../src/duckdb/sql-text.js";
+import { read } from "../database/query.js";
 import { readCsv } from "../dump/formats/rfc4180.js";
 
 type Manifest = Record<string, unknown> & { files: { path: string; rows: number; bytes: number; sha256: string }[] };
@@ -55,14 +56,15 @@ export async function forgeCsv(
 /** Makes a Parquet file of a statement over the old one, `old`, and mends the manifest. */
 export async function forgeParquet(run: string, path: string, select: string): Promise<void> {
   const [target, aside] = [join(run, path), join(run, `${path}.aside`)];
-  await change(
-    ":memory:",
-    `CREATE VIEW old AS SELECT *, row_number() OVER () AS nth FROM ${sqlText(target)}`,
-    `COPY (SELECT * EXCLUDE (nth) FROM (${select})) TO ${sqlText(aside)} (FORMAT parquet)`,
-  );
+  const rows = await read(undefined, async (connection) => {
+    await connection.run(`CREATE VIEW old AS SELECT *, row_number() OVER () AS nth FROM ${sqlText(target)}`);
+    const copied = await connection.run(
+      `COPY (SELECT * EXCLUDE (nth) FROM (${select})) TO ${sqlText(aside)} (FORMAT parquet)`,
+    );
+    return copied.rowsChanged;
+  });
   await rename(aside, target);
-  const [row] = await change(":memory:", `SELECT count(*)::INTEGER FROM ${sqlText(target)}`);
-  await mend(run, path, Number(row?.[0]));
+  await mend(run, path, rows);
 }
 
 /** Runs statements on a database; gives the rows of the last. */

@@ -14,7 +14,7 @@ const copyOfDump = useDump();
 
 test("0 for a sound dump, in one line", async () => {
   const { run, folder } = await copyOfDump();
-  expect(await runKbdump(["verify", run])).toEqual({
+  expect(await runHere(["verify", run])).toEqual({
     code: 0,
     stderr: "",
     stdout: "sound: 15 files, 17 chunks, 15 child chunks\n",
@@ -30,7 +30,7 @@ test("0 for a sound dump, in one line", async () => {
 test("4 with a line for every finding and their number", async () => {
   const { run, database, folder } = await copyOfDump();
   await truncate(join(run, "documents.csv"), 100);
-  const { code, stdout, stderr } = await runKbdump(["verify", run]);
+  const { code, stdout, stderr } = await runHere(["verify", run]);
   expect({ code, stderr }).toEqual({ code: 4, stderr: "" });
   const lines = stdout.trimEnd().split("\n");
   expect(lines[0]).toMatch(/^documents.csv: has 100 bytes instead of \d+$/);
@@ -131,7 +131,7 @@ test("text of the files reaches the terminal without control characters", async 
 });
 
 test("--help has an example and the exit codes", async () => {
-  const { code, stdout } = await runKbdump(["verify", "--help"]);
+  const { code, stdout } = await runHere(["verify", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump verify /);
   expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 ");
@@ -140,7 +140,7 @@ test("--help has an example and the exit codes", async () => {
 
 test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
   const run = await writeDump(await plainFolder(), soundTables);
-  await forgeLines(run, "chunks.jsonl", ([line = ""]) => Array.from({ length: 200_000 }, () => line));
+  await forgeLines(run, "chunks.jsonl", ([line = ""]) => Array.from({ length: 100_000 }, () => line));
   const temporary = await plainFolder();
   const child = startKbdump(["verify", run], { TMPDIR: temporary });
   const done = finished(child);

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import type { FormatModules } from "../../../src/dump/formats/format.js";
 import { allKinds, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
 import { isMapping } from "../../../src/schema.js";
 import { expectCells } from "./cells.js";
-import { plainFolder } from "./folder.js";
 import { duckDbOptions } from "./formats.js";
 import { nastyTables, shortNumberTables } from "./nasty-rows.js";
 import { readColumns } from "./read-back.js";
@@ -15,12 +15,22 @@ import { noRows, stageOf, type Tables } from "./stage.js";
 
 /** The tests that every format passes: what its writer writes, its own SQL and its own reader give back. */
 export function testFormat(name: string, load: () => FormatModules | Promise<FormatModules>): void {
+  const bases: string[] = [];
+  afterAll(() => Promise.all(bases.map((base) => rm(base, { recursive: true, force: true }))));
   const write = async (tables: Tables) => {
-    const base = await plainFolder();
+    const base = await mkdtemp(join(tmpdir(), "kbdump-conformance-"));
+    bases.push(base);
     const { openWriter } = await (await load()).write();
     const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl", csv: name === "csv" });
     const files = await openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(staged);
     return { base, folder: staged.folder, files };
+  };
+  const written = new Map<Tables, ReturnType<typeof write>>();
+  /** The files of the tables, written once for all tests of the format: they are only read. */
+  const filesOf = (tables: Tables) => {
+    const files = written.get(tables) ?? write(tables);
+    written.set(tables, files);
+    return files;
   };
   const fileIn = (folder: string, kind: Kind) => ({ path: join(folder, `${kind}.${name}`), longestLine: 1_000_000 });
   const kindsOf = (tables: Tables) => allKinds.filter((kind) => tables[kind] !== undefined);
@@ -31,7 +41,7 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
   ] as const;
 
   it.each(given)(`${name}: SQL gives back %s`, async (_what, tables) => {
-    const { folder } = await write(tables);
+    const { folder } = await filesOf(tables);
     const { selectRows } = await (await load()).sql();
     for (const kind of kindsOf(tables)) {
       const cells = await readColumns(kind, `(${selectRows(kind, fileIn(folder, kind), "VARCHAR")})`);
@@ -40,7 +50,7 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
   });
 
   it.each(given)(`${name}: the reader gives back %s`, async (_what, tables) => {
-    const { base, folder } = await write(tables);
+    const { base, folder } = await filesOf(tables);
     const { readRows } = await (await load()).read();
     for (const kind of kindsOf(tables)) {
       const lines: string[] = [];
@@ -54,7 +64,7 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
   });
 
   it(`${name}: tells the manifest what the files are, which only their owner can read`, async () => {
-    const { folder, files } = await write(nastyTables);
+    const { folder, files } = await filesOf(nastyTables);
     expect(files.map(({ path }) => path)).toEqual(allKinds.map((kind) => `${kind}.${name}`));
     expect((await readdir(folder)).sort()).toEqual(files.map(({ path }) => path).sort());
     for (const { path, rows, ...facts } of files) {
