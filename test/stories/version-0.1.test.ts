@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
+import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { query } from "../database/query.js";
 import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
 import { jobFile, testFolder } from "../run/job-for.js";
@@ -65,6 +67,19 @@ test("run adds to the database and the history of 0.1, and finds what serve give
     join(place, "small.duckdb"),
   );
   expect(found).toEqual(["4", "105", "105", "0"]);
+});
+
+test("serve answers from the dump of 0.1", async () => {
+  const child = startKbdump(["serve", runFolder("last"), "--key-env", "SMALL_KEY", "--json"], { SMALL_KEY: "key" });
+  const end = finished(child);
+  const [line] = child.stdout ? await once(child.stdout, "data") : [];
+  const { base_url } = JSON.parse(String(line));
+  const answer = await fetch(`${base_url}/datasets/${withBatch}/documents`, {
+    headers: { authorization: "Bearer key" },
+  });
+  child.kill();
+  expect(await answer.json()).toMatchObject({ total: 2 });
+  expect(await end).toMatchObject({ code: 0 });
 });
 
 test("status, plan and prune work on the folder of 0.1", async () => {
