@@ -6,6 +6,7 @@ const root = join(import.meta.dirname, "..");
 
 /** Tests that take too long for `npm test` whatever is cut: `npm run test:long` alone runs them. */
 export const onlyLong = [
+  "test/bench/bench.test.ts",
   "test/dump/formats/memory.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",

@@ -17,12 +17,12 @@ const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks
 test(`kill -9 at random moments, ${killRounds} rounds: the same bytes, few requests twice, nothing left over`, async () => {
   const store = new Store();
   const dataset = store.addDataset(
-    ...Array.from({ length: 6 }, (_, at) =>
+    ...Array.from({ length: 4 }, (_, at) =>
       makeDocument({
-        chunks: 20 + at * 25,
+        chunks: 20 + at * 45,
         seed: at + 1,
         docForm: at % 2 === 0 ? "text_model" : "hierarchical_model",
-        childrenPerChunk: (chunk) => (at === 4 ? 0 : chunk % 4),
+        childrenPerChunk: (chunk) => (at === 2 ? 0 : chunk % 4),
       }),
     ),
   );

@@ -8,7 +8,7 @@ vi.mock("node:fs", async (original) => (await import("./files.js")).simulatedFs(
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).simulatedPromises(await original()));
 
 test("two runs of one seed are the same, step by step", async () => {
-  for (let seed = 1; seed <= rounds(8, 20); seed++) {
+  for (let seed = 1; seed <= rounds(4, 20); seed++) {
     const scenario = seed % 3 === 0 ? drawScenario(seed) : drawMoving(seed);
     const [one, other] = [await play(scenario), await play(scenario)];
     expect(one.trace.length, `seed ${seed}`).toBeGreaterThan(0);
