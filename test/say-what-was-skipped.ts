@@ -1,8 +1,9 @@
+import type { TestProject } from "vitest/node";
 import { onlyLong } from "./vitest.config.js";
 
-/** After the whole suite, says which tests were not part of it. */
-export default function prepare(): (() => void) | undefined {
-  if (process.env.npm_lifecycle_event !== "test") return undefined;
+/** Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. */
+export default function prepare({ name }: TestProject): (() => void) | undefined {
+  if (process.env.npm_lifecycle_event !== "test" || name !== "shared") return undefined;
   return () =>
     process.stderr.write(`\nSkipped, as they take minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`);
 }
