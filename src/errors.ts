@@ -29,7 +29,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What is known of a failed request beyond its message. */
+/** Facts of a failed request beyond its message. */
 export interface Failure {
   readonly cause?: unknown;
   /** HTTP status of the answer; absent when none came. */

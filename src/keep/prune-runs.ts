@@ -88,7 +88,7 @@ async function moveAway(hold: Hold, path: string, name: string): Promise<void> {
   await rename(path, join(removedFolder(hold), name));
 }
 
-/** Where `latest` leads to a run that goes, or nowhere, it leads to the newest complete run from now on. */
+/** Points `latest` to the newest complete run if it leads to a run that is removed, or nowhere. */
 async function leadLatestAway({ runs }: PrunePlan, hold: Hold): Promise<void> {
   const latest = join(hold.folder, "latest");
   const target = await readlink(latest).catch(() => undefined);

@@ -19,7 +19,7 @@ export function startKbdump(args: readonly string[], env: NodeJS.ProcessEnv = {}
   });
 }
 
-/** What a started program said, and how it ended. */
+/** Waits for the end of a program; gives its output and its exit code. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   let stdout = "";
   let stderr = "";

@@ -11,7 +11,7 @@ interface Held {
 /** Documents by their id. */
 export type Knowledge = ReadonlyMap<string, readonly Held[]>;
 
-/** What happens to one document between two runs; numbers choose a chunk, a field or a text. */
+/** An edit of one document between two runs; numbers choose a chunk, a field or a text. */
 type Edit = readonly [what: (typeof whats)[number], document: string, at: number, text: number];
 
 const whats = ["edit", "delete", "insert", "swap", "reindex", "hit", "field", "child", "childField", "empty"] as const;

@@ -57,7 +57,7 @@ const twoRuns = madeOnce(async () => {
 });
 
 describe("a document", () => {
-  /** What the second run leaves of a document of `dataset`: the ids of its chunks and children, and how it was read. */
+  /** Gives the state of a document of `dataset` after the second run: the ids of its chunks and children, and how it was read. */
   const stateOf = async (id: string, ofDataset = dataset) => {
     const database = await twoRuns();
     const where = `WHERE document_id = '${id}' AND dataset_id = '${ofDataset}' ORDER BY rowid`;

@@ -1,12 +1,12 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { diffRuns } from "../../src/diff/diff-runs.js";
 import { lackOf } from "../../src/diff/with-diff-database.js";
 import { StopError, UsageError } from "../../src/errors.js";
-import { emptyReadTally } from "../../src/read-tally.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { editManifest, forgeLines } from "../verify/forge.js";
+import { abortAt, ownTemporaryFolder } from "../verify/interrupting.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { writeDump } from "../verify/write-dump.js";
 
@@ -79,18 +79,6 @@ test("a folder without rows is refused with what its run wrote", async () => {
   expect(String(await errorOf(run))).toContain("its run wrote duckdb, and jsonl, parquet or csv is needed");
 });
 
-/** A folder for temporary files that is this test's own. */
-async function ownTemporaryFolder(): Promise<string> {
-  const before = process.env.TMPDIR;
-  onTestFinished(() => {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  });
-  const folder = await plainFolder();
-  process.env.TMPDIR = folder;
-  return folder;
-}
-
 test.each([
   "hashing chunks.jsonl of the old run",
   "hashing child_chunks.jsonl of the new run",
@@ -100,14 +88,7 @@ test.each([
 ])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
   const run = await sound();
   const temporary = await ownTemporaryFolder();
-  const stop = new AbortController();
-  const tally = new Proxy(emptyReadTally(), {
-    set: (target, name, value) => {
-      if (value === step) stop.abort(new Error("enough"));
-      return Reflect.set(target, name, value);
-    },
-  });
-  await expect(diffRuns(run, run, { tally, signal: stop.signal, onChange: () => {} })).rejects.toThrow("enough");
+  await expect(diffRuns(run, run, { ...abortAt(step), onChange: () => {} })).rejects.toThrow("enough");
   expect(await readdir(temporary)).toEqual([]);
 });
 

@@ -16,7 +16,7 @@ const at = (position: number, more: Row = {}): Row => ({ position, ...more });
 /** The counts of chunks that are not 0. */
 const counted = (counts: object) => Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
 
-/** What is told of two versions of one document. */
+/** Gives the changes between two versions of one document. */
 async function between(old: readonly Row[], fresh: readonly Row[], children: readonly (readonly Row[])[] = [[], []]) {
   const { diff, changes } = await diffed(await twoDumps(tablesOf(old, children[0]), tablesOf(fresh, children[1])));
   return { diff, counts: counted(diff.counts.chunks), told: changes.map(told) };

@@ -25,7 +25,7 @@ export async function twoDumps(old: Tables, fresh: Tables, options: readonly [Wr
   ] as const;
 }
 
-/** What `diffRuns` makes of two folders, with the changes that it told. */
+/** Compares two folders with `diffRuns`; gives its result with the changes that it told. */
 export async function diffed(
   [old, fresh]: readonly [string, string],
   options: DiffOptions = {},

@@ -4,7 +4,7 @@ import type { Row } from "../../src/rows/row.js";
 import { chunk } from "../verify/sound-tables.js";
 import { diffed, tablesOf, twoDumps } from "./dumps.js";
 
-/** What is done to one chunk of a document. A re-indexed document is edited in one way only, or nobody could say what was done. */
+/** An edit of one chunk of a document. A re-indexed document is edited in one way only, or nobody could say what was done. */
 type Edit = "keep" | "change" | "move" | "disable" | "delete" | "insert after";
 interface Edited {
   readonly reindexed: boolean;

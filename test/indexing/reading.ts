@@ -24,7 +24,7 @@ export function statusRow(facts: Row = {}): Row {
   };
 }
 
-/** What batch b answered. */
+/** An answer for batch b. */
 export function batchReading(...rows: readonly Row[]): BatchReading {
   return { datasetId: "set", batch: "b", rows: rows.map(statusRow), error: undefined };
 }

@@ -34,7 +34,7 @@ interface Sides {
   readonly after: Sides["before"];
 }
 
-/** What DuckDB makes of the statements. */
+/** Matches the rows of both sides, as the built SQL does. */
 async function matched({ before, after }: Sides) {
   await fill("old_chunks", before.chunks);
   await fill("new_chunks", after.chunks);

@@ -1,5 +1,5 @@
 /**
- * What a dump must hold of a record, written down a second time and simply: the columns of the format, times as ISO
+ * The row that a dump must hold for a record, written down a second time and simply: the columns of the format, times as ISO
  * strings, everything unnamed in `extra`, and there as well the times that are finer than a millisecond. For records whose known fields have the types that they should have.
  */
 

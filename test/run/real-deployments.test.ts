@@ -76,7 +76,7 @@ async function dump(
   return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
 }
 
-/** What a dump of the whole dataset must hold, in its order. */
+/** Gives the rows that a dump of the whole dataset must hold, in its order. */
 function expectedOf(dataset: TestDataset) {
   const documents = [...dataset.documents.values()];
   return {

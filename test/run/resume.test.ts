@@ -62,7 +62,7 @@ async function startPlace() {
   };
 }
 
-/** What a run writes that nothing disturbs. */
+/** The files of a run that nothing disturbs. */
 interface Undisturbed {
   readonly contents: readonly string[];
   readonly documents: unknown;

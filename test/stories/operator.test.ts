@@ -15,7 +15,7 @@ import { makeDocument, Store } from "../servers/store.js";
 const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 const secret = "0badc0de-5ec2-4e70-8000-000000000000";
 
-/** What a service such as healthchecks.io makes of the calls: it writes to the operator when a check goes down, and when it is up again. */
+/** Behaves as healthchecks.io: it writes to the operator when a check goes down, and when it is up again. */
 function mailsFrom(received: readonly Received[]): readonly string[] {
   const mails: string[] = [];
   let [down, begun] = [false, ""];

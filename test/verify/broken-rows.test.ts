@@ -19,7 +19,7 @@ async function findingsWith(path: string, text: string | Buffer, rows = 1): Prom
 
 type BrokenRow = readonly [message: string, text: string | Buffer];
 
-/** What is found of these rows of one file, with nothing but the header before them. */
+/** Gives the findings for these rows of one file, which follow its header. */
 async function findingsOfRows(
   path: string,
   header: string,

@@ -13,7 +13,7 @@ import { change, editManifest, flipBit } from "./forge.js";
 const output = { formats: ["jsonl", "duckdb"] };
 const copyOfDump = useDump(output.formats);
 
-/** What is found after some statements on the database. */
+/** Gives the findings after some statements on the database. */
 async function findingsAfter({ run, database }: Dumped, ...statements: string[]): Promise<readonly string[]> {
   await change(database, ...statements);
   const { findings } = await verifyRun(run, { duckdb: true });

@@ -16,7 +16,7 @@ export interface Dumped {
   readonly folder: string;
   readonly run: string;
   readonly database: string;
-  /** Of the documents in their order: 12 chunks; 5 chunks of 3 child chunks each; none, for it cannot be read. */
+  /** Its documents in their order: 12 chunks; 5 chunks of 3 child chunks each; none, for it cannot be read. */
   readonly documents: readonly string[];
 }
 

@@ -17,7 +17,7 @@ interface Forgery {
   readonly parquet: string;
 }
 
-/** What is found when the files of these kinds are forged. */
+/** Gives the findings after the files of these kinds were forged. */
 async function forge(
   { run }: Dumped,
   format: (typeof formats)[number],

@@ -1,24 +1,12 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { emptyReadTally } from "../../src/read-tally.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { plainFolder } from "../dump/formats/folder.js";
+import { abortAt, ownTemporaryFolder } from "./interrupting.js";
 import { chunk, document, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
-
-/** A folder for temporary files that is this test's own. */
-async function ownTemporaryFolder(): Promise<string> {
-  const before = process.env.TMPDIR;
-  onTestFinished(() => {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
-  });
-  const folder = await plainFolder();
-  process.env.TMPDIR = folder;
-  return folder;
-}
 
 const manyChunks = {
   ...soundTables,
@@ -69,14 +57,7 @@ test.each([
   "comparing the formats",
 ])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
   const temporary = await ownTemporaryFolder();
-  const stop = new AbortController();
-  const tally = new Proxy(emptyReadTally(), {
-    set: (target, name, value) => {
-      if (value === step) stop.abort(new Error("enough"));
-      return Reflect.set(target, name, value);
-    },
-  });
-  await expect(verifyRun(run, { tally, signal: stop.signal })).rejects.toThrow("enough");
+  await expect(verifyRun(run, abortAt(step))).rejects.toThrow("enough");
   expect(await readdir(temporary)).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ function wellFormed(value: unknown): unknown {
 /** Microseconds since 1970 of an ISO time of milliseconds. */
 const micros = (iso: unknown) => String(BigInt(Date.parse(String(iso))) * 1000n);
 
-/** What a reader has to find for a value of a row. Integers are text, times microseconds, JSON is parsed to the last digit. */
+/** Gives the cell that a reader must find for a value of a row. Integers are text, times microseconds, JSON is parsed to the last digit. */
 function expectedCell(type: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (type === "integer") return value instanceof ExactNumber ? value.text : String(value);

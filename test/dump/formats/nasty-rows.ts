@@ -73,7 +73,7 @@ const nested = {
   "\ud800": ["\udc00"],
 };
 
-/** What a column of a type can hold; without long numbers, DuckDB reads the rows another way. */
+/** Values that a column of a type can hold; without long numbers, DuckDB reads the rows another way. */
 function valuesOf(long: boolean): Readonly<Record<ColumnType, readonly unknown[]>> {
   const numbers = [...shortNumbers, ...(long ? longNumbers : [])];
   const someStrings = strings.slice(0, -1);

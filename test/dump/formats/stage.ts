@@ -44,7 +44,7 @@ export interface StageOptions {
 /** Rows as a run gives them to the writers, and to the database. */
 export type Stage = StagedRows & RunFacts;
 
-/** What a run gives to its sinks, made from rows: parts of a few rows each and the joined JSONL, below `base`. */
+/** Makes the stage that a run gives to its writers: parts of a few rows each and the joined JSONL, below `base`. */
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
   const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false } = options;
   const all: Tables = { ...noRows, ...tables };

@@ -44,7 +44,7 @@ export function upload(dataset: TestDataset | undefined, document = smallDocumen
   return document.id;
 }
 
-/** What was asked for, behind `/v1`. */
+/** Gives the paths asked for, behind `/v1`. */
 export function askedOf({ server }: Place): string[] {
   return server.requests.map(({ path, query }) => `${path.replace("/v1", "")}?${query}`);
 }
