@@ -145,5 +145,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,
-  valibot: /./, // foreign data is checked where it comes in
+  // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
+  valibot:
+    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };
