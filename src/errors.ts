@@ -97,7 +97,7 @@ export class SkipError extends RequestError {
   override readonly name: string = "SkipError";
 }
 
-/** This request failed at every try: skip it as any other that cannot be read, or ask for less. */
+/** A request failed at every try. Callers handle it as a SkipError, or ask for a smaller page. */
 export class GaveUpError extends SkipError {
   override readonly name = "GaveUpError";
   /** The error of the last try. */

@@ -10,7 +10,7 @@ import {
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 
-/** Describes an error for the user, with its exit code. */
+/** The message of an error for the user, and its exit code. */
 export interface ErrorReport {
   readonly message: string;
   readonly exitCode: number;

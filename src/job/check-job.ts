@@ -35,7 +35,7 @@ export function checkJob(document: unknown, written: unknown): CheckedJob {
   };
 }
 
-/** For a value of several possible shapes, keeps only the issues of the shape that fits on the outside. */
+/** Gives the innermost issues: of a value with several possible shapes, those inside a shape that fits on the outside. */
 function leavesOf(issue: v.BaseIssue<unknown>, above: Path): readonly Leaf[] {
   const path = [...above, ...(issue.path ?? []).map(({ key }) => (typeof key === "number" ? key : String(key)))];
   const inside = (issue.issues ?? []).flatMap((inner) => leavesOf(inner, path));

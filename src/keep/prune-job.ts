@@ -15,7 +15,7 @@ export interface PruneOptions extends Pick<RunOptions, "log" | "now"> {
   readonly dryRun?: boolean;
 }
 
-/** The runs of a job that were kept and removed. */
+/** The decisions on the runs of a job, and the removals that failed. */
 export interface PruneResult extends PrunePlan {
   readonly failures: readonly PruneFailure[];
 }

@@ -3,7 +3,7 @@ import type { NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-outcome.js";
 
-/** The body of a notification. */
+/** The event that a notification reports. */
 export type NoticeEvent = "start" | "success" | "partial" | "failure";
 
 /** A new id for one run of the program, by which a service pairs its start with its end. */
@@ -16,8 +16,9 @@ export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
 }
 
 /**
- * The URLs that an event is sent to. A URL of its own comes first; a partial run is told where a failure is. Below `url` stand, by the
- * convention of healthchecks.io (https://healthchecks.io/docs/http_api/), `/start` and `/fail`, and `?rid=` pairs the two.
+ * Gives the URL that an event is sent to; undefined if it has none. A URL of its own comes first; a partial run goes where a
+ * failure goes. Below `url` stand, by the convention of healthchecks.io (https://healthchecks.io/docs/http_api/), `/start` and
+ * `/fail`, and `?rid=` pairs the two.
  */
 export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {
   const own = urls[event] ?? (event === "partial" ? urls.failure : undefined);

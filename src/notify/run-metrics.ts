@@ -116,7 +116,7 @@ function sums(run: RunMetrics, { requests, status }: RunOutcome): Metric[] {
   ];
 }
 
-/** Series that exist from the first run on, so that a monitor sees their first increase. */
+/** Reasons of retries that have a series from the first run on, so that a monitor sees their first increase. */
 const usualReasons = { "429": 0, "503": 0, timeout: 0, connection: 0, "broken answer": 0 };
 
 const successName = "kbdump_last_success_timestamp_seconds";

@@ -13,11 +13,11 @@ export interface RunOutcome {
   /** Null when it failed before there was a run, for want of a key, say. */
   readonly runId: string | null;
   readonly status: Outcome;
-  /** When this process finished. */
+  /** When this process finished; its seconds and requests follow, without those of earlier processes of the run. */
   readonly finishedAt: Date;
   readonly seconds: number;
   readonly requests: Readonly<RequestTally>;
-  /** Row counts; undefined unless the run was published. */
+  /** Rows, and documents by status; undefined unless the run was published. */
   readonly rows: Readonly<Partial<Record<Kind, number>>> | undefined;
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
   /** Ids of the first documents that failed. */

@@ -13,8 +13,8 @@ export interface StatusFacts {
 const resting = new Set(["completed", "error"]);
 
 /**
- * Warns of what the indexing status says against a dump: documents that were being indexed or whose status changed while they were
- * read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
+ * Warns of what the indexing status says against a dump: documents that were being indexed or whose status changed while they
+ * were read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
  */
 export function statusWarnings(
   { before, after, documents, listed = [] }: StatusFacts,

@@ -1,7 +1,7 @@
 import type { ChildListSums } from "../run/documents/child-lists-read.js";
 import { countText } from "./text.js";
 
-/** Renders how many child lists a run read and skipped, on one line; undefined without child chunks. */
+/** Renders how many child lists a run read and skipped, on one line; undefined if there was none to read. */
 export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {
   const { asked, embedded, skipped } = sums;
   if (asked + embedded + skipped === 0) return undefined;

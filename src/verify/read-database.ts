@@ -18,7 +18,7 @@ export interface RunDatabase {
   readonly laterFields: ReadonlySet<string>;
   /** Rows of documents that this run read, and that say they are of another run. */
   readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
-  /** Documents that later runs read: their newer state is not compared. */
+  /** Documents that a later run listed: `document_info` has their newer state, which is not compared. */
   readonly listedLater: RowSource;
   /** The rows of this run, and of the documents that it was the last to read. */
   readonly rows: (kind: Kind) => RowSource;

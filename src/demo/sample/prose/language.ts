@@ -1,6 +1,6 @@
 export type Topic = "product" | "policy" | "support";
 
-/** Fragments of sentences: any first, second and third one make a sentence in this order. `{n}` stands for a number. */
+/** Beginnings, middles and ends of sentences, to be combined freely. `{n}` becomes a number. */
 export type Fragments = readonly [readonly string[], readonly string[], readonly string[]];
 
 /** The material for sentences of one language. */
