@@ -14,6 +14,12 @@ test("a newcomer needs two commands, which stand first", () => {
   expect(blocksOf("README.md")[0]?.text).toBe("npm ci && npm start\n");
 });
 
+test("the test command stands there, and CI runs it", () => {
+  expect(readme).toContain("`npm ci && npm test`");
+  const ci = readFileSync(".ci/run", "utf8");
+  expect(ci).toMatch(/^ {2}with_node .* npm ci .*\n.*\n {2}with_node .* npm test\b/m);
+});
+
 test("the exit codes are those that are used", () => {
   const { complete, failed, usage, partial, differences, busy } = exitCodes;
   for (const code of [complete, failed, usage, partial, differences, busy])
