@@ -44,11 +44,19 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const { stdout, stderr, env } = process;
+  const { stdin, stdout, stderr, env } = process;
+  const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined;
   const committing = (state: CommitState) => {
     commit = state;
   };
-  process.exitCode = await runCommandLine(args, { stdout, stderr, env, signal: interrupted.signal, committing });
+  process.exitCode = await runCommandLine(args, {
+    stdout,
+    stderr,
+    env,
+    terminal,
+    signal: interrupted.signal,
+    committing,
+  });
 } catch (error) {
   tell(error);
 }

@@ -104,6 +104,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "plan",
     "verify",
   ],
+  init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover"],
   cli: [
     "demo",
     "dump/formats",
@@ -117,6 +118,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "serve",
     "verify",
     "terminal",
+    "init",
   ],
   "main.ts": ["run/setting", "cli"],
 };
@@ -144,6 +146,8 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
+  "@clack/prompts": /^init\/dialogue\.ts$/,
+  "fast-wrap-ansi": /^init\/dialogue\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   valibot:

@@ -1,3 +1,4 @@
+import type { Terminal } from "../init/dialogue.js";
 import type { CommitState } from "../run/setting/run-options.js";
 import type { Output } from "../terminal/view.js";
 
@@ -5,6 +6,8 @@ import type { Output } from "../terminal/view.js";
 export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Somebody to ask; undefined where stdin or stderr is no terminal. */
+  readonly terminal?: Terminal | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "vitest";
 import { parse } from "yaml";
@@ -8,6 +9,7 @@ import { loadJob } from "../../src/job/load-job.js";
 import { endNotice, startNotice } from "../../src/notify/notice.js";
 import { type Block, blocksOf, placeOf } from "../documentation.js";
 import { outcomeOf } from "../notify/outcome-of.js";
+import { keys, openKbdump } from "../pseudo-terminal.js";
 import { query } from "../run/read-dump.js";
 import { outputLike, shapeProblem } from "./likeness.js";
 import type { Printed, Shell } from "./shell.js";
@@ -25,6 +27,7 @@ type Check = (block: Block, page: Page) => Promise<void>;
 /** A check for each language. A block in another language fails, so that none goes unchecked. */
 export const checks: Readonly<Record<string, Check>> = {
   sh: runShell,
+  console: askAtTerminal,
   text: checkText,
   json: checkJson,
   yaml: checkYaml,
@@ -41,6 +44,16 @@ async function runShell(block: Block, page: Page): Promise<void> {
   page.printed = await page.shell.run(block.text);
   const { code, stderr } = page.printed;
   expect(code, `${placeOf(block)} ended with ${code}:\n${stderr}`).toBe(0);
+}
+
+/** A command that asks, at a terminal: its first question comes, and Ctrl-C ends it. */
+async function askAtTerminal({ text }: Block): Promise<void> {
+  const [program, ...args] = text.trim().split(" ");
+  expect(program).toBe("kbdump");
+  const terminal = openKbdump(args, { cwd: await mkdtemp(join(tmpdir(), "kbdump-ask-")) });
+  await terminal.shows("◆  ");
+  terminal.type(keys.ctrlC);
+  expect(await terminal.ended).toBe(130);
 }
 
 /** The output of the block before; the tree of a job's folder; the drawing of the folders of src; or what a plan prints. */

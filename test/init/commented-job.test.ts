@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
-import { initialJobFile } from "../../src/job/init.js";
+import { initialJobFile } from "../../src/init/commented-job.js";
 import { jobJsonSchema } from "../../src/job/write-json-schema.js";
-import { dataset, jobFolder } from "./job-folder.js";
-import { keysOf, schemaMappings } from "./schema-mappings.js";
+import { dataset, jobFolder } from "../job/job-folder.js";
+import { keysOf, schemaMappings } from "../job/schema-mappings.js";
 
 const { load, problems } = await jobFolder();
 const env = {

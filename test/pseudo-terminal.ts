@@ -1,0 +1,68 @@
+import { fileURLToPath } from "node:url";
+import { spawn } from "@lydell/node-pty";
+import xterm from "@xterm/headless";
+import { expect } from "vitest";
+
+/** The size of a terminal, in characters. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A program at a real pseudo-terminal, whose screen is read as somebody would see it. */
+export interface PseudoTerminal {
+  /** Lines of the screen from the top, and those that scrolled out of it; without blanks at the end. */
+  readonly lines: () => readonly string[];
+  readonly text: () => string;
+  /** Waits until the screen holds the text; fails with the screen. */
+  readonly shows: (text: string | RegExp) => Promise<void>;
+  readonly type: (keys: string) => void;
+  readonly resize: (size: Size) => Promise<void>;
+  /** Waits for the end of the program; gives its exit code. */
+  readonly ended: Promise<number>;
+}
+
+/** Keys as a terminal sends them. */
+export const keys = { enter: "\r", space: " ", down: "\x1b[B", ctrlC: "\x03" } as const;
+
+/** Milliseconds after which a text that is not shown is missing. */
+const patience = 20_000;
+
+const program = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+
+/** Starts the built program at a pseudo-terminal of this size. Its environment holds PATH and what is given. */
+export function openKbdump(
+  args: readonly string[],
+  { env = {}, cwd, columns = 80, rows = 30 }: Partial<Size> & { env?: NodeJS.ProcessEnv; cwd?: string },
+): PseudoTerminal {
+  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
+  const child = spawn(process.execPath, [program, ...args], {
+    name: "xterm-256color",
+    cols: columns,
+    rows,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  child.onData((data) => screen.write(data));
+  const ended = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+  const lines = () => {
+    const { active } = screen.buffer;
+    const all = Array.from({ length: active.length }, (_, at) => active.getLine(at)?.translateToString(true) ?? "");
+    return all.slice(0, all.findLastIndex((line) => line !== "") + 1);
+  };
+  const text = () => lines().join("\n");
+  return {
+    lines,
+    text,
+    shows: (wanted) =>
+      expect
+        .poll(text, { timeout: patience, interval: 20 })
+        .toEqual(typeof wanted === "string" ? expect.stringContaining(wanted) : expect.stringMatching(wanted)),
+    type: (typed) => child.write(typed),
+    resize: async ({ columns: cols, rows: height }) => {
+      screen.resize(cols, height);
+      child.resize(cols, height);
+    },
+    ended,
+  };
+}
