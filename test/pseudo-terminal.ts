@@ -14,6 +14,8 @@ export interface PseudoTerminal {
   /** Lines of the screen from the top, and those that scrolled out of it; without blanks at the end. */
   readonly lines: () => readonly string[];
   readonly text: () => string;
+  /** Lines that were wider than the screen: the terminal broke them. */
+  readonly broken: () => readonly string[];
   /** Waits until the screen holds the text; fails with the screen. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly type: (keys: string) => void;
@@ -51,9 +53,11 @@ export function openKbdump(
     return all.slice(0, all.findLastIndex((line) => line !== "") + 1);
   };
   const text = () => lines().join("\n");
+  const broken = () => lines().filter((_, at) => screen.buffer.active.getLine(at + 1)?.isWrapped);
   return {
     lines,
     text,
+    broken,
     shows: (wanted) =>
       expect
         .poll(text, { timeout: patience, interval: 20 })
