@@ -1,11 +1,13 @@
+import { utcTime } from "../duckdb/sql-types.js";
+
 /** A view: what it answers, and how. */
 export interface View {
   readonly about: string;
   readonly sql: string;
 }
 
-/** SQL: the time at which it is asked, UTC, as TIMESTAMP; needs no extension and no time zone. */
-const utcNow = "make_timestamp(epoch_us(now()))";
+/** SQL: the time from one moment to another; a difference of times with a zone would follow the clock changes of the session. */
+const between = (from: string, to: string) => `${utcTime(to)} - ${utcTime(from)}`;
 
 const documentStatistics = `
   SELECT d.dataset_id, d.document_id, i.name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,
@@ -27,11 +29,13 @@ const documentStatistics = `
 
 const statusTimeline = `
   SELECT n.dataset_id, n.batch, n.document_id, n.indexing_status, n.completed_segments, n.total_segments,
-    n.parsing_completed_at - n.processing_started_at AS parsing, n.cleaning_completed_at - n.parsing_completed_at AS cleaning,
-    n.splitting_completed_at - n.cleaning_completed_at AS splitting, n.completed_at - n.splitting_completed_at AS indexing,
-    n.completed_at - n.processing_started_at AS took,
-    CASE WHEN n.indexing_status <> 'completed' THEN ${utcNow} - n.processing_started_at END AS age,
-    CASE WHEN n.indexing_status <> 'completed' THEN n.captured_at - coalesce(m.moved_at, n.first_at) END AS unmoved,
+    ${between("n.processing_started_at", "n.parsing_completed_at")} AS parsing,
+    ${between("n.parsing_completed_at", "n.cleaning_completed_at")} AS cleaning,
+    ${between("n.cleaning_completed_at", "n.splitting_completed_at")} AS splitting,
+    ${between("n.splitting_completed_at", "n.completed_at")} AS indexing,
+    ${between("n.processing_started_at", "n.completed_at")} AS took,
+    CASE WHEN n.indexing_status <> 'completed' THEN ${between("n.processing_started_at", "now()")} END AS age,
+    CASE WHEN n.indexing_status <> 'completed' THEN ${between("coalesce(m.moved_at, n.first_at)", "n.captured_at")} END AS unmoved,
     n.error, n.captured_at
   FROM (
     SELECT *, min(captured_at) OVER (PARTITION BY dataset_id, batch, document_id) AS first_at FROM indexing_status
@@ -58,7 +62,7 @@ const coverage = `
       WHEN greatest(r.run_id, r.failed_run) < last.run_id THEN 'not in the last run'
       WHEN r.status = 'complete' THEN 'stale' WHEN r.status IS NULL THEN 'never read' ELSE 'unstable' END AS state,
     CASE WHEN r.status = 'complete' THEN r.run_id END AS good_run, g.finished_at AS good_at,
-    ${utcNow} - g.finished_at AS age, r.failures, CASE WHEN r.failures > 0 THEN r.failed_run END AS failed_run,
+    ${between("g.finished_at", "now()")} AS age, r.failures, CASE WHEN r.failures > 0 THEN r.failed_run END AS failed_run,
     CASE WHEN r.failures > 0 THEN r.failed_as END AS failed_as, CASE WHEN r.failures > 0 THEN r.reason END AS reason
   FROM read r CROSS JOIN last LEFT JOIN runs g ON r.status = 'complete' AND r.run_id = g.run_id
   LEFT JOIN (SELECT dataset_id, document_id, any_value(name) AS name FROM document_info GROUP BY ALL) i

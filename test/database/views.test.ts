@@ -132,7 +132,7 @@ const fourRuns = madeOnce(async () => {
 it("coverage tells what is fresh, and why not", async () => {
   const database = await threeRuns();
   const found = await database.query(
-    "SELECT document_id, state, good_run, good_at::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
+    "SELECT document_id, state, good_run, (good_at AT TIME ZONE 'UTC')::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
   );
   expect(found).toEqual([
     ["fails", "stale", "r1", "2025-03-01 13:20:00", true, 2, "r3", "failed", "e3"],
