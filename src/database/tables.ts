@@ -62,8 +62,12 @@ export const tables: Readonly<Record<string, Table>> = {
     columns: [
       column("run_id", "VARCHAR", "UTC time that sorts; the name of the run folder"),
       column("status", "VARCHAR", "complete or partial"),
-      column("started_at", sqlTypes.time, "when the run began, UTC"),
-      column("finished_at", sqlTypes.time, "when everything was read, UTC"),
+      column(
+        "started_at",
+        sqlTypes.time,
+        "when the run began, UTC; of a run that was resumed, when its first process began",
+      ),
+      column("finished_at", sqlTypes.time, "when everything was read, UTC; files are written and published after that"),
       column("base_url", "VARCHAR", "the service"),
       column("tool_version", "VARCHAR", "the kbdump that ran"),
       column("documents", "BIGINT", "documents of the run, failed ones included"),
@@ -99,6 +103,13 @@ export const tables: Readonly<Record<string, Table>> = {
     ],
   },
 };
+
+/** What the columns of a table are, by name: those that are named, or all. */
+export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
+  const found = tables[table]?.columns ?? [];
+  const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));
+  return Object.fromEntries(wanted.map(({ name, about }) => [name, about]));
+}
 
 /** Makes the tables, each with its columns and what they are. */
 export async function createTables(connection: Connection): Promise<void> {
