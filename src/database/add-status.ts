@@ -4,8 +4,9 @@ import { seal } from "../dump/files/seal.js";
 import type { RowFile } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { columns } from "../rows/columns.js";
+import { bringUpToDate, columnsOf } from "./bring-up-to-date.js";
 import { copyDatabase } from "./copy-database.js";
-import { addMissingColumns, createTables } from "./tables.js";
+import { createTables } from "./tables.js";
 import { createViews } from "./views.js";
 
 const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
@@ -29,7 +30,7 @@ export async function copyWithStatus(
   await rm(target, { force: true });
   if (previous !== undefined) await copyDatabase(previous, target, options);
   await withDuckDb(target, options, async (connection) => {
-    if (previous !== undefined) await addMissingColumns(connection);
+    await bringUpToDate(connection, "current", await columnsOf(connection, "current"));
     await createTables(connection);
     await createViews(connection);
     for (const file of files) await addStatus(connection, selectRows("indexing_status", file, "JSON"));

@@ -14,6 +14,9 @@ export type Inspected =
   /** A file that DuckDB cannot read. */
   | { readonly state: "corrupt"; readonly reason: string };
 
+/** The reason why a database that can be opened is corrupt all the same. */
+export const damagedBlocks = "some of its blocks are damaged";
+
 /** Tables that every database of every version of ours has. */
 const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
@@ -63,6 +66,15 @@ async function withCopy<T>(
 
 const copyFor = ({ temporary }: DuckDbOptions): string => `${temporary}.look`;
 
+/** The same, and reads every block of the tables of a database of ours, which takes about a second for 200,000 chunks. */
+export async function inspectWholly(path: string, options: DuckDbOptions): Promise<Inspected> {
+  const found = await inspectDatabase(path, options);
+  if (found.state !== "ours") return found;
+  const error = await withDuckDb(path, { ...options, readOnly: true }, readAll).catch((reason: unknown) => reason);
+  options.signal?.throwIfAborted();
+  return isCorruption(error) ? { state: "corrupt", reason: damagedBlocks } : found;
+}
+
 async function look(connection: Connection): Promise<Inspected> {
   const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
   const names = new Set(found.getRowsJson().map(([name]) => name));
@@ -73,10 +85,6 @@ async function look(connection: Connection): Promise<Inspected> {
 
 /** Whether every block of the tables can be read. Reads a copy; takes as long as reading the whole database. */
 export async function isReadable(path: string, options: DuckDbOptions): Promise<boolean> {
-  const readAll = async (connection: Connection) => {
-    const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
-    for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
-  };
   try {
     await withCopy(path, options, readAll);
     return true;
@@ -84,6 +92,11 @@ export async function isReadable(path: string, options: DuckDbOptions): Promise<
     if (isCorruption(error)) return false;
     throw error;
   }
+}
+
+async function readAll(connection: Connection): Promise<void> {
+  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
+  for (const [name] of found.getRowsJson()) await connection.run(`SELECT sum(hash(t)) FROM "${name}" t`);
 }
 
 /** Whether an error of DuckDB means that the file is damaged or unreadable. */
@@ -97,5 +110,6 @@ export function isCorruption(error: unknown): boolean {
 
 function reasonOf(error: unknown, path: string): string {
   const text = error instanceof Error ? error.message : String(error);
+  if (text.includes("not a valid DuckDB database")) return "it is not a DuckDB database";
   return text.split("\n", 1)[0]?.replaceAll(`"${resolve(path)}"`, "it") ?? "";
 }

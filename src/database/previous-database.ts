@@ -2,10 +2,11 @@ import { rm } from "node:fs/promises";
 import type { Connection, DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { sqlPath, sqlText } from "../duckdb/sql-text.js";
 import { StopError } from "../errors.js";
+import { bringUpToDate, columnsOf, type FoundColumns } from "./bring-up-to-date.js";
 import { copyDatabase } from "./copy-database.js";
 import { histories, historyKinds } from "./history.js";
 import type { RunFacts } from "./run-rows.js";
-import { addMissingColumns, tables } from "./tables.js";
+import { tables } from "./tables.js";
 
 /** The database of earlier runs. */
 export interface Previous {
@@ -34,10 +35,12 @@ const noneIn = (table: string) =>
   `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
 const notReadNow = noneIn("read_now");
 
-/** Attaches the database of earlier runs as `previous`; tables and columns that it lacks are made in the copy, which is ours. */
+/** Attaches the database of earlier runs as `previous`, brought up to date: it is a copy, which is ours. */
 export async function attachPrevious(connection: Connection, { path, copy }: Previous): Promise<void> {
   await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
-  if (await lacksColumns(connection, path)) await addMissingColumns(connection, "previous.main.");
+  const found = await columnsOf(connection, "previous");
+  refuseUnknown(found, path);
+  await bringUpToDate(connection, "previous", found);
 }
 
 /**
@@ -62,21 +65,12 @@ export async function keepPrevious(connection: Connection, { run, withoutChildre
   }
 }
 
-/** The database of earlier runs may lack columns of ours, but must have none that we would lose. */
-async function lacksColumns(connection: Connection, path: string): Promise<boolean> {
-  const result = await connection.runAndReadAll(
-    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = 'previous' AND schema_name = 'main'",
-  );
-  const found = new Set(result.getRowsJson().map(([table, column]) => `${table}.${column}`));
-  const known = Object.entries(tables).map(([table, { columns }]) => ({
-    table,
-    names: columns.map(({ name }) => name),
-  }));
-  for (const { table, names } of known) {
-    const extra = [...found].find(
-      (each) => each.startsWith(`${table}.`) && !names.includes(each.slice(table.length + 1)),
-    );
-    if (extra) throw new StopError(`${path} has a column that this kbdump does not know, ${extra}: use a newer one`);
+/** A column that this kbdump does not know would be lost. */
+function refuseUnknown(found: FoundColumns, path: string): void {
+  for (const [table, { columns }] of Object.entries(tables)) {
+    const known = columns.map(({ name }) => name);
+    const extra = [...(found.get(table)?.keys() ?? [])].find((name) => !known.includes(name));
+    if (extra !== undefined)
+      throw new StopError(`${path} has a column that this kbdump does not know, ${table}.${extra}: use a newer one`);
   }
-  return known.some(({ table, names }) => names.some((name) => !found.has(`${table}.${name}`)));
 }

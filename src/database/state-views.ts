@@ -1,11 +1,17 @@
-/** A view: what it answers, and how. */
+import { utcTime } from "../duckdb/sql-types.js";
+import { commentsOf } from "./tables.js";
+
+/** A view: what it answers, its columns and what each is, and how. */
 export interface View {
   readonly about: string;
+  readonly columns: Readonly<Record<string, string>>;
   readonly sql: string;
 }
 
-/** SQL: the time at which it is asked, UTC, as TIMESTAMP; needs no extension and no time zone. */
-const utcNow = "make_timestamp(epoch_us(now()))";
+const documentName = { name: "the name of the document, as it was listed last" };
+
+/** SQL: the time from one moment to another; a difference of times with a zone would follow the clock changes of the session. */
+const between = (from: string, to: string) => `${utcTime(to)} - ${utcTime(from)}`;
 
 const documentStatistics = `
   SELECT d.dataset_id, d.document_id, i.name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,
@@ -17,7 +23,7 @@ const documentStatistics = `
     SELECT dataset_id, document_id, count(*) AS chunks, sum(word_count)::BIGINT AS characters, sum(tokens)::BIGINT AS tokens,
       min(word_count) AS shortest, quantile_cont(word_count, 0.25) AS quartile_1, quantile_cont(word_count, 0.5) AS median,
       quantile_cont(word_count, 0.75) AS quartile_3, max(word_count) AS longest, sum(hit_count)::BIGINT AS hits,
-      round(count(*) FILTER (hit_count = 0) / count(*), 3) AS never_hit,
+      round(count(*) FILTER (hit_count = 0) / count(*), 3) AS share_without_hits,
       count(*) FILTER (NOT enabled) AS disabled, count(*) FILTER (error IS NOT NULL OR status = 'error') AS errors,
       count(*) FILTER (updated_by IS NOT NULL) AS edited
     FROM chunks GROUP BY ALL
@@ -27,11 +33,13 @@ const documentStatistics = `
 
 const statusTimeline = `
   SELECT n.dataset_id, n.batch, n.document_id, n.indexing_status, n.completed_segments, n.total_segments,
-    n.parsing_completed_at - n.processing_started_at AS parsing, n.cleaning_completed_at - n.parsing_completed_at AS cleaning,
-    n.splitting_completed_at - n.cleaning_completed_at AS splitting, n.completed_at - n.splitting_completed_at AS indexing,
-    n.completed_at - n.processing_started_at AS took,
-    CASE WHEN n.indexing_status <> 'completed' THEN ${utcNow} - n.processing_started_at END AS age,
-    CASE WHEN n.indexing_status <> 'completed' THEN n.captured_at - coalesce(m.moved_at, n.first_at) END AS unmoved,
+    ${between("n.processing_started_at", "n.parsing_completed_at")} AS parsing,
+    ${between("n.parsing_completed_at", "n.cleaning_completed_at")} AS cleaning,
+    ${between("n.cleaning_completed_at", "n.splitting_completed_at")} AS splitting,
+    ${between("n.splitting_completed_at", "n.completed_at")} AS indexing,
+    ${between("n.processing_started_at", "n.completed_at")} AS took,
+    CASE WHEN n.indexing_status <> 'completed' THEN ${between("n.processing_started_at", "now()")} END AS age,
+    CASE WHEN n.indexing_status <> 'completed' THEN ${between("coalesce(m.moved_at, n.first_at)", "n.captured_at")} END AS unmoved,
     n.error, n.captured_at
   FROM (
     SELECT *, min(captured_at) OVER (PARTITION BY dataset_id, batch, document_id) AS first_at FROM indexing_status
@@ -58,7 +66,7 @@ const coverage = `
       WHEN greatest(r.run_id, r.failed_run) < last.run_id THEN 'not in the last run'
       WHEN r.status = 'complete' THEN 'stale' WHEN r.status IS NULL THEN 'never read' ELSE 'unstable' END AS state,
     CASE WHEN r.status = 'complete' THEN r.run_id END AS good_run, g.finished_at AS good_at,
-    ${utcNow} - g.finished_at AS age, r.failures, CASE WHEN r.failures > 0 THEN r.failed_run END AS failed_run,
+    ${between("g.finished_at", "now()")} AS age, r.failures, CASE WHEN r.failures > 0 THEN r.failed_run END AS failed_run,
     CASE WHEN r.failures > 0 THEN r.failed_as END AS failed_as, CASE WHEN r.failures > 0 THEN r.reason END AS reason
   FROM read r CROSS JOIN last LEFT JOIN runs g ON r.status = 'complete' AND r.run_id = g.run_id
   LEFT JOIN (SELECT dataset_id, document_id, any_value(name) AS name FROM document_info GROUP BY ALL) i
@@ -68,22 +76,76 @@ const coverage = `
 export const stateViews: Readonly<Record<string, View>> = {
   document_statistics: {
     about:
-      "every document: chunks, characters, tokens, the lengths of its chunks in characters, hits and the share that was never hit, how many are disabled, in error or edited",
+      "every document: chunks, characters, tokens, the lengths of its chunks in characters, hits and the share of chunks without hits, how many are disabled, in error or edited",
+    columns: {
+      ...commentsOf("documents", "dataset_id", "document_id"),
+      ...documentName,
+      ...commentsOf("documents", "doc_form", "status", "run_id"),
+      chunks: "chunks of the document",
+      child_chunks: "child chunks of the document",
+      characters: "characters of all chunks",
+      tokens: "tokens of all chunks",
+      shortest: "characters of the shortest chunk",
+      quartile_1: "characters that a quarter of the chunks do not exceed",
+      median: "characters that half of the chunks do not exceed",
+      quartile_3: "characters that three quarters of the chunks do not exceed",
+      longest: "characters of the longest chunk",
+      hits: "sum of the hit_count of all chunks",
+      share_without_hits:
+        "share of the chunks, 0 to 1, whose hit_count is 0 now; the view never_hit also looks at what was before a re-index",
+      disabled: "chunks that are not retrieved",
+      errors: "chunks in error",
+      edited: "chunks that somebody has edited",
+    },
     sql: documentStatistics,
   },
   status_timeline: {
     about:
       "the newest reading of every document of a batch: how long each stage took, and of what is not completed how old it is and for how long it was seen without a move",
+    columns: {
+      ...commentsOf(
+        "indexing_status",
+        ...["dataset_id", "batch", "document_id", "indexing_status", "completed_segments", "total_segments"],
+      ),
+      parsing: "time from the start of the processing to the end of the parsing",
+      cleaning: "time from there to the end of the cleaning",
+      splitting: "time from there to the end of the splitting",
+      indexing: "time from there to the end of the indexing",
+      took: "time from the start of the processing to its end",
+      age: "time since the start of the processing; null when it is completed",
+      unmoved: "time for which no reading saw a move; null when it is completed",
+      ...commentsOf("indexing_status", "error", "captured_at"),
+    },
     sql: statusTimeline,
   },
   coverage: {
     about:
       "every document: whether the last run read it well (fresh; stale, never read, unstable, not in the last run), when it was read well last, and what has failed since",
+    columns: {
+      ...commentsOf("documents", "dataset_id", "document_id"),
+      ...documentName,
+      state: "fresh, stale, never read, unstable, or not in the last run",
+      good_run: "the run that read it well last",
+      good_at: "when that run had read everything",
+      age: "time since good_at",
+      failures: "runs since then that could not read it well",
+      failed_run: "the last of these runs",
+      failed_as: "failed or unstable, as that run found it",
+      reason: "why that run could not read it well",
+    },
     sql: coverage,
   },
   duplicates: {
     about:
       "contents that stand in several chunks, the chunks, how many different answers they have, and the tokens that the copies cost",
+    columns: {
+      copies: "chunks with this content",
+      documents: "documents with this content",
+      answers: "different answers of these chunks",
+      tokens: "tokens of all copies but one",
+      content: "the content",
+      ids: "the chunks, in the order of documents and positions",
+    },
     sql: `SELECT count(*) AS copies, count(DISTINCT (dataset_id, document_id)) AS documents,
         count(DISTINCT coalesce(answer, '')) AS answers,
         (sum(tokens) - max(tokens))::BIGINT AS tokens, any_value(content) AS content, list(id ORDER BY document_id, position, id) AS ids
@@ -91,6 +153,7 @@ export const stateViews: Readonly<Record<string, View>> = {
   },
   orphans: {
     about: "child chunks whose parent is not there",
+    columns: commentsOf("child_chunks"),
     sql: `SELECT k.* FROM child_chunks k ANTI JOIN chunks c
       ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id`,
   },

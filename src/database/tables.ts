@@ -62,8 +62,12 @@ export const tables: Readonly<Record<string, Table>> = {
     columns: [
       column("run_id", "VARCHAR", "UTC time that sorts; the name of the run folder"),
       column("status", "VARCHAR", "complete or partial"),
-      column("started_at", "TIMESTAMP", "when the run began, UTC"),
-      column("finished_at", "TIMESTAMP", "when everything was read, UTC"),
+      column(
+        "started_at",
+        sqlTypes.time,
+        "when the run began, UTC; of a run that was resumed, when its first process began",
+      ),
+      column("finished_at", sqlTypes.time, "when everything was read, UTC; files are written and published after that"),
       column("base_url", "VARCHAR", "the service"),
       column("tool_version", "VARCHAR", "the kbdump that ran"),
       column("documents", "BIGINT", "documents of the run, failed ones included"),
@@ -100,6 +104,13 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
+/** What the columns of a table are, by name: those that are named, or all. */
+export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
+  const found = tables[table]?.columns ?? [];
+  const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));
+  return Object.fromEntries(wanted.map(({ name, about }) => [name, about]));
+}
+
 /** Makes the tables, each with its columns and what they are. */
 export async function createTables(connection: Connection): Promise<void> {
   const statements = Object.entries(tables).flatMap(([name, { about, columns }]) => [
@@ -110,19 +121,8 @@ export async function createTables(connection: Connection): Promise<void> {
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
 }
 
-/** Adds the tables and columns that a database of an older kbdump lacks; `into` is a database and a dot, or nothing. */
-export async function addMissingColumns(connection: Connection, into = ""): Promise<void> {
-  const statements = Object.entries(tables).flatMap(([table, { columns }]) => {
-    const name = `${into}${table}`;
-    return [
-      createTable(name, columns),
-      ...columns.map((each) => `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS "${each.name}" ${each.type}`),
-    ];
-  });
-  await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));
-}
-
-function createTable(name: string, columns: readonly TableColumn[]): string {
+/** SQL: makes a table if it is not there. */
+export function createTable(name: string, columns: readonly TableColumn[]): string {
   return `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`;
 }
 

@@ -6,16 +6,19 @@ import { stateBefore } from "./state-at.js";
 import { stateViews } from "./state-views.js";
 
 /**
- * Makes the views and macros anew, each with a comment. They need no extension and change nothing. A table that somebody has
+ * Makes the views and macros anew, each with a comment, and one for every column. They need no extension and change nothing. A table that somebody has
  * added under the name of a view stays.
  */
 export async function createViews(connection: Connection): Promise<void> {
   const result = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
   const taken = result.getRowsJson().map(([name]) => name);
   const free = Object.entries({ ...stateViews, ...historyViews }).filter(([name]) => !taken.includes(name));
-  const views = free.flatMap(([name, { about, sql }]) => [
+  const views = free.flatMap(([name, { about, columns, sql }]) => [
     `CREATE OR REPLACE VIEW ${name} AS ${sql}`,
     `COMMENT ON VIEW ${name} IS ${sqlText(about)}`,
+    ...Object.entries(columns).map(
+      ([column, comment]) => `COMMENT ON COLUMN ${name}."${column}" IS ${sqlText(comment)}`,
+    ),
   ]);
   const statements = [...views, ...historyKinds.flatMap(stateMacro)];
   await connection.run(["BEGIN", ...statements, "COMMIT"].join(";\n"));

@@ -27,7 +27,7 @@ export interface OpenDuckDb {
 
 /**
  * Opens a database (`:memory:` or a file). DuckDB is loaded only now: it is by far the heaviest part of the program. After an
- * abort of the signal, every statement rejects with an error of DuckDB.
+ * abort of the signal, every statement rejects with an error of DuckDB. The session is in UTC, whatever the zone of the machine.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<OpenDuckDb> {
   const { DuckDBInstance } = await import("@duckdb/node-api");
@@ -41,6 +41,7 @@ export async function openDuckDb(path: string, options: DuckDbOptions): Promise<
   });
   try {
     const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
     const calm = interruptAt(options.signal, connection);
     const close = () => {
       calm();

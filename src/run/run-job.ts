@@ -64,7 +64,7 @@ async function readWithin(
   const { tally, log, now, retryFailed, onCommit } = setting;
   const signal = AbortSignal.any([setting.signal, workspace.lost]);
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
-  const { previous, losses } = await prepared(workspace, job, log, signal);
+  const { previous, losses, ...found } = await prepared(workspace, job, log, signal);
   const waiting = await waitingFiles(workspace);
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
@@ -77,7 +77,7 @@ async function readWithin(
     return stageRun(reading, { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal });
   });
   signal.throwIfAborted();
-  const isDamaged = damage !== undefined;
+  const isDamaged = found.isDamaged || damage !== undefined;
   const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
   const problems = [...losses, ...(damage ?? []), ...published.problems];
   const status = problems.length > 0 ? "partial" : manifest.status;
@@ -87,7 +87,7 @@ async function readWithin(
 
 /** Looks at the database before the crawl, which may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
-  if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [] };
+  if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
   const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);

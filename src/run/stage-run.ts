@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunRow } from "../database/run-rows.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
@@ -13,10 +12,11 @@ import type { Row } from "../rows/row.js";
 import { tool } from "../tool.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
-import { requestCounts, resolvedOptions } from "./manifest.js";
+import { requestCounts, resolvedOptions, writeManifest } from "./manifest.js";
 import type { Outputs } from "./open-outputs.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./setting/run-tally.js";
+import { shareUnchanged } from "./share-unchanged.js";
 import { DocumentParts } from "./work/document-parts.js";
 import type { RequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
@@ -47,10 +47,19 @@ const runParts = "run";
 const rowsAtOnce = 1_000;
 
 /**
- * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see.
- * If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it.
+ * Makes the files of every format from the parts and writes the manifest, all of it still aside from what readers see. Files
+ * that are as in the run before take no second room.
  */
 export async function stageRun(reading: Reading, options: StageOptions): Promise<StagedRun> {
+  const { workspace, signal } = options;
+  const staged = await stageReading(reading, options);
+  await shareUnchanged(staged.manifest, workspace, signal); // last: nothing may write to a file that is shared
+  await flush(workspace.stage);
+  return staged;
+}
+
+/** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
+async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
   const discovered = await compareDiscovery(reading.discovery, earlierListings(runs, runId));
   for (let kept = reading; ; ) {
@@ -92,10 +101,7 @@ async function stageFiles(
     damage = await writeDatabase({ ...staged, ...facts });
   }
   const manifest = manifestOf(reading, files, discovered, options);
-  const path = join(workspace.stage, manifestName);
-  await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
-  await flush(path);
-  await flush(workspace.stage);
+  await writeManifest(join(workspace.stage, manifestName), manifest);
   return { manifest, damage };
 }
 
@@ -185,9 +191,4 @@ function manifestOf(
     warnings: warningsOf(reading, job),
     ...(discovered ? { discovered: discoveredIds(discovered) } : {}),
   };
-}
-
-/** Half a surrogate pair in a word of the service would make JSON that others refuse. */
-function wellFormed(_name: string, value: unknown): unknown {
-  return typeof value === "string" ? value.toWellFormed() : value;
 }

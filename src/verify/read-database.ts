@@ -24,7 +24,7 @@ export interface RunDatabase {
   readonly rows: (kind: Kind) => RowSource;
 }
 
-/** From one TIMESTAMP to another. */
+/** From one time to another, as DuckDB writes them. */
 export interface TimeSpan {
   readonly first: string;
   readonly last: string;

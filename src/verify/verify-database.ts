@@ -1,6 +1,7 @@
 import { lstat, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { sqlTypes } from "../duckdb/sql-types.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import { UsageError } from "../errors.js";
 import { allKinds, type Kind } from "../rows/columns.js";
@@ -64,7 +65,7 @@ export async function verifyDatabase(
 async function readingsIn(store: RowStore, status: Loaded | undefined): Promise<TimeSpan | undefined> {
   if (!status) return undefined;
   const [span] = await store.query(
-    `SELECT min(id::TIMESTAMP)::VARCHAR AS first, max(id::TIMESTAMP)::VARCHAR AS last FROM ${status.table}`,
+    `SELECT min(id::${sqlTypes.time})::VARCHAR AS first, max(id::${sqlTypes.time})::VARCHAR AS last FROM ${status.table}`,
   );
   return span?.first == null ? undefined : { first: String(span.first), last: String(span.last) };
 }

@@ -17,8 +17,8 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
   runs: [
     runId,
     ["status", "VARCHAR"],
-    ["started_at", "TIMESTAMP"],
-    ["finished_at", "TIMESTAMP"],
+    ["started_at", sqlTypes.time],
+    ["finished_at", sqlTypes.time],
     ["base_url", "VARCHAR"],
     ["tool_version", "VARCHAR"],
     ["documents", "BIGINT"],

@@ -37,6 +37,17 @@ it("every view and macro says what it is, and answers in a database in which not
   ]);
 });
 
+it("every column of every view says what it is", async () => {
+  const database = await JobDatabase.create();
+  await database.run("r1", {});
+  await database.run("r2", {}); // views are made anew with every run
+  const found = await database.query(
+    "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal AND table_name NOT IN (SELECT table_name FROM duckdb_tables())",
+  );
+  expect(new Set(found.map(([view]) => view))).toEqual(new Set(views));
+  for (const [view, column, comment] of found) expect(comment, `${view}.${column}`).toMatch(/^\S.{5,}\S$/);
+});
+
 const at = (time: string) => `2025-03-06T${time}Z`;
 const begun = { processing_started_at: at("10:00:00"), parsing_completed_at: at("10:00:05") };
 const split = { ...begun, cleaning_completed_at: at("10:00:15"), splitting_completed_at: at("10:01:00") };
@@ -89,7 +100,7 @@ it("document_statistics measures every document", async () => {
   const database = await oneRun();
   const found =
     await database.query(`SELECT document_id, name, chunks::INTEGER, child_chunks::INTEGER, characters::INTEGER,
-    shortest::INTEGER, quartile_1, median, quartile_3, longest::INTEGER, hits::INTEGER, never_hit, disabled::INTEGER, errors::INTEGER,
+    shortest::INTEGER, quartile_1, median, quartile_3, longest::INTEGER, hits::INTEGER, share_without_hits, disabled::INTEGER, errors::INTEGER,
     edited::INTEGER FROM document_statistics WHERE document_id IN ('a', 'b') ORDER BY ALL`);
   const nothing = Array.from({ length: 11 }, () => null);
   expect(found).toEqual([
@@ -132,7 +143,7 @@ const fourRuns = madeOnce(async () => {
 it("coverage tells what is fresh, and why not", async () => {
   const database = await threeRuns();
   const found = await database.query(
-    "SELECT document_id, state, good_run, good_at::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
+    "SELECT document_id, state, good_run, (good_at AT TIME ZONE 'UTC')::VARCHAR, age > INTERVAL 1 YEAR, failures::INTEGER, failed_run, failed_as, reason FROM coverage WHERE document_id <> 'a' ORDER BY ALL",
   );
   expect(found).toEqual([
     ["fails", "stale", "r1", "2025-03-01 13:20:00", true, 2, "r3", "failed", "e3"],

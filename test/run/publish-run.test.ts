@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { cp, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { mendLatest } from "../../src/dump/publish/latest.js";
 import { UsageError } from "../../src/errors.js";
 import { runJob } from "../../src/run/run-job.js";
+import { foldersOf } from "../../src/run/work/job-folders.js";
 import { runHere } from "../cli/run-here.js";
 import { query } from "../database/query.js";
 import { addChunks } from "../servers/edits.js";
@@ -29,23 +31,46 @@ test("a folder at latest that is a copy of a run is moved aside before the crawl
 });
 
 test.each([
-  ["a folder", (path: string) => mkdir(path)],
-  ["a file", (path: string) => writeFile(path, "mine")],
-])(
-  "%s at latest that is no copy of a run ends the program with exit 2 before anything is asked",
-  async (kind, make) => {
-    const { place, file, server } = await startPublishedPlace();
-    await mkdir(place, { recursive: true });
-    await make(join(place, "latest"));
-    const { code, stderr } = await runHere(["run", file, "--quiet"], { KNOWLEDGE_API_KEY: server.key });
-    expect(code).toBe(2);
-    expect(stderr).toContain(
-      `${join(place, "latest")} is ${kind}, but kbdump keeps a link to the newest complete run there`,
-    );
-    expect(server.requests).toEqual([]);
-    expect(await readdir(join(place, "runs"))).toEqual([]);
-  },
-);
+  ["a folder", (path: string) => mkdir(path), (path: string) => readdir(path), []],
+  ["a file", (path: string) => writeFile(path, "mine"), (path: string) => readFile(path, "utf8"), "mine"],
+])("%s at latest is moved aside before anything is asked, whosever it is", async (kind, make, look, found) => {
+  const { place, run, latest, warnings, server } = await startPublishedPlace(["jsonl"]);
+  const path = join(place, "latest");
+  await mkdir(place, { recursive: true });
+  await make(path);
+  const asked: number[] = [];
+  const { manifest } = await run({ log: (_level, text) => [warnings.push(text), asked.push(server.requests.length)] });
+  expect(warnings).toEqual([`${path} was ${kind} where a link belongs: it was moved to ${path}.aside`]);
+  expect(asked).toEqual([0]);
+  expect(await look(`${path}.aside`)).toEqual(found);
+  expect(await latest()).toBe(manifest.run_id);
+});
+
+test("something at latest that cannot be moved aside is named before anything is asked, and stays", async () => {
+  const { job, place } = await startPublishedPlace(["jsonl"]);
+  const hold = { ...foldersOf(job), token: "x", own: join(place, "own") };
+  const path = join(hold.folder, "latest");
+  for (const each of [hold.own, hold.runs, path]) await mkdir(each, { recursive: true });
+  await writeFile(join(hold.own, "aside"), "in the way");
+  const mended = mendLatest({ ...hold, lost: new AbortController().signal }, "test", () => {});
+  await expect(mended).rejects.toThrow(UsageError);
+  await expect(mended).rejects.toThrow(
+    /latest is a folder where a link belongs, and it cannot be moved aside \(.*\)\. Move it away$/,
+  );
+  expect(await readdir(path)).toEqual([]);
+});
+
+test("leftovers where the link is made are no hindrance", async () => {
+  const { place, run, latest } = await startPublishedPlace(["jsonl"]);
+  await mkdir(join(place, ".work", "latest", "inner"), { recursive: true });
+  const onCommit = (state: string) => {
+    if (state === "begun")
+      for (const token of readdirSync(join(place, ".work")).filter((name) => name.includes("-")))
+        mkdirSync(join(place, ".work", token, "latest", "inner"), { recursive: true });
+  };
+  const { manifest, problems } = await run({ onCommit });
+  expect([problems, await latest()]).toEqual([[], manifest.run_id]);
+});
 
 test("a run whose database and latest cannot be replaced is published and partial; the next run mends both", async () => {
   const { place, job, file, server, run, latest, runsInDatabase } = await startPublishedPlace();
@@ -63,7 +88,9 @@ test("a run whose database and latest cannot be replaced is published and partia
   expect([manifest.status, status, database]).toEqual(["complete", "partial", undefined]);
   expect(problems).toEqual([
     expect.stringMatching(/test\.duckdb could not be replaced \(.* is not a file, .*\); the next run does it$/),
-    expect.stringMatching(/^latest could not be moved to this run \(it is a folder: .*\); the next run does it$/),
+    expect.stringMatching(
+      /^latest could not be moved to this run \(.*[^.]latest is a folder, where a link belongs\); the next run does it$/,
+    ),
   ]);
   expect(await readFile(join(place, "metrics.prom"), "utf8")).toMatch(
     /^kbdump_last_run_status\{.*status="partial"\} 1$/m,

@@ -8,7 +8,7 @@ const mount = (...args: string[]) => spawnSync("mount", args).status === 0;
 
 /** Whether a small disk can be had here. */
 export const canMount = process.platform === "linux" && (await triedMount());
-if (!canMount) process.stderr.write("tests of a full disk are skipped: a tmpfs cannot be mounted here\n");
+if (!canMount) process.stderr.write("tests of a full or read-only disk are skipped: a tmpfs cannot be mounted here\n");
 
 async function triedMount(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-mount-"));
@@ -16,6 +16,15 @@ async function triedMount(): Promise<boolean> {
   if (mounted) spawnSync("umount", [folder]);
   await rm(folder, { recursive: true });
   return mounted;
+}
+
+/** A disk below the folder that nothing can be written to. */
+export async function readOnlyDisk(folder: string): Promise<string> {
+  const path = join(folder, "read-only");
+  await mkdir(path);
+  if (!mount("-t", "tmpfs", "-o", "ro", "tmpfs", path)) throw new Error("mount -o ro failed");
+  onTestFinished(() => void spawnSync("umount", ["-l", path]));
+  return path;
 }
 
 export interface TinyDisk {

@@ -1,9 +1,9 @@
 import { once } from "node:events";
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
-import { finished, startKbdump } from "../cli/run-kbdump.js";
+import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { query } from "../database/query.js";
 import { oldRuns, unpackVersion01 } from "../fixtures/unpack.js";
 import { jobFile, testFolder } from "../run/job-for.js";
@@ -53,6 +53,16 @@ test("diff compares two dumps of 0.1 across a re-index", async () => {
   expect(counts.documents).toMatchObject({ different: 1, reindexed: 1, same: 3 });
 });
 
+/** Times of the file that 0.1 wrote, and of the tables that have taken them over, as Unix seconds. */
+const timesOfTables = (table: string) =>
+  `SELECT typeof(created_at), count(*)::INTEGER, sum(epoch(created_at))::BIGINT::VARCHAR FROM ${table} GROUP BY ALL`;
+
+async function timesOf01(): Promise<readonly unknown[]> {
+  const chunks = (await readFile(join(runFolder("last"), "chunks.jsonl"), "utf8")).trim().split("\n");
+  const times = chunks.map((line) => Date.parse(JSON.parse(line).created_at) / 1000);
+  return ["TIMESTAMP WITH TIME ZONE", times.length, String(times.reduce((sum, time) => sum + time, 0))];
+}
+
 test("run adds to the database and the history of 0.1, and finds what serve gives it unchanged", async () => {
   const { file, env } = await serveOld();
   const { code, stdout } = await runHere(["run", file, "--json", "--quiet"], env);
@@ -67,6 +77,7 @@ test("run adds to the database and the history of 0.1, and finds what serve give
     join(place, "small.duckdb"),
   );
   expect(found).toEqual(["4", "105", "105", "0"]);
+  expect(await query(timesOfTables("chunks"), join(place, "small.duckdb"))).toEqual([await timesOf01()]);
 });
 
 test("serve answers from the dump of 0.1", async () => {
@@ -86,11 +97,23 @@ test("status, plan and prune work on the folder of 0.1", async () => {
   const { file, env } = await serveOld({ batches: ["20250306120000123456"], output: { keep: { last: 1 } } });
   const status = await runHere(["status", file, "--json"], env);
   expect([status.code, JSON.parse(status.stdout).rows.length]).toEqual([0, 4]);
+  expect(await query(timesOfTables("chunks"), join(place, "small.duckdb"))).toEqual([await timesOf01()]);
   const plan = await runHere(["plan", file, "--json"], env);
   expect([plan.code, plan.stderr]).toEqual([0, ""]);
   const pruned = await runHere(["prune", file, "--json", "--quiet"], env);
   expect([pruned.code, JSON.parse(pruned.stdout).removed.length]).toEqual([0, 1]);
   expect(await readdir(join(place, "runs"))).toEqual([oldRuns.last]);
+});
+
+test("on a machine outside of UTC, a run adds to what 0.1 left and verify finds both sound", async () => {
+  const { file, env } = await serveOld({ output: { formats: ["jsonl", "csv", "parquet", "duckdb"] } });
+  const elsewhere = { ...env, TZ: "America/St_Johns" };
+  expect((await runKbdump(["run", file, "--quiet"], elsewhere)).code).toBe(0);
+  expect(await query(timesOfTables("chunks"), join(place, "small.duckdb"))).toEqual([await timesOf01()]);
+  for (const run of [runFolder("last"), join(place, "latest")]) {
+    const { stdout } = await runKbdump(["verify", run, "--duckdb", "--json"], elsewhere);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "sound" });
+  }
 });
 
 test("a database of 0.1 that lacks a run is completed from its folder", async () => {

@@ -95,7 +95,7 @@ const cells: readonly (readonly [column: string, json: string, csv: string | nul
   ["hit_count", "9007199254740993", "9007199254740993", "9007199254740993"],
   ["tokens", "null", null, "NULL"],
   ["enabled", "false", "false", "false"],
-  ["created_at", '"0099-03-06T13:20:00.001Z"', "0099-03-06T13:20:00.001Z", "TIMESTAMP '0099-03-06 13:20:00.001'"],
+  ["created_at", '"0099-03-06T13:20:00.001Z"', "0099-03-06T13:20:00.001Z", "TIMESTAMPTZ '0099-03-06T13:20:00.001Z'"],
   ["keywords", '["a, b"]', '["a, b"]', "['a, b']"],
   ["keywords", "[]", "[]", "[]::VARCHAR[]"],
   ["error", '"null"', "null", "'null'"],

@@ -1,4 +1,5 @@
 import { isOwnError, openDuckDb } from "../../duckdb/open-duckdb.js";
+import { utcTime } from "../../duckdb/sql-types.js";
 import { streamTexts } from "../../duckdb/stream-texts.js";
 import type { ColumnType } from "../../rows/column.js";
 import { columns, type Kind } from "../../rows/columns.js";
@@ -39,6 +40,6 @@ function cellSql(column: string, type: ColumnType): string {
 
 /** SQL: a time as JSONL has it, with milliseconds only where there are some. */
 function timeSql(column: string): string {
-  const text = (fraction: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
+  const text = (fraction: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
   return `CASE WHEN epoch_us(${column}) % 1000000 = 0 THEN ${text("")} ELSE ${text(".%g")} END`;
 }

@@ -1,45 +1,57 @@
+import type { Stats } from "node:fs";
 import { lstat, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { UsageError } from "../../errors.js";
+import { StopError, UsageError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
 import type { Log } from "../../log.js";
 import type { Hold } from "../../run/work/job-folders.js";
 import { moveAside } from "../../run/work/move-aside.js";
+import { ifAbsent, isThere } from "../files/is-there.js";
 import { kindOf } from "../files/regular-file.js";
 import { readRunFacts } from "../manifest/read-manifest.js";
 import { isRunId } from "../manifest/run-id.js";
 
-/** Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it. */
+/**
+ * Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it.
+ * Throws StopError if something else has taken its place meanwhile.
+ */
 export async function pointLatest(hold: Hold, runId: string): Promise<void> {
+  const path = join(hold.folder, "latest");
   const aside = join(hold.own, "latest");
-  await rm(aside, { force: true });
+  await rm(aside, { force: true, recursive: true });
   await symlink(join("runs", runId), aside);
-  await rename(aside, join(hold.folder, "latest"));
+  const other = await otherThanLink(path);
+  if (other) throw new StopError(`${path} is ${kindOf(other)}, where a link belongs`);
+  await rename(aside, path);
 }
 
 /**
- * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. A real folder there, left
- * by copying or unpacking, is moved aside if it is a run of this job. Throws UsageError, and changes nothing, if `latest` is
- * anything else.
+ * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. Anything but a link there,
+ * such as a folder left by copying or unpacking, is moved aside. Throws UsageError, and changes nothing, if that is not possible.
  */
 export async function mendLatest(hold: Hold, job: string, log: Log): Promise<void> {
   const path = join(hold.folder, "latest");
-  const facts = await lstat(path).catch(() => undefined);
-  if (facts && !facts.isSymbolicLink()) {
-    const manifest = facts.isDirectory() ? await readRunFacts(path) : undefined;
-    if (manifest?.job !== job) throw foreignLatest(path, kindOf(facts));
-    const aside = await moveAside(hold, path);
-    log(
-      "warn",
-      `${path} was a folder, a copy of run ${manifest.run_id}, where a link belongs: it was moved to ${aside}`,
-    );
+  const other = await otherThanLink(path);
+  if (other) {
+    const run = other.isDirectory() ? await readRunFacts(path) : undefined;
+    const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
+    const aside = await moveAside(hold, path).catch(async (error: unknown) => {
+      if (!(await isThere(hold.own))) throw error; // we were fenced
+      throw new UsageError(
+        `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
+        [],
+      );
+    });
+    log("warn", `${path} was ${what} where a link belongs: it was moved to ${aside}`);
   }
   const newest = await newestComplete(hold, job);
   if (newest !== undefined) await pointLatest(hold, newest);
 }
 
-function foreignLatest(path: string, kind: string): UsageError {
-  const message = `${path} is ${kind}, but kbdump keeps a link to the newest complete run there, and it is no copy of a run of this job. Move it away`;
-  return new UsageError(message, []);
+/** What has the name of `latest` and is no link; undefined if there is nothing, or a link. */
+async function otherThanLink(path: string): Promise<Stats | undefined> {
+  const facts = await lstat(path).catch(ifAbsent(undefined));
+  return facts?.isSymbolicLink() ? undefined : facts;
 }
 
 /**

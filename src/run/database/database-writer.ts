@@ -27,7 +27,7 @@ export interface DatabaseWriterOptions {
 export type DatabaseWriter = (staged: StagedRows & RunFacts) => Promise<readonly string[] | undefined>;
 
 /**
- * Gives the writer of a job's database. The look at it before the crawl does not read every block. If a block turns out to be
+ * Gives the writer of a job's database. It was read before the crawl, which may have taken hours. If a block turns out to be
  * damaged now, the writer builds a new database from the run folders and adds this run to it.
  */
 export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWriter {

@@ -56,8 +56,8 @@ export async function replaceDatabase(
 export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log): Promise<void> {
   const pending = join(hold.own, pendingDatabase);
   if (!(await isThere(pending))) return;
-  const { inspectDatabase } = await import("../../database/inspect-database.js");
-  const [waiting, published] = [await inspectDatabase(pending, options), await inspectDatabase(hold.database, options)];
+  const { inspectDatabase, inspectWholly } = await import("../../database/inspect-database.js");
+  const [waiting, published] = [await inspectWholly(pending, options), await inspectDatabase(hold.database, options)];
   if (waiting.state !== "ours") return setPendingAside(hold, log);
   if (published.state === "ours" && !isAfter(waiting.newest, published.newest)) return rm(pending);
   await replaceDatabase(pending, hold, options).then(

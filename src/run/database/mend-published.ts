@@ -16,7 +16,7 @@ import { databaseOptions, mendDatabase, newDatabase } from "./job-database.js";
 /**
  * Brings the database and `latest` up to date with the folder of runs, after an earlier run that ended between its commit and
  * these steps. A step that fails is logged as a warning, and tried again when this run is published. Throws UsageError if
- * `latest` is something that kbdump did not make.
+ * something that is no link is at `latest` and cannot be moved aside.
  */
 export async function mendPublished(hold: Hold, job: Job, log: Log): Promise<void> {
   await mendPending(hold, job, log);

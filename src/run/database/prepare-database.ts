@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Inspected, inspectDatabase } from "../../database/inspect-database.js";
+import { damagedBlocks, type Inspected, inspectWholly } from "../../database/inspect-database.js";
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
 import { UsageError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
@@ -15,6 +15,8 @@ export interface PreparedDatabase {
   readonly previous: string | undefined;
   /** Sentences that say what of earlier runs is not in it. */
   readonly losses: readonly string[];
+  /** The published database cannot be read; it is to be kept aside. */
+  readonly isDamaged: boolean;
 }
 
 /**
@@ -30,26 +32,25 @@ export async function prepareDatabase(
   signal: AbortSignal,
 ): Promise<PreparedDatabase> {
   const options = databaseOptions(job, workspace, signal);
-  const published = await inspectDatabase(workspace.database, options);
+  const published = await inspectWholly(workspace.database, options);
   if (published.state === "foreign") throw new UsageError(foreignText(workspace, published), []);
   const path = await currentDatabase(workspace);
-  const found = path === undefined || path === workspace.database ? published : await inspectDatabase(path, options);
-  if (found.state === "ours") return loadMissing(workspace, job, { path, newest: found.newest }, options, log);
+  const found = path === undefined || path === workspace.database ? published : await inspectWholly(path, options);
+  const isDamaged = published.state === "corrupt";
+  if (found.state === "ours") {
+    const base = { path, newest: found.newest };
+    return { ...(await loadMissing(workspace, job, base, options, log)), isDamaged };
+  }
   if (path !== undefined && path !== workspace.database) {
     await setPendingAside(workspace, log); // the published one, and the run folders, have what is left of it
     return prepareDatabase(workspace, job, log, signal);
   }
-  const { previous, losses, loaded } = await loadMissing(
-    workspace,
-    job,
-    { path: undefined, newest: null },
-    options,
-    log,
-  );
-  return { previous, losses: found.state === "corrupt" ? [lossText(workspace, found, loaded), ...losses] : losses };
+  const { previous, losses, loaded } = await loadMissing(workspace, job, nothing, options, log);
+  const lost = found.state === "corrupt" ? [lossText(workspace, found, loaded)] : [];
+  return { previous, losses: [...lost, ...losses], isDamaged };
 }
 
-/** The same where some of the blocks of `previous` turn out to be damaged. */
+/** The same where some of the blocks of `previous` turn out to be damaged after all. */
 export async function prepareWithout(
   previous: string,
   workspace: Workspace,
@@ -57,21 +58,29 @@ export async function prepareWithout(
   options: DuckDbOptions,
   log: Log,
 ): Promise<PreparedDatabase> {
-  const reason = "some of its blocks are damaged";
-  const base = { path: undefined, newest: null };
-  const { losses, loaded, ...prepared } = await loadMissing(workspace, job, base, options, log);
-  const isPublished = previous === workspace.database;
-  return { ...prepared, losses: isPublished ? [lossText(workspace, { reason }, loaded), ...losses] : losses };
+  const { losses, loaded, ...prepared } = await loadMissing(workspace, job, nothing, options, log);
+  const isDamaged = previous === workspace.database;
+  const lost = isDamaged ? [lossText(workspace, { reason: damagedBlocks }, loaded)] : [];
+  return { ...prepared, losses: [...lost, ...losses], isDamaged };
+}
+
+/** The base of a database that is built from the run folders alone. */
+const nothing: Base = { path: undefined, newest: null };
+
+/** A database and the newest run in it. */
+interface Base {
+  readonly path: string | undefined;
+  readonly newest: string | null;
 }
 
 /** Loads the published runs that are newer than a database. `losses` names those that cannot be loaded. */
 async function loadMissing(
   workspace: Workspace,
   job: Job,
-  base: { readonly path: string | undefined; readonly newest: string | null },
+  base: Base,
   options: DuckDbOptions,
   log: Log,
-): Promise<PreparedDatabase & { readonly loaded: number }> {
+): Promise<Omit<PreparedDatabase, "isDamaged"> & { readonly loaded: number }> {
   const runs = await runsAfter(base.newest, workspace.runs, job.name);
   if (runs.length === 0) return { previous: base.path, losses: [], loaded: 0 };
   log(

@@ -1,5 +1,5 @@
-import { lstat, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, mkdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 
@@ -47,7 +47,27 @@ export function foldersOf({ name, output }: Pick<Job, "name" | "output">): JobFo
 /** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
 export async function makeFolder(path: string): Promise<void> {
   await refuseLink(path);
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolders(path);
+}
+
+/** Node's own way (`recursive`) goes on for ever where a file system takes no folders, and hides that one is read-only. */
+async function makeFolders(path: string): Promise<void> {
+  if (await makeOne(path)) return;
+  await makeFolders(dirname(path));
+  if (!(await makeOne(path)))
+    throw new StopError(`${path} cannot be made: the file system of ${dirname(path)} takes no new folders`);
+}
+
+/** Makes one folder, if there is none; false: the one above it is missing, or so the system says. */
+async function makeOne(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    const facts = await stat(path).catch(() => undefined);
+    if (!facts?.isDirectory()) throw error;
+  }
+  return true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
 import { sqlText } from "../../duckdb/sql-text.js";
-import { sqlTypes } from "../../duckdb/sql-types.js";
+import { sqlTypes, utcTime, zonelessTime } from "../../duckdb/sql-types.js";
 import { streamTexts } from "../../duckdb/stream-texts.js";
 import { StopError } from "../../errors.js";
 import type { ColumnType } from "../../rows/column.js";
@@ -34,12 +34,18 @@ function parquetTable(path: string): string {
 
 /** The columns of a Parquet file; undefined when they are those that it should have. */
 async function otherColumns(connection: Connection, kind: Kind, table: string): Promise<string | undefined> {
-  const found = await connection.runAndReadAll(
+  const described = await connection.runAndReadAll(
     `SELECT column_name || ' ' || column_type FROM (DESCRIBE FROM ${table})`,
   );
-  const names = found.getColumns()[0]?.join(", ") ?? "";
-  const expected = columns[kind].map(({ name, type }) => `${name} ${sqlTypes[type].replace(/^JSON$/, "VARCHAR")}`);
-  return names === expected.join(", ") ? undefined : names;
+  const found = described.getColumns()[0]?.join(", ") ?? "";
+  const wanted = (time: string) =>
+    columns[kind].map(({ name, type }) => `${name} ${parquetType(type, time)}`).join(", ");
+  return [sqlTypes.time, zonelessTime].some((time) => found === wanted(time)) ? undefined : found;
+}
+
+/** The type of a column in a Parquet file, whose times may be those of an older kbdump. */
+function parquetType(type: ColumnType, time: string): string {
+  return type === "time" ? time : sqlTypes[type].replace(/^JSON$/, "VARCHAR");
 }
 
 /**
@@ -72,7 +78,7 @@ function cellText(column: string, type: ColumnType): string {
 
 /** Microseconds, which no other format has, are not left out but shown. */
 function isoText(column: string): string {
-  const text = (format: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S${format}Z')`;
+  const text = (format: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${format}Z')`;
   const micros = `epoch_us(${column})`;
   return `CASE WHEN ${micros} % 1000000 = 0 THEN ${text("")} WHEN ${micros} % 1000 = 0 THEN ${text(".%g")} ELSE ${text(".%f")} END`;
 }

@@ -14,7 +14,7 @@ export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   text: "VARCHAR",
   integer: "BIGINT",
   boolean: "BOOLEAN",
-  time: "TIMESTAMP",
+  time: "TIMESTAMP WITH TIME ZONE",
   strings: "VARCHAR[]",
   list: "JSON",
   object: "JSON",

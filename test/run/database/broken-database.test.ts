@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { copyFileSync } from "node:fs";
+import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
@@ -29,21 +30,34 @@ async function damageRows(path: string): Promise<void> {
   throw new Error("no block holds rows of chunks alone");
 }
 
-const damages: readonly ((path: string) => Promise<void>)[] = [
-  async (path) => truncate(path, Math.floor((await stat(path)).size / 2)),
-  damageRows,
+async function damageHeader(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  await writeFile(path, bytes.fill(7, 0, 4096));
+}
+
+const damages: readonly (readonly [why: RegExp, damage: (path: string) => Promise<void>])[] = [
+  [/could not read enough bytes/i, async (path) => truncate(path, Math.floor((await stat(path)).size / 2))],
+  [/some of its blocks are damaged/, damageRows],
+  [/it is not a DuckDB database/, damageHeader],
+  [/it is not a DuckDB database/, (path) => truncate(path, 0)],
 ];
 
-test("a database that is cut or damaged in its rows costs no file: it is moved aside and built anew, and the run says what is lost", async () => {
-  const { place, run, documents, runsInDatabase, warnings } = await startPublishedPlace();
+test("a database that is cut, empty, or damaged in its header or its rows is named before anything is asked, moved aside and built anew", async () => {
+  const { place, run, documents, runsInDatabase, warnings, server } = await startPublishedPlace();
   const database = join(place, "test.duckdb");
   const runs = [(await run()).manifest.run_id];
   await writeFile(`${database}.aside`, "mine");
-  for (const [at, damage] of damages.entries()) {
+  for (const [at, [why, damage]] of damages.entries()) {
     await damage(database);
+    server.reset();
+    const asked: number[] = [];
+    const log = (level: string, text: string) => {
+      if (level === "warn" && why.test(text)) asked.push(server.requests.length);
+    };
     const damaged = await readFile(database);
     documents[1]?.chunks.pop();
-    const result = await run();
+    const result = await run({ log });
+    expect(asked, String(why)).toEqual([0]);
     const aside = `${database}.aside-${at + 2}`;
     const rebuilt = `so it is built anew from ${runs.length} run ${at === 0 ? "folder" : "folders"}. Everything else is lost: `;
     expect(result).toMatchObject({
@@ -68,6 +82,47 @@ test("a database that is cut or damaged in its rows costs no file: it is moved a
   expect(await readdir(join(place, ".work"))).toEqual(["indexing_status"]);
   expect(await readFile(`${database}.aside`, "utf8")).toBe("mine");
 });
+
+test("a database whose rows are damaged during the crawl is kept aside and built anew, too", async () => {
+  const { place, run, documents, runsInDatabase, server } = await startPublishedPlace();
+  const database = join(place, "test.duckdb");
+  const runs = [(await run()).manifest.run_id];
+  const damaged = join(place, "damaged");
+  await copyFile(database, damaged);
+  await damageRows(damaged);
+  documents[1]?.chunks.pop();
+  server.reset();
+  let isSound = true;
+  const now = () => {
+    if (isSound && server.requests.length > 0) {
+      copyFileSync(damaged, database); // everything was read
+      isSound = false;
+    }
+    return new Date();
+  };
+  const { manifest, problems } = await run({ now });
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /test\.duckdb could not be read \(some of its blocks are damaged\), so it is built anew from 1 /,
+    ),
+    `the database that could not be read is kept as ${database}.aside`,
+  ]);
+  expect((await readFile(`${database}.aside`)).equals(await readFile(damaged))).toBe(true);
+  expect(await runsInDatabase()).toEqual([...runs, manifest.run_id]);
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "a database that may not be read ends the run before anything is asked",
+  async () => {
+    const { place, run, server } = await startPublishedPlace();
+    await run();
+    const database = join(place, "test.duckdb");
+    await chmod(database, 0);
+    server.reset();
+    await expect(run()).rejects.toThrow(/permission denied/i);
+    expect(server.requests).toEqual([]);
+  },
+);
 
 test("a database comes back from run folders of each format, exactly, and never takes the room of more than one", async () => {
   const formats = ["jsonl", "parquet", "csv"];

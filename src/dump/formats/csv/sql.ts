@@ -1,4 +1,5 @@
 import { sqlFile } from "../../../duckdb/sql-text.js";
+import { sqlTypes } from "../../../duckdb/sql-types.js";
 import type { ColumnType } from "../../../rows/column.js";
 import { columns } from "../../../rows/columns.js";
 import type { SelectRows } from "../format.js";
@@ -25,7 +26,7 @@ function cell(name: string, type: ColumnType, json: "JSON" | "VARCHAR"): string 
     case "boolean":
       return `"${name}"::BOOLEAN`;
     case "time":
-      return `"${name}"::TIMESTAMP`;
+      return `"${name}"::${sqlTypes.time}`;
     case "strings":
       return `from_json("${name}"::JSON, '["VARCHAR"]')`;
     default:
