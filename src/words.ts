@@ -1,4 +1,15 @@
+import { blankControls, cutText } from "./safe-text.js";
+
 /** `1 row`, `17 rows`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Characters of a name that are shown; the names of documents are those of files, and can be as long. */
+const longestName = 60;
+
+/** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where nobody told a name. */
+export function nameAndId(name: unknown, id: string): string {
+  const known = typeof name === "string" ? blankControls(name).trim() : "";
+  return known === "" ? id : `"${cutText(known, longestName)}" (${id})`;
 }

@@ -4,6 +4,7 @@ import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
+import { withProgress } from "./kept-progress.js";
 import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellPartial } from "./tell-error.js";
@@ -67,11 +68,15 @@ export const runCommand = defineCommand({
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
     };
-    const result = await runJob(job, setting).finally(unwatch);
+    const result = await runJob(job, setting)
+      .catch((error: unknown) => {
+        throw withProgress(error, tally, setting);
+      })
+      .finally(unwatch);
     const elapsed = performance.now() - start;
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
-      : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+      : renderSummary(result, elapsed, world.args, paintFor(world.stdout, world.env));
     for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;

@@ -6,6 +6,8 @@ export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: NodeJS.ProcessEnv;
+  /** The command line, after the name of the program. */
+  readonly args: readonly string[];
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** How far the publication is: a signal that ends the program at once must not tell otherwise. */

@@ -1,4 +1,5 @@
 import type { Job } from "../job/job.js";
+import { countOf } from "../words.js";
 import type { Opening } from "./ask-opening.js";
 import { countRequests, type DocumentRequests } from "./count-requests.js";
 import type { EarlierRun } from "./earlier-run.js";
@@ -66,5 +67,5 @@ function groupedDoubts(documents: readonly DocumentRequests[], { surveys }: Evid
     return `${who}: ${doubt}`;
   });
   const more = sentences.length - named;
-  return more > 0 ? [...sentences.slice(0, named), `and ${more} more reasons`] : sentences;
+  return more > 0 ? [...sentences.slice(0, named), `and ${countOf(more, "more reason")}`] : sentences;
 }

@@ -1,6 +1,7 @@
 import type { RequestTally } from "../client/request-tally.js";
 import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
+import { countOf } from "../words.js";
 import type { Opening } from "./ask-opening.js";
 import type { EarlierRun } from "./earlier-run.js";
 import type { Evidence } from "./evidence.js";
@@ -125,7 +126,7 @@ function warningsOf(
     ...(earlier.atWork === undefined ? [] : [`the latencies suffer: ${earlier.atWork}`]),
     ...(disk.enough === false ? [`the disk of ${disk.folder} has less room than a run needs`] : []),
     ...(requests.retried > 0
-      ? [`${requests.retried} requests of this plan had to be sent again: those of a run will, too`]
+      ? [`${countOf(requests.retried, "request")} of this plan had to be sent again: those of a run will, too`]
       : []),
   ];
 }

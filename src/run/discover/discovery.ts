@@ -84,6 +84,14 @@ export const discoverySchema = object({
   ),
 });
 
+/** The names of documents by their ids, as far as the service told them: where it listed the documents. */
+export type DocumentNames = ReadonlyMap<string, string>;
+
+export function namesOf({ found }: Discovery): DocumentNames {
+  const named = found?.rows.filter(({ name }) => typeof name === "string") ?? [];
+  return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
+}
+
 /** A document to read, and the name of its parts in the work folder. */
 export interface PlacedDocument {
   readonly ref: DocumentRef;
