@@ -9,7 +9,13 @@ export function countOf(count: number, noun: string): string {
 const longestName = 60;
 
 /** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where nobody told a name. */
-export function nameAndId(name: unknown, id: string): string {
-  const known = typeof name === "string" ? blankControls(name).trim() : "";
-  return known === "" ? id : `"${cutText(known, longestName)}" (${id})`;
+export function nameAndId(name: string | null | undefined, id: string): string {
+  const known = nameText(name ?? "");
+  return known === "" ? id : `${known} (${id})`;
+}
+
+/** `"Handbook"`, on one line; nothing for a blank name. */
+export function nameText(name: string): string {
+  const shown = blankControls(name).trim();
+  return shown === "" ? "" : `"${cutText(shown, longestName)}"`;
 }

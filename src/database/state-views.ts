@@ -7,6 +7,10 @@ export interface View {
 /** SQL: the time at which it is asked, UTC, as TIMESTAMP; needs no extension and no time zone. */
 const utcNow = "make_timestamp(epoch_us(now()))";
 
+/** SQL: the names of documents, as far as a run listed them. */
+export const documentNames =
+  "(SELECT dataset_id, document_id, any_value(name) AS document_name FROM document_info GROUP BY ALL)";
+
 const documentStatistics = `
   SELECT d.dataset_id, d.document_id, i.name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,
     coalesce(k.child_chunks, 0) AS child_chunks, c.* EXCLUDE (dataset_id, document_id, chunks)
@@ -26,7 +30,7 @@ const documentStatistics = `
     USING (dataset_id, document_id)`;
 
 const statusTimeline = `
-  SELECT n.dataset_id, n.batch, n.document_id, n.indexing_status, n.completed_segments, n.total_segments,
+  SELECT n.dataset_id, n.batch, n.document_id, i.document_name, n.indexing_status, n.completed_segments, n.total_segments,
     n.parsing_completed_at - n.processing_started_at AS parsing, n.cleaning_completed_at - n.parsing_completed_at AS cleaning,
     n.splitting_completed_at - n.cleaning_completed_at AS splitting, n.completed_at - n.splitting_completed_at AS indexing,
     n.completed_at - n.processing_started_at AS took,
@@ -42,7 +46,8 @@ const statusTimeline = `
       SELECT *, lag(indexing_status) OVER place AS was, lag(completed_segments) OVER place AS had
       FROM indexing_status WINDOW place AS (PARTITION BY dataset_id, batch, document_id ORDER BY captured_at)
     ) WHERE was IS DISTINCT FROM indexing_status OR had IS DISTINCT FROM completed_segments GROUP BY ALL
-  ) m ON n.dataset_id = m.dataset_id AND n.batch IS NOT DISTINCT FROM m.batch AND n.document_id = m.document_id`;
+  ) m ON n.dataset_id = m.dataset_id AND n.batch IS NOT DISTINCT FROM m.batch AND n.document_id = m.document_id
+  LEFT JOIN ${documentNames} i ON n.dataset_id = i.dataset_id AND n.document_id = i.document_id`;
 
 const coverage = `
   WITH last AS (SELECT max(run_id) AS run_id FROM runs),
@@ -91,7 +96,8 @@ export const stateViews: Readonly<Record<string, View>> = {
   },
   orphans: {
     about: "child chunks whose parent is not there",
-    sql: `SELECT k.* FROM child_chunks k ANTI JOIN chunks c
-      ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id`,
+    sql: `SELECT k.dataset_id, k.document_id, i.document_name, k.* EXCLUDE (dataset_id, document_id) FROM child_chunks k
+      ANTI JOIN chunks c ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id
+      LEFT JOIN ${documentNames} i ON k.dataset_id = i.dataset_id AND k.document_id = i.document_id`,
   },
 };

@@ -14,7 +14,7 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null where the job names the dataset by id: then nobody says its name. */
+  /** null where the service does not tell it. */
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
