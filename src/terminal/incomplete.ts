@@ -1,4 +1,3 @@
-import type { Manifest } from "../dump/manifest/manifest.js";
 import { sentenceOf } from "../run/documents/document-result.js";
 import type { RunResult } from "../run/run-job.js";
 import { nameAndId } from "../words.js";
@@ -7,17 +6,6 @@ import { countText, type Paint, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in manifest.json. */
 const shown = 10;
-
-/** `4 of 6 documents complete, 1 failed, 1 unstable`. */
-export function incompleteText({ documents }: Manifest): string {
-  const count = (status: string) => documents.filter((row) => row.status === status).length;
-  const [complete, failed, unstable] = [count("complete"), count("failed"), count("unstable")];
-  return [
-    `${complete.toLocaleString("en-US")} of ${countText(documents.length, "document")} complete`,
-    ...(failed > 0 ? [`${failed.toLocaleString("en-US")} failed`] : []),
-    ...(unstable > 0 ? [`${unstable.toLocaleString("en-US")} unstable`] : []),
-  ].join(", ");
-}
 
 /** Renders the documents that are not complete, every other flaw of the run, and the command that mends it. */
 export function renderIncomplete(result: RunResult, args: readonly string[], paint: Paint): readonly string[] {

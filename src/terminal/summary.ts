@@ -1,10 +1,11 @@
 import { join, relative } from "node:path";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
+import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
 import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
-import { incompleteText, renderIncomplete } from "./incomplete.js";
+import { renderIncomplete } from "./incomplete.js";
 import { shellText } from "./shell-text.js";
 import { bytesText, countText, durationText, type Paint } from "./text.js";
 
@@ -18,7 +19,7 @@ export function renderSummary(result: RunResult, elapsed: number, args: readonly
   const isComplete = result.status === "complete";
   const verdict = isComplete ? paint.good("complete") : paint.bad("partial");
   const read = [
-    isComplete ? countText(counts.documents, "document") : incompleteText(manifest),
+    isComplete ? countText(counts.documents, "document") : incompleteText(manifest.documents),
     countText(counts.chunks, "chunk"),
     countText(counts.child_chunks, "child chunk"),
   ];
