@@ -60,7 +60,8 @@ export const runCommand = defineCommand({
   epilog,
   async run(args, world) {
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
-    const job = await jobFrom(args, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
+    const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
+    const job = await jobFrom(args, flags, world, { notifies: true });
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
     const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
     const view = viewFrom(args, world);
