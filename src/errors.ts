@@ -123,8 +123,8 @@ export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
   readonly exitCode: number;
 
-  constructor(signal: "SIGINT" | "SIGTERM") {
-    super(`interrupted by ${signal}`);
+  constructor(signal: "SIGINT" | "SIGTERM", message = `interrupted by ${signal}`) {
+    super(message);
     this.exitCode = signal === "SIGINT" ? 130 : 143;
   }
 }

@@ -20,14 +20,15 @@ const endNow = (error: InterruptedError): void => {
   if (isPublished) process.stderr.write("kbdump: the run is published; the next run ends what was left to do\n");
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    const error = new InterruptedError(signal);
-    if (interrupted.signal.aborted) return endNow(error);
-    interrupted.abort(error);
-    setTimeout(() => endNow(error), grace).unref();
-  });
-}
+const interrupt = (error: InterruptedError): void => {
+  if (interrupted.signal.aborted) {
+    endNow(error);
+    return;
+  }
+  interrupted.abort(error);
+  setTimeout(() => endNow(error), grace).unref();
+};
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt(new InterruptedError(signal)));
 
 const args = process.argv.slice(2);
 let told = false;
@@ -55,6 +56,8 @@ try {
     env,
     terminal,
     signal: interrupted.signal,
+    signal: interrupted.signal,
+    interrupt,
     committing,
   });
 } catch (error) {

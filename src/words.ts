@@ -1,4 +1,21 @@
+import { blankControls, cutText } from "./safe-text.js";
+
 /** `1 row`, `17 rows`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Characters of a name that are shown; the names of documents are those of files, and can be as long. */
+const longestName = 60;
+
+/** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where nobody told a name. */
+export function nameAndId(name: string | null | undefined, id: string): string {
+  const known = nameText(name ?? "");
+  return known === "" ? id : `${known} (${id})`;
+}
+
+/** `"Handbook"`, on one line; nothing for a blank name. */
+export function nameText(name: string): string {
+  const shown = blankControls(name).trim();
+  return shown === "" ? "" : `"${cutText(shown, longestName)}"`;
 }

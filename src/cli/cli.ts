@@ -26,7 +26,11 @@ const epilog = `Start with:
 Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify or diff found differences · 5 another run is at work · 130, 143 interrupted`;
 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
-export async function runCommandLine(args: readonly string[], world: World, known = commands): Promise<number> {
+export async function runCommandLine(
+  args: readonly string[],
+  world: Omit<World, "args">,
+  known = commands,
+): Promise<number> {
   const loaded = await loadCommands(args, known);
   const parser = [...loaded.values()].reduce(addCommand, parserFor(world));
   let answer = "";
@@ -35,7 +39,7 @@ export async function runCommandLine(args: readonly string[], world: World, know
   });
   if (answer) world.stdout.write(`${answer}\n`);
   const command = answer ? undefined : loaded.get(String(parsed._[0]));
-  return command ? command.run(parsed, world) : exitCodes.complete;
+  return command ? command.run(parsed, { ...world, args }) : exitCodes.complete;
 }
 
 /** Loads the command that the first argument names; all of them for --help and for a misspelt name, none for --version. */
@@ -54,7 +58,7 @@ function addCommand(parser: Argv, { name, about, positionals, options, epilog }:
   });
 }
 
-function parserFor({ stdout }: World): Argv {
+function parserFor({ stdout }: Pick<World, "stdout">): Argv {
   return yargs()
     .scriptName("kbdump")
     .usage("$0 <command>: exports everything a knowledge base holds, and proves that it is everything")

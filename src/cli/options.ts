@@ -57,13 +57,21 @@ export const jobOptions = {
 
 type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
 
-/** The job of a command line: its file with the flags over it, or the flags alone. UsageError with every problem. */
-export async function jobFrom(args: JobArguments, more: JobFlags, world: World): Promise<Job> {
+/**
+ * The job of a command line: its file with the flags over it, or the flags alone. UsageError with every problem. Only a command
+ * that `notifies` needs the variables of `notify`.
+ */
+export async function jobFrom(
+  args: JobArguments,
+  more: JobFlags,
+  world: World,
+  { notifies = false }: { readonly notifies?: boolean } = {},
+): Promise<Job> {
   const { job, baseUrl, dataset, document, batch, out, concurrency } = args;
   const source: JobSource = job === undefined ? { none: true } : { file: job };
   const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, out, concurrency });
   const { loadJob } = await import("../job/load-job.js");
-  return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env);
+  return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env, { notifies });
 }
 
 /** The view that the common options ask for. */

@@ -1,12 +1,15 @@
 import { exitCodes } from "../errors.js";
+import type { CommitState } from "../run/setting/run-options.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
+import { withProgress } from "./kept-progress.js";
 import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellPartial } from "./tell-error.js";
+import { TimeLimit, timeLimitFrom } from "./time-limit.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
@@ -16,7 +19,8 @@ const epilog = `Examples:
 
 Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file ·
 3 published, but partial: some documents failed or moved while they were read, or latest or the database could not be
-replaced · 5 another run of this job is at work · 130, 143 interrupted`;
+replaced · 5 another run of this job is at work · 130, 143 interrupted, 143 also
+by --max-duration`;
 
 /** `kbdump run [job.yaml]`: the main job. */
 export const runCommand = defineCommand({
@@ -46,14 +50,20 @@ export const runCommand = defineCommand({
       type: "boolean",
       describe: "after a partial run: read only the documents that failed, and publish all of it anew",
     },
+    "max-duration": {
+      type: "string",
+      describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
+    },
     "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
     "keep-signatures": { type: "boolean", describe: "leave the signatures in links to files" },
   },
   epilog,
   async run(args, world) {
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
-    const job = await jobFrom(args, { format, maxRps, childChunks, consistency, csvSafe, keepSignatures }, world);
+    const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
+    const job = await jobFrom(args, flags, world, { notifies: true });
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
+    const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
     const start = performance.now();
@@ -63,15 +73,25 @@ export const runCommand = defineCommand({
       signal: world.signal,
       tally,
       log: view.log,
-      onCommit: world.committing,
+      onCommit: (state: CommitState) => {
+        limit.committing(state);
+        world.committing(state);
+      },
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
     };
-    const result = await runJob(job, setting).finally(unwatch);
+    const result = await runJob(job, setting)
+      .catch((error: unknown) => {
+        throw withProgress(error, tally, setting);
+      })
+      .finally(() => {
+        limit.lift();
+        unwatch();
+      });
     const elapsed = performance.now() - start;
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
-      : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+      : renderSummary(result, elapsed, world.args, paintFor(world.stdout, world.env));
     for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;

@@ -1,3 +1,4 @@
+import type { InterruptedError } from "../errors.js";
 import type { Terminal } from "../init/dialogue.js";
 import type { CommitState } from "../run/setting/run-options.js";
 import type { Output } from "../terminal/view.js";
@@ -9,8 +10,12 @@ export interface World {
   /** Somebody to ask; undefined where stdin or stderr is no terminal. */
   readonly terminal?: Terminal | undefined;
   readonly env: NodeJS.ProcessEnv;
+  /** The command line, after the name of the program. */
+  readonly args: readonly string[];
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Ends the command as a signal does. */
+  readonly interrupt: (error: InterruptedError) => void;
   /** How far the publication is: a signal that ends the program at once must not tell otherwise. */
   readonly committing: (state: CommitState) => void;
 }

@@ -52,6 +52,11 @@ export function checkFields(value: unknown, url: string): readonly RawRecord[] {
   return checked(fieldsSchema, value, url).fields;
 }
 
+/** The name in the details of a dataset; null when there is none. */
+export function checkName(value: unknown): string | null {
+  return isRecord(value) && typeof value.name === "string" ? value.name : null;
+}
+
 function checked<const Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,

@@ -1,7 +1,7 @@
-import { GaveUpError } from "../errors.js";
+import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import type { RawRecord } from "../rows/row.js";
 import { checkAnswer } from "./check-answer.js";
-import { checkFields, checkPage, checkStatus, type Listed, type ListPage } from "./check-list.js";
+import { checkFields, checkName, checkPage, checkStatus, type Listed, type ListPage } from "./check-list.js";
 import { percentEncoded, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
@@ -24,6 +24,8 @@ export interface KnowledgeApi {
   readonly datasets: (page: number, limit?: number, includeAll?: boolean) => Promise<ListPage>;
   /** A page of the documents of a dataset, newest first. */
   readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
+  /** The name of a dataset, asked for once; null if the service does not tell it, for whatever reason. */
+  readonly datasetName: (datasetId: string) => Promise<string | null>;
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
   readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
   readonly childChunks: (
@@ -70,6 +72,15 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
       ),
     documents: (datasetId, page, limit = pageSize) =>
       read(get`/datasets/${datasetId}/documents`(...paging(page, limit)), checkPage),
+    datasetName: async (datasetId) => {
+      try {
+        const answer = await send(get`/datasets/${datasetId}`());
+        return await turn(answer.body.length, () => checkName(checkAnswer(answer, key)));
+      } catch (error) {
+        if (error instanceof RetryError || error instanceof SkipError) return null; // a name is worth no wait
+        throw error;
+      }
+    },
     metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
     chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize, retries) =>
       read(

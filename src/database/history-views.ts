@@ -1,4 +1,4 @@
-import type { View } from "./state-views.js";
+import { documentName, documentNames, type View } from "./state-views.js";
 import { commentsOf } from "./tables.js";
 
 /** SQL: lineages of chunks that are still there, with the id that each has now. */
@@ -76,6 +76,7 @@ export const historyViews: Readonly<Record<string, View>> = {
     about: "every change of a text: the content and the answer of a chunk before it and after it; id is that before",
     columns: {
       ...commentsOf("chunk_changes", "run_id", "dataset_id", "document_id"),
+      ...documentName,
       id: "the chunk, before the change",
       ...commentsOf("chunk_changes", "new_id"),
       position: "place in the document, before the change",
@@ -84,34 +85,40 @@ export const historyViews: Readonly<Record<string, View>> = {
       answer_before: "the answer before the change",
       answer_after: "the answer after the change",
     },
-    sql: `SELECT t.run_id, t.dataset_id, t.document_id, t.id, t.new_id, t.position, t.before, t.after, a.before AS answer_before, a.after AS answer_after
-      FROM (${befores("content")}) t JOIN (${befores("answer")}) a USING (lineage, run_id) WHERE t.change = 'changed'`,
+    sql: `SELECT t.run_id, t.dataset_id, t.document_id, i.document_name, t.id, t.new_id, t.position, t.before, t.after, a.before AS answer_before, a.after AS answer_after
+      FROM (${befores("content")}) t JOIN (${befores("answer")}) a USING (lineage, run_id)
+        LEFT JOIN ${documentNames} i ON t.dataset_id = i.dataset_id AND t.document_id = i.document_id
+      WHERE t.change = 'changed'`,
   },
   hits: {
     about:
       "what the hit_count of a chunk gained from one run to the next; a re-index sets it to 0, which is a reset and no loss",
     columns: {
       ...commentsOf("chunk_changes", "run_id", "dataset_id", "document_id"),
+      ...documentName,
       id: "the chunk, after the change",
       before: "hit_count before the change",
       after: "hit_count after the change",
       gained: "hits between the two runs, as far as is known",
       reset: "whether a re-index set hit_count to 0 in between",
     },
-    sql: `SELECT run_id, dataset_id, document_id, coalesce(new_id, id) AS id, before, after,
+    sql: `SELECT run_id, dataset_id, document_id, document_name, coalesce(new_id, id) AS id, before, after,
         CASE WHEN reset THEN coalesce(after, 0) ELSE coalesce(after, 0) - coalesce(before, 0) END AS gained, reset
       FROM (SELECT *, new_id IS NOT NULL OR coalesce(after, 0) < coalesce(before, 0) AS reset FROM (${befores("hit_count")}))
+        LEFT JOIN ${documentNames} USING (dataset_id, document_id)
       WHERE list_contains(differs, 'hit_count')`,
   },
   never_hit: {
     about: "chunks that were never retrieved as far as is known: neither now nor before a re-index",
-    columns: commentsOf(
-      "chunks",
-      ...["dataset_id", "document_id", "id", "position", "word_count", "tokens", "created_at", "content"],
-    ),
-    sql: `SELECT c.dataset_id, c.document_id, c.id, c.position, c.word_count, c.tokens, c.created_at, c.content FROM chunks c ANTI JOIN (
+    columns: {
+      ...commentsOf("chunks", "dataset_id", "document_id"),
+      ...documentName,
+      ...commentsOf("chunks", "id", "position", "word_count", "tokens", "created_at", "content"),
+    },
+    sql: `SELECT c.dataset_id, c.document_id, i.document_name, c.id, c.position, c.word_count, c.tokens, c.created_at, c.content FROM chunks c ANTI JOIN (
         SELECT a.* FROM (${alive}) a SEMI JOIN (FROM chunk_changes WHERE hit_count > 0) USING (lineage)
       ) h ON c.dataset_id = h.dataset_id AND c.document_id = h.document_id AND c.id = h.id
+        LEFT JOIN ${documentNames} i ON c.dataset_id = i.dataset_id AND c.document_id = i.document_id
       WHERE c.hit_count = 0 AND c.enabled`,
   },
 };

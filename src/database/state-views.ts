@@ -8,16 +8,21 @@ export interface View {
   readonly sql: string;
 }
 
-const documentName = { name: "the name of the document, as it was listed last" };
+/** The comment of the column that views add to an id. */
+export const documentName = { document_name: "the name of the document, as it was listed last" };
 
 /** SQL: the time from one moment to another; a difference of times with a zone would follow the clock changes of the session. */
 const between = (from: string, to: string) => `${utcTime(to)} - ${utcTime(from)}`;
 
+/** SQL: the names of documents, as far as a run listed them. */
+export const documentNames =
+  "(SELECT dataset_id, document_id, any_value(name) AS document_name FROM document_info GROUP BY ALL)";
+
 const documentStatistics = `
-  SELECT d.dataset_id, d.document_id, i.name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,
+  SELECT d.dataset_id, d.document_id, i.document_name, d.doc_form, d.status, d.run_id, coalesce(c.chunks, 0) AS chunks,
     coalesce(k.child_chunks, 0) AS child_chunks, c.* EXCLUDE (dataset_id, document_id, chunks)
   FROM documents d
-  LEFT JOIN (SELECT dataset_id, document_id, any_value(name) AS name FROM document_info GROUP BY ALL) i
+  LEFT JOIN ${documentNames} i
     USING (dataset_id, document_id)
   LEFT JOIN (
     SELECT dataset_id, document_id, count(*) AS chunks, sum(word_count)::BIGINT AS characters, sum(tokens)::BIGINT AS tokens,
@@ -32,7 +37,7 @@ const documentStatistics = `
     USING (dataset_id, document_id)`;
 
 const statusTimeline = `
-  SELECT n.dataset_id, n.batch, n.document_id, n.indexing_status, n.completed_segments, n.total_segments,
+  SELECT n.dataset_id, n.batch, n.document_id, i.document_name, n.indexing_status, n.completed_segments, n.total_segments,
     ${between("n.processing_started_at", "n.parsing_completed_at")} AS parsing,
     ${between("n.parsing_completed_at", "n.cleaning_completed_at")} AS cleaning,
     ${between("n.cleaning_completed_at", "n.splitting_completed_at")} AS splitting,
@@ -50,7 +55,8 @@ const statusTimeline = `
       SELECT *, lag(indexing_status) OVER place AS was, lag(completed_segments) OVER place AS had
       FROM indexing_status WINDOW place AS (PARTITION BY dataset_id, batch, document_id ORDER BY captured_at)
     ) WHERE was IS DISTINCT FROM indexing_status OR had IS DISTINCT FROM completed_segments GROUP BY ALL
-  ) m ON n.dataset_id = m.dataset_id AND n.batch IS NOT DISTINCT FROM m.batch AND n.document_id = m.document_id`;
+  ) m ON n.dataset_id = m.dataset_id AND n.batch IS NOT DISTINCT FROM m.batch AND n.document_id = m.document_id
+  LEFT JOIN ${documentNames} i ON n.dataset_id = i.dataset_id AND n.document_id = i.document_id`;
 
 const coverage = `
   WITH last AS (SELECT max(run_id) AS run_id FROM runs),
@@ -61,7 +67,7 @@ const coverage = `
       count(f.run_id) FILTER (d.run_id IS NULL OR f.run_id > d.run_id OR d.status <> 'complete') AS failures
     FROM documents d FULL JOIN failed_reads f USING (dataset_id, document_id) GROUP BY 1, 2
   )
-  SELECT r.dataset_id, r.document_id, i.name,
+  SELECT r.dataset_id, r.document_id, i.document_name,
     CASE WHEN r.status = 'complete' AND r.run_id = last.run_id THEN 'fresh'
       WHEN greatest(r.run_id, r.failed_run) < last.run_id THEN 'not in the last run'
       WHEN r.status = 'complete' THEN 'stale' WHEN r.status IS NULL THEN 'never read' ELSE 'unstable' END AS state,
@@ -69,7 +75,7 @@ const coverage = `
     ${between("g.finished_at", "now()")} AS age, r.failures, CASE WHEN r.failures > 0 THEN r.failed_run END AS failed_run,
     CASE WHEN r.failures > 0 THEN r.failed_as END AS failed_as, CASE WHEN r.failures > 0 THEN r.reason END AS reason
   FROM read r CROSS JOIN last LEFT JOIN runs g ON r.status = 'complete' AND r.run_id = g.run_id
-  LEFT JOIN (SELECT dataset_id, document_id, any_value(name) AS name FROM document_info GROUP BY ALL) i
+  LEFT JOIN ${documentNames} i
     ON r.dataset_id = i.dataset_id AND r.document_id = i.document_id`;
 
 /** The views on what is there now. */
@@ -103,10 +109,9 @@ export const stateViews: Readonly<Record<string, View>> = {
     about:
       "the newest reading of every document of a batch: how long each stage took, and of what is not completed how old it is and for how long it was seen without a move",
     columns: {
-      ...commentsOf(
-        "indexing_status",
-        ...["dataset_id", "batch", "document_id", "indexing_status", "completed_segments", "total_segments"],
-      ),
+      ...commentsOf("indexing_status", "dataset_id", "batch", "document_id"),
+      ...documentName,
+      ...commentsOf("indexing_status", "indexing_status", "completed_segments", "total_segments"),
       parsing: "time from the start of the processing to the end of the parsing",
       cleaning: "time from there to the end of the cleaning",
       splitting: "time from there to the end of the splitting",
@@ -153,8 +158,9 @@ export const stateViews: Readonly<Record<string, View>> = {
   },
   orphans: {
     about: "child chunks whose parent is not there",
-    columns: commentsOf("child_chunks"),
-    sql: `SELECT k.* FROM child_chunks k ANTI JOIN chunks c
-      ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id`,
+    columns: { ...commentsOf("child_chunks"), ...documentName },
+    sql: `SELECT k.dataset_id, k.document_id, i.document_name, k.* EXCLUDE (dataset_id, document_id) FROM child_chunks k
+      ANTI JOIN chunks c ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.segment_id = c.id
+      LEFT JOIN ${documentNames} i ON k.dataset_id = i.dataset_id AND k.document_id = i.document_id`,
   },
 };

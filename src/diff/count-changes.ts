@@ -1,6 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { countsSql } from "./changes-sql.js";
 import { type DocumentPair, isOtherDocument } from "./compare-documents.js";
+import type { Names } from "./read-names.js";
 import type { ChangeCounts, DocumentCounts, DocumentDiff, DocumentState } from "./run-diff.js";
 import { rowsOf, type SqlRow } from "./with-diff-database.js";
 
@@ -10,18 +11,25 @@ const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields
 export async function diffDocuments(
   connection: Connection,
   pairs: readonly DocumentPair[],
+  namesOf: (pair: DocumentPair) => Names,
 ): Promise<readonly DocumentDiff[]> {
   const chunks = await rowsOf(connection, countsSql("chunks"));
   const children = await rowsOf(connection, countsSql("child_chunks"));
-  return pairs.map((pair, nr) => documentDiff(pair, chunks[nr], children[nr]));
+  return pairs.map((pair, nr) => documentDiff(pair, namesOf(pair), chunks[nr], children[nr]));
 }
 
-function documentDiff(pair: DocumentPair, ofChunks: SqlRow | undefined, ofChildren: SqlRow | undefined): DocumentDiff {
+function documentDiff(
+  pair: DocumentPair,
+  { dataset_name, document_name }: Names,
+  ofChunks: SqlRow | undefined,
+  ofChildren: SqlRow | undefined,
+): DocumentDiff {
   const [chunks, child_chunks] = [countsFrom(ofChunks), countsFrom(ofChildren)];
   const { dataset_id, document_id, reason } = pair;
   const state = stateOf(pair, differs(chunks) || differs(child_chunks));
   const facts = { reindexed: ofChunks?.reindexed === true, reordered: ofChunks?.reordered === true };
-  return { dataset_id, document_id, state, ...facts, reason, chunks, child_chunks };
+  const names = { dataset_id, dataset_name, document_id, document_name };
+  return { ...names, state, ...facts, reason, chunks, child_chunks };
 }
 
 function stateOf({ old, new: fresh, reason }: DocumentPair, different: boolean): DocumentState {

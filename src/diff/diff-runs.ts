@@ -6,6 +6,7 @@ import { diffDocuments, documentCounts, statusOf, sumOf } from "./count-changes.
 import { type DiffOptions, type DiffSetting, withDiffDefaults } from "./diff-options.js";
 import { type Comparison, checkSources, loadDocuments, loadFacts, type RunSources } from "./load-runs.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
+import { readNames } from "./read-names.js";
 import { type ReadRun, readRun } from "./read-run.js";
 import type { DiffedRun, RunDiff } from "./run-diff.js";
 import { loadTexts } from "./texts.js";
@@ -102,7 +103,7 @@ async function runDiff(
   [old, fresh]: readonly [ReadRun, ReadRun],
   pairs: readonly DocumentPair[],
 ): Promise<RunDiff> {
-  const documents = await diffDocuments(connection, pairs);
+  const documents = await diffDocuments(connection, pairs, await readNames(connection, [old, fresh]));
   return {
     status: statusOf(pairs, documents),
     old: diffedRun(old),

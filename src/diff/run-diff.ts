@@ -55,7 +55,10 @@ export interface ChangeCounts {
 
 export interface DocumentDiff {
   readonly dataset_id: string;
+  /** Null where neither run listed the documents. */
+  readonly dataset_name: string | null;
   readonly document_id: string;
+  readonly document_name: string | null;
   readonly state: DocumentState;
   /** Whether every chunk has a new id. */
   readonly reindexed: boolean;

@@ -4,6 +4,7 @@ import { StopError } from "../errors.js";
 import type { Log } from "../log.js";
 import type { RowOptions } from "../rows/row-from-record.js";
 import type { JobFolders } from "../run/work/job-folders.js";
+import { countOf } from "../words.js";
 import { endsWatch } from "./ends-watch.js";
 import { type Outage, outageAfter } from "./outage.js";
 import { type BatchReading, type BatchRef, failureText, readBatches } from "./read-batches.js";
@@ -89,6 +90,6 @@ export class Poll {
     for (const { about } of warnings) this.#told.add(about);
     for (const { text } of warnings.slice(0, mostWarnings)) this.#options.log("warn", text);
     const more = warnings.length - mostWarnings;
-    if (more > 0) this.#options.log("warn", `… and ${more} more documents that are not as they should be`);
+    if (more > 0) this.#options.log("warn", `… and ${countOf(more, "more document")} that are not as they should be`);
   }
 }

@@ -1,4 +1,5 @@
 import { jsonText } from "../rows/exact-json.js";
+import { countOf } from "../words.js";
 import { countsOf } from "./document-reading.js";
 import { ageOf, isStuck, stillFor, stuckAfter } from "./stuck.js";
 import type { WatchedDocument, WatchedDocuments } from "./watched-documents.js";
@@ -38,7 +39,7 @@ function stuckText(document: WatchedDocument, now: number): string {
   const age = ageOf(document, now);
   const facts = [
     String(row.indexing_status ?? "unknown"),
-    counts && `${counts.done} of ${counts.total} chunks`,
+    counts && `${counts.done} of ${countOf(counts.total, "chunk")}`,
     age !== undefined && `begun ${minutesText(age)} ago`,
     row.error === null ? "no error is given" : errorText(row.error),
   ];

@@ -46,6 +46,7 @@ output:
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
+  # metrics_file: /var/lib/node_exporter/textfile/kbdump_nightly.prom   # metrics for node_exporter
   # memory: 500MB                       # what DuckDB may use
 
 # notify:                               # who is told of a run, by a POST; the URLs are secrets
@@ -54,5 +55,6 @@ output:
   # success: https://example.com/done   # when it is complete
   # partial: https://example.com/bad    # when it is partial; default: where failures are told
   # failure: https://example.com/bad    # when it failed
+  # style: json                         # json, which Slack takes, too; teams: an Adaptive Card
 `;
 }

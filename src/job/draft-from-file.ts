@@ -12,17 +12,26 @@ import { valueAt } from "./value-at.js";
 
 const nameLabel: Label = { path: ["name"], text: "name (taken from the file's name; set name to choose another)" };
 
+/** Takes away what only a run needs. */
+const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
+
 /**
  * The text of a job file, its variables filled in and the flags put over it, not checked. Throws UsageError where the
- * text is neither YAML nor JSON.
+ * text is neither YAML nor JSON. A command that notifies nobody does without `notify` if one of its variables is not set.
  */
-export function draftFromFile(file: string, text: string, flags: JobFlags, env: Variables["env"]): Draft {
+export function draftFromFile(
+  file: string,
+  text: string,
+  flags: JobFlags,
+  { env, notifies }: { readonly env: Variables["env"]; readonly notifies: boolean },
+): Draft {
   const what = `the job file ${fileText(file)}`;
   // An empty file is a job with nothing in it: the check then says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
   const hasOneDataset = isMapping(written) && Array.isArray(written.datasets) && written.datasets.length === 1;
-  const given = [...overridingFlags(flags), ...(hasOneDataset ? batchFlag(flags) : [])];
+  const isSilent = !notifies && filled.findings.some(({ path }) => isWithin(path, silence.path));
+  const given = [...overridingFlags(flags), ...(hasOneDataset ? batchFlag(flags) : []), ...(isSilent ? [silence] : [])];
   const unnamed = isMapping(written) && (written.name === undefined || written.name === null);
   const complete = (document: unknown) => mergeFlags(document, unnamed ? [...given, nameOf(file)] : given);
   return {

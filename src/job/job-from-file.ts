@@ -1,4 +1,4 @@
-import type { DatasetJob, Job, Keep, OutputOptions, ServiceOptions } from "./job.js";
+import type { DatasetJob, Job, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
 import type { JobFile } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 
@@ -17,8 +17,12 @@ export function jobFromFile(file: JobFile): Job {
     consistency: file.consistency,
     resumeWithin: file.resume_within,
     output: outputFromFile(file.output),
-    notify: file.notify,
+    notify: file.notify && notifyFromFile(file.notify),
   };
+}
+
+function notifyFromFile({ style = "json", ...urls }: NonNullable<JobFile["notify"]>): Notify {
+  return { urls, style };
 }
 
 function serviceFromFile(service: JobFile["service"]): ServiceOptions {
@@ -56,6 +60,7 @@ function outputFromFile(output: JobFile["output"]): OutputOptions {
     keep,
     keepSignatures: output.keep_signatures,
     csvSafe: output.csv_safe,
+    metricsFile: output.metrics_file,
     memory: output.memory,
   };
 }

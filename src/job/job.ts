@@ -53,6 +53,8 @@ export interface OutputOptions {
   readonly keep: Keep | undefined;
   readonly keepSignatures: boolean;
   readonly csvSafe: boolean;
+  /** The copy of the metrics for everybody; undefined: there is none. */
+  readonly metricsFile: string | undefined;
   /** DuckDB's memory limit, as DuckDB reads it: "800MB". */
   readonly memory: string;
 }
@@ -67,6 +69,14 @@ export type NotifyUrls = {
   readonly failure?: string;
 };
 
+/** json: figures, and a `text` for people, which Slack shows · teams: the text as an Adaptive Card. */
+export type NotifyStyle = "json" | "teams";
+
+export interface Notify {
+  readonly urls: NotifyUrls;
+  readonly style: NotifyStyle;
+}
+
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;
@@ -78,5 +88,5 @@ export interface Job {
   readonly resumeWithin: number;
   readonly output: OutputOptions;
   /** undefined: nobody is told. */
-  readonly notify: NotifyUrls | undefined;
+  readonly notify: Notify | undefined;
 }

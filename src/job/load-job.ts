@@ -13,11 +13,19 @@ import { readText } from "./read-text.js";
 /** The source of a job: a file, or the flags alone. */
 export type JobSource = { readonly file: string } | { readonly none: true };
 
-/** Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. */
-export async function loadJob(source: JobSource, flags: JobFlags, env: NodeJS.ProcessEnv): Promise<Job> {
+/**
+ * Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. Without
+ * `notifies`, the variables of `notify` need not be set, and a job that lacks one notifies nobody.
+ */
+export async function loadJob(
+  source: JobSource,
+  flags: JobFlags,
+  env: NodeJS.ProcessEnv,
+  { notifies = true }: { readonly notifies?: boolean } = {},
+): Promise<Job> {
   if ("none" in source) return jobFromDraft(draftFromFlags(flags));
   const text = await readText(source.file, "the job file");
-  return jobFromDraft(draftFromFile(source.file, text, flags, env));
+  return jobFromDraft(draftFromFile(source.file, text, flags, { env, notifies }));
 }
 
 function jobFromDraft(draft: Draft): Job {

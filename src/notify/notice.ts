@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { NotifyUrls } from "../job/job.js";
+import type { NotifyStyle, NotifyUrls } from "../job/job.js";
 import { tool } from "../tool.js";
 import type { RunOutcome } from "./run-outcome.js";
 
@@ -31,12 +31,16 @@ export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string):
 }
 
 /** The body that tells of a start, as JSON. */
-export function startNotice(job: string, runId: string, runKey: string): string {
-  return JSON.stringify({ event: "start", job, run_id: runId, rid: runKey, status: "started", tool: toolText });
+export function startNotice(job: string, runId: string, runKey: string, style: NotifyStyle): string {
+  const text = plain(`kbdump ${job}: started, run ${runId}`);
+  if (style === "teams") return teamsMessage(text);
+  return JSON.stringify({ event: "start", job, run_id: runId, rid: runKey, status: "started", tool: toolText, text });
 }
 
 /** The body that tells how a run ended, as JSON; times in seconds. */
-export function endNotice(outcome: RunOutcome, runKey: string): string {
+export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyle): string {
+  const text = endText(outcome);
+  if (style === "teams") return teamsMessage(text);
   const { job, runId, status, seconds, requests, rows, documents, failedDocuments, message } = outcome;
   const { sent, retried, throttled, bytes } = requests;
   return JSON.stringify({
@@ -53,7 +57,36 @@ export function endNotice(outcome: RunOutcome, runKey: string): string {
     requests: { sent, retried, throttled, bytes },
     message,
     tool: toolText,
+    text,
   });
+}
+
+/** Failed documents that the text names. */
+const mostNames = 3;
+
+/** One line for people: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
+function endText({ job, status, message, failedNames }: RunOutcome): string {
+  const verdict = message.startsWith(status) ? message : `${status}: ${message}`;
+  const more = failedNames.length - mostNames;
+  const failed = [...failedNames.slice(0, mostNames), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  return plain(`kbdump ${job}: ${verdict}${failed === "" ? "" : `: ${failed}`}`);
+}
+
+/** Without angle brackets, in which Slack sees mentions and links: a document may be named `<!channel>`. */
+function plain(text: string): string {
+  return text.replaceAll("<", "‹").replaceAll(">", "›");
+}
+
+/** A message with an Adaptive Card, the only thing that a workflow of Teams posts. */
+function teamsMessage(text: string): string {
+  const content = {
+    $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+    type: "AdaptiveCard",
+    version: "1.2",
+    body: [{ type: "TextBlock", text, wrap: true }],
+  };
+  const card = { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content };
+  return JSON.stringify({ type: "message", attachments: [card] });
 }
 
 const toolText = `${tool.name} ${tool.version}`;

@@ -1,4 +1,4 @@
-import type { NotifyUrls } from "../job/job.js";
+import type { Notify } from "../job/job.js";
 import { endNotice, eventOf, type NoticeEvent, newRunKey, noticeUrl, startNotice } from "./notice.js";
 import type { RunOutcome } from "./run-outcome.js";
 import { sendNotice } from "./send-notice.js";
@@ -8,20 +8,20 @@ const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 
 /** Tells the URLs of a job when a run starts and how it ends. Nothing of it rejects: what cannot be told is a warning. */
 export class Notifier {
-  readonly #urls: NotifyUrls;
+  readonly #notify: Notify;
   readonly #warn: (message: string) => void;
   readonly #runKey = newRunKey();
   readonly #startEnd = new AbortController();
   #start: Promise<void> = Promise.resolve();
 
-  constructor(urls: NotifyUrls, warn: (message: string) => void) {
-    this.#urls = urls;
+  constructor(notify: Notify, warn: (message: string) => void) {
+    this.#notify = notify;
     this.#warn = warn;
   }
 
   /** Tells of the start while the run goes on. */
   start(job: string, runId: string): void {
-    this.#start = this.#tell("start", startNotice(job, runId, this.#runKey), this.#startEnd.signal);
+    this.#start = this.#tell("start", startNotice(job, runId, this.#runKey, this.#notify.style), this.#startEnd.signal);
   }
 
   /** Tells how the run ended, after its start, so that a service sees them in this order. `interrupt` leaves little time. */
@@ -32,13 +32,13 @@ export class Notifier {
     clearTimeout(giveUp);
     const limit = AbortSignal.timeout(interrupted ? whenInterrupted : longest);
     const signal = interrupted ? limit : AbortSignal.any([limit, interrupt]);
-    await this.#tell(eventOf(outcome), endNotice(outcome, this.#runKey), signal);
+    await this.#tell(eventOf(outcome), endNotice(outcome, this.#runKey, this.#notify.style), signal);
   }
 
   async #tell(event: NoticeEvent, body: string, signal: AbortSignal): Promise<void> {
-    const url = noticeUrl(this.#urls, event, this.#runKey);
+    const url = noticeUrl(this.#notify.urls, event, this.#runKey);
     if (url === undefined) return;
     const reason = await sendNotice(url, body, { signal });
-    if (reason !== undefined) this.#warn(`${new URL(url).host} was not told of the ${event}: ${reason}`);
+    if (reason !== undefined) this.#warn(`could not notify ${new URL(url).host} (${event}): ${reason}`);
   }
 }

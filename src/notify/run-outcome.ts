@@ -7,7 +7,7 @@ export const outcomes = ["complete", "partial", "failed", "interrupted"] as cons
 /** How a run ended; nothing is published by the last two. */
 export type Outcome = (typeof outcomes)[number];
 
-/** The result of a run as notifications and metrics report it: no content, no key, no text of the service. */
+/** The result of a run as notifications and metrics report it: no content, no key; names of documents, but no other text of the service. */
 export interface RunOutcome {
   readonly job: string;
   /** Null when it failed before there was a run, for want of a key, say. */
@@ -22,6 +22,8 @@ export interface RunOutcome {
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
   /** Ids of the first documents that failed. */
   readonly failedDocuments: readonly string[];
+  /** The same, with their names. */
+  readonly failedNames: readonly string[];
   /** One sentence. */
   readonly message: string;
 }

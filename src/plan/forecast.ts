@@ -1,4 +1,6 @@
 import type { Job } from "../job/job.js";
+import { type DocumentNames, namesOf } from "../run/discover/discovery.js";
+import { countOf, nameAndId } from "../words.js";
 import type { Opening } from "./ask-opening.js";
 import { countRequests, type DocumentRequests } from "./count-requests.js";
 import type { EarlierRun } from "./earlier-run.js";
@@ -41,7 +43,7 @@ export function forecast(
       : []),
     ...opening.doubts,
     ...unaskedText(unasked),
-    ...groupedDoubts(documents, evidence),
+    ...groupedDoubts(documents, evidence, namesOf(opening.discovery)),
   ];
   const atLeast = isContinued ? 0 : opening.requests + sum((each) => each.atLeast);
   const certainty = { exact: why.length === 0, at_least: atLeast, why };
@@ -56,15 +58,20 @@ export function unaskedText(chunks: number): readonly string[] {
 }
 
 /** A doubt of one document with its id, one of several with their number. */
-function groupedDoubts(documents: readonly DocumentRequests[], { surveys }: Evidence): readonly string[] {
+function groupedDoubts(
+  documents: readonly DocumentRequests[],
+  { surveys }: Evidence,
+  names: DocumentNames,
+): readonly string[] {
   const places = new Map<string, number[]>();
   for (const [at, { doubts }] of documents.entries()) {
     for (const doubt of doubts) places.set(doubt, [...(places.get(doubt) ?? []), at]);
   }
   const sentences = [...places].map(([doubt, at]) => {
-    const who = at.length === 1 ? `document ${surveys[at[0] ?? 0]?.ref.documentId}` : `${at.length} documents`;
+    const id = surveys[at[0] ?? 0]?.ref.documentId ?? "";
+    const who = at.length === 1 ? `document ${nameAndId(names.get(id), id)}` : `${at.length} documents`;
     return `${who}: ${doubt}`;
   });
   const more = sentences.length - named;
-  return more > 0 ? [...sentences.slice(0, named), `and ${more} more reasons`] : sentences;
+  return more > 0 ? [...sentences.slice(0, named), `and ${countOf(more, "more reason")}`] : sentences;
 }

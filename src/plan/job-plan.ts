@@ -101,7 +101,10 @@ export interface Quirk {
 
 export interface PlannedDocument {
   readonly dataset_id: string;
+  /** Null where the job names the documents, and the service did not have to list them. */
+  readonly dataset_name: string | null;
   readonly document_id: string;
+  readonly document_name: string | null;
   readonly doc_form: string | null;
   readonly chunks: number | null;
   readonly child_chunks: number | null;

@@ -1,6 +1,8 @@
 import type { RequestTally } from "../client/request-tally.js";
 import type { Job } from "../job/job.js";
+import { namesOf } from "../run/discover/discovery.js";
 import { requestCounts } from "../run/manifest.js";
+import { countOf, nameAndId } from "../words.js";
 import type { Opening } from "./ask-opening.js";
 import type { EarlierRun } from "./earlier-run.js";
 import type { Evidence } from "./evidence.js";
@@ -29,7 +31,7 @@ export function makePlan(asked: Asked): JobPlan {
   const counts = countsOf(asked);
   const forecasts = byMode(job, (mode) => forecast(mode, job, asked));
   const of = <T>(figure: (forecast: Forecast) => T): ByMode<T> => byMode(job, (mode) => figure(forecasts[mode]));
-  const documents = plannedDocuments(forecasts.this_job, evidence);
+  const documents = plannedDocuments(forecasts.this_job, asked);
   return {
     status: opening.failures.length + counts.documents_failed === 0 ? "complete" : "partial",
     job: job.name,
@@ -94,13 +96,20 @@ function bytesOf(forecast: Forecast, { evidence, job, requests: { bytes } }: Ask
   return forecast.mode === job.childChunks ? Math.max(bytes, expected) : expected;
 }
 
-function plannedDocuments({ documents }: Forecast, { surveys }: Evidence): readonly PlannedDocument[] {
+function plannedDocuments(
+  { documents }: Forecast,
+  { evidence: { surveys }, opening }: Asked,
+): readonly PlannedDocument[] {
+  const names = namesOf(opening.discovery);
+  const datasetNames = new Map(opening.discovery.found?.listings.map(({ dataset_id, name }) => [dataset_id, name]));
   return surveys.map(({ ref, total, docForm, childCount, error }, at): PlannedDocument => {
     const { pages = 0, lists = 0, unasked = 0, doubts = [] } = documents[at] ?? {};
     const why = [...unaskedText(unasked), ...doubts];
     return {
       dataset_id: ref.datasetId,
+      dataset_name: datasetNames.get(ref.datasetId) ?? null,
       document_id: ref.documentId,
+      document_name: names.get(ref.documentId) ?? null,
       doc_form: docForm,
       chunks: total,
       child_chunks: total === null ? null : childCount.count,
@@ -119,13 +128,16 @@ function warningsOf(
 ): readonly string[] {
   const failed = documents.filter(({ error }) => error !== null);
   return [
-    ...failed.map(({ document_id, error }) => `document ${document_id} cannot be read: ${error}`),
+    ...failed.map(
+      ({ document_id, document_name, error }) =>
+        `document ${nameAndId(document_name, document_id)} cannot be read: ${error}`,
+    ),
     ...opening.failures,
     ...(opening.discovery.found?.notes ?? []),
     ...(earlier.atWork === undefined ? [] : [`the latencies suffer: ${earlier.atWork}`]),
     ...(disk.enough === false ? [`the disk of ${disk.folder} has less room than a run needs`] : []),
     ...(requests.retried > 0
-      ? [`${requests.retried} requests of this plan had to be sent again: those of a run will, too`]
+      ? [`${countOf(requests.retried, "request")} of this plan had to be sent again: those of a run will, too`]
       : []),
   ];
 }

@@ -1,3 +1,4 @@
+import { countOf } from "../words.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { Evidence } from "./evidence.js";
 import type { Quirk } from "./job-plan.js";
@@ -29,7 +30,7 @@ function pageCap({ chunkPages: { cap, isPaged }, surveys }: Evidence): Finding {
   if (!isPaged) return ["none", "everything comes on page 1", "there is no page size to count by"];
   const largest = surveys.reduce((most, { total }) => Math.max(most, total ?? 0), 0);
   if (cap === undefined) {
-    const detail = `the largest document has ${largest} chunks, which come on one page`;
+    const detail = `the largest document has ${countOf(largest, "chunk")}, all on one page`;
     return ["unknown", detail, "every chunk list takes one request"];
   }
   const detail = `${cap} rows where 100 were asked for and ${largest} are there`;
@@ -54,8 +55,11 @@ function hasMore({ hasMore: { right, wrong, absent } }: Evidence): Finding {
   const pages = right + wrong + absent;
   const meaning = "nothing for kbdump, which goes by total";
   if (pages === 0) return ["unknown", "no page was there to tell"];
-  if (wrong > 0) return ["wrong", `wrong on ${wrong} of ${pages} pages`, `${meaning}; other clients must, too`];
-  return absent > 0 ? ["absent", `absent from ${absent} pages`, meaning] : ["honest", `right on ${right} pages`];
+  if (wrong > 0)
+    return ["wrong", `wrong on ${wrong} of ${countOf(pages, "page")}`, `${meaning}; other clients must, too`];
+  return absent > 0
+    ? ["absent", `absent from ${countOf(absent, "page")}`, meaning]
+    : ["honest", `right on ${countOf(right, "page")}`];
 }
 
 /** The rows of one kind: how many there are, and whether that is certain. */
@@ -129,5 +133,5 @@ function compression({ answers: { encodings } }: Evidence): Finding {
 function throttling({ throttled }: Evidence): Finding {
   if (throttled === 0) return ["none", "no request of this plan was refused"];
   const meaning = "a run pauses and slows down as this plan did; set service.max_rps";
-  return ["seen", `${throttled} requests were refused as too many`, meaning, "trouble"];
+  return ["seen", `${countOf(throttled, "request")} refused as too many`, meaning, "trouble"];
 }

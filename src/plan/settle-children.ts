@@ -3,6 +3,7 @@ import { noEvidence } from "../crawl/child-evidence.js";
 import { withPage } from "../crawl/evidence-of-pages.js";
 import { mapAhead } from "../crawl/look-ahead.js";
 import { readList } from "../crawl/read-list.js";
+import { countOf } from "../words.js";
 import { pagesOf } from "./child-counts.js";
 import { type DocumentSurvey, embeddedIn } from "./document-survey.js";
 import { askChildren, type Inquiry, lookForChildTies, lookForTies, readChunks, sampleChunk } from "./inquiry.js";
@@ -98,7 +99,8 @@ async function readDocument(inquiry: Inquiry, survey: DocumentSurvey, askBare: A
       await askBare(inquiry, survey, await takeChildren(inquiry, survey, records));
     }
     survey.allPages = evidence;
-    if (seen.size !== survey.total) survey.doubts.add(`it counts ${survey.total} chunks and lists ${seen.size}`);
+    if (seen.size !== survey.total)
+      survey.doubts.add(`it counts ${countOf(survey.total ?? 0, "chunk")} and lists ${seen.size}`);
   } catch (error) {
     survey.doubt(error);
   }

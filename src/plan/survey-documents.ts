@@ -2,6 +2,7 @@ import type { Listed } from "../client/check-list.js";
 import type { DocumentRef } from "../client/knowledge-api.js";
 import { mapAhead } from "../crawl/look-ahead.js";
 import type { RunTally } from "../run/setting/run-tally.js";
+import { countOf } from "../words.js";
 import { DocumentSurvey } from "./document-survey.js";
 import { type Inquiry, readChunks, sampleChunk } from "./inquiry.js";
 
@@ -31,7 +32,7 @@ async function surveyDocument(inquiry: Inquiry, ref: DocumentRef): Promise<Docum
   try {
     const { rows, total } = await readChunks(inquiry, survey, 1, 1);
     const [first] = rows;
-    if (!first && total > 0) survey.doubts.add(`it counts ${total} chunks and lists none`);
+    if (!first && total > 0) survey.doubts.add(`it counts ${countOf(total, "chunk")} and lists none`);
     if (first) await sampleChunk(inquiry, survey, first);
   } catch (error) {
     survey.fail(error);

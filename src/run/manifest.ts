@@ -32,6 +32,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       keep: output.keep ?? null,
       keep_signatures: output.keepSignatures,
       csv_safe: output.csvSafe,
+      metrics_file: output.metricsFile ?? null,
       memory: output.memory,
     },
   };

@@ -3,7 +3,8 @@ import type { StatusReading } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
 import type { Counts } from "../rows/columns.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
-import type { Discovery } from "./discover/discovery.js";
+import { nameAndId } from "../words.js";
+import { type Discovery, namesOf } from "./discover/discovery.js";
 import type { FieldsReading } from "./discover/read-metadata-fields.js";
 import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
 import { statusWarnings } from "./status-warnings.js";
@@ -41,17 +42,18 @@ function failuresOf({ discovery, fields, before, after }: Reading): readonly str
 export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
   const { datasets, found } = reading.discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
+  const names = namesOf(reading.discovery);
   const unsafe = output.csvSafe && output.formats.includes("csv");
   return [
     ...reading.documents
       .map(({ row }) => row)
       .filter(({ status }) => status !== "complete")
-      .map(sentenceOf),
+      .map((row) => sentenceOf(row, names)),
     ...failuresOf(reading),
     ...(found?.notes ?? []),
     ...reading.notes,
     ...reading.fields.absent,
-    ...statusWarnings({ ...reading, listed: found?.rows ?? [] }, (datasetId) => filtered.has(datasetId)),
+    ...statusWarnings({ ...reading, listed: found?.rows ?? [], names }, (datasetId) => filtered.has(datasetId)),
     ...(unsafe
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
       : []),
@@ -77,10 +79,13 @@ export function countsOf({ discovery, documents, before, after, fields }: Readin
 }
 
 /** A run of which no document could be read is no dump, and says why. */
-export function requireDocument({ documents }: Reading): void {
+export function requireDocument({ documents, discovery }: Reading): void {
   const [first] = documents;
   if (!first || documents.some(({ row }) => row.status !== "failed")) return;
-  const which = documents.length === 1 ? "the document" : `none of the ${documents.length} documents`;
-  const what = documents.length === 1 ? "could not be read" : "could be read; the first";
-  throw new StopError(`${which} ${what}: ${first.row.error}`);
+  const name = nameAndId(namesOf(discovery).get(first.row.document_id), first.row.document_id);
+  const which =
+    documents.length === 1
+      ? `document ${name} could not be read`
+      : `none of the ${documents.length} documents could be read; the first, ${name}`;
+  throw new StopError(`${which}: ${first.row.error}`);
 }

@@ -8,6 +8,7 @@ import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
 import { databaseOptions } from "./database/job-database.js";
 import type { PreparedDatabase } from "./database/prepare-database.js";
+import { type DocumentNames, namesOf } from "./discover/discovery.js";
 import { openOutputs } from "./open-outputs.js";
 import { type Published, publishRun } from "./publish-run.js";
 import { readEverything } from "./read-everything.js";
@@ -28,6 +29,8 @@ export interface RunResult extends Published {
    * says which. The manifest knows of the documents only.
    */
   readonly status: "complete" | "partial";
+  /** The names of documents by id, as far as the service told them. */
+  readonly names: DocumentNames;
   /** Ids of the runs that `output.keep` let go of. */
   readonly pruned: readonly string[];
 }
@@ -70,11 +73,12 @@ async function readWithin(
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
   const { formats, newDatabase } = outputs;
 
-  const { manifest, damage } = await withRequestSum(workspace.work, tally.requests, async (requests) => {
+  const { manifest, damage, names } = await withRequestSum(workspace.work, tally.requests, async (requests) => {
     const reading = await readEverything(client, { job, workspace, formats, tally, now, log, retryFailed });
     requireDocument(reading);
     const duckDb = databaseOptions(job, workspace, signal);
-    return stageRun(reading, { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal });
+    const staged = await stageRun(reading, { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal });
+    return { ...staged, names: namesOf(reading.discovery) };
   });
   signal.throwIfAborted();
   const isDamaged = found.isDamaged || damage !== undefined;
@@ -82,7 +86,7 @@ async function readWithin(
   const problems = [...losses, ...(damage ?? []), ...published.problems];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, setting);
-  return { ...published, manifest, status, problems, pruned };
+  return { ...published, manifest, status, names, problems, pruned };
 }
 
 /** Looks at the database before the crawl, which may take hours. */

@@ -5,6 +5,9 @@ import type { Job } from "../job/job.js";
 import { Notifier } from "../notify/notifier.js";
 import type { RunOutcome } from "../notify/run-outcome.js";
 import type { DocumentRow } from "../rows/document-row.js";
+import { countOf, nameAndId } from "../words.js";
+import type { DocumentNames } from "./discover/discovery.js";
+import { incompleteText } from "./documents/incomplete-text.js";
 import type { RunOptions } from "./setting/run-options.js";
 import type { Hold } from "./work/job-folders.js";
 import { writeMetrics } from "./write-metrics.js";
@@ -16,6 +19,7 @@ export interface Told {
   readonly manifest: Manifest;
   readonly status: Manifest["status"];
   readonly problems: readonly string[];
+  readonly names: DocumentNames;
 }
 
 /** Functions with which a run reports its progress while it holds the job. */
@@ -43,7 +47,7 @@ export async function tellOutcome<Result extends Told>(
   const outcomeOf = (end: End): RunOutcome => {
     const seconds = (performance.now() - start) / 1000;
     const known = { job: job.name, runId, finishedAt: setting.now(), seconds, requests: setting.tally.requests };
-    return { ...known, rows: undefined, documents: undefined, failedDocuments: [], ...end };
+    return { ...known, rows: undefined, documents: undefined, failedDocuments: [], failedNames: [], ...end };
   };
   const measure = (end: End) =>
     writeMetrics(job, outcomeOf(end), held).catch((error: unknown) => {
@@ -117,16 +121,17 @@ function sentence(error: unknown): string {
 /** Ids of failed documents that are told at the most. */
 const mostIds = 20;
 
-function publication({ manifest, status, problems }: Told): End {
+function publication({ manifest, status, problems, names }: Told): End {
   const { counts, documents: rows } = manifest;
   const documents: Record<DocumentRow["status"], number> = { complete: 0, unstable: 0, failed: 0 };
   for (const row of rows) documents[row.status]++;
   const failed = rows.filter((row) => row.status === "failed").map((row) => row.document_id);
-  const { unstable } = documents;
   const read =
     manifest.status === "complete"
-      ? `complete: ${counts.documents} documents, ${counts.chunks} chunks, ${counts.child_chunks} child chunks`
-      : `partial: of ${counts.documents} documents ${failed.length} failed and ${unstable} moved while they were read; manifest.json says more`;
+      ? `complete: ${[countOf(counts.documents, "document"), countOf(counts.chunks, "chunk"), countOf(counts.child_chunks, "child chunk")].join(", ")}`
+      : `partial: ${incompleteText(rows)}`;
   const message = [read, ...problems].join(". ");
-  return { status, message, rows: counts, documents, failedDocuments: failed.slice(0, mostIds) };
+  const failedDocuments = failed.slice(0, mostIds);
+  const failedNames = failedDocuments.map((id) => nameAndId(names.get(id), id));
+  return { status, message, rows: counts, documents, failedDocuments, failedNames };
 }

@@ -2,6 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { newRunId } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
 import { mendPublished } from "./database/mend-published.js";
+import type { RunOptions } from "./setting/run-options.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./work/earlier-work.js";
 import { withHold } from "./work/hold.js";
 import { makeOwnFolder } from "./work/job-folders.js";
@@ -13,11 +14,11 @@ export type Kept = "nothing" | "what was read" | "everything";
 /**
  * Holds a job while `work` runs. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`,
  * and sets other work aside. After a success `keep` decides which files are left for the next run; after a failure these are
- * the parts that were read.
+ * the parts that were read, and `tally.isKept` says whether there are any.
  */
 export async function withWorkspace<T>(
   job: Job,
-  options: EarlierOptions,
+  options: EarlierOptions & Pick<Required<RunOptions>, "tally">,
   keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
@@ -36,6 +37,7 @@ export async function withWorkspace<T>(
       result = await work(workspace);
     } catch (error) {
       const isBegun = (await readdir(workspace.parts).catch(() => [])).length > 0;
+      options.tally.isKept = isBegun;
       await tidy(workspace, isBegun ? "what was read" : "nothing").catch(() => {}); // the error of the work is the one to tell
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { ChunkChange, HandMade, TextPart } from "../diff/run-diff.js";
-import { type Paint, terminalText } from "./text.js";
+import { countText, type Paint, terminalText } from "./text.js";
 
 const hands: Readonly<Record<HandMade, string>> = {
   edited: "edited by hand",
@@ -65,6 +65,6 @@ export function renderText(parts: readonly TextPart[], paint: Paint): string {
       if (kind === "same") return line;
       return kind === "removed" ? paint.bad(`[-${line}-]`) : paint.good(`{+${line}+}`);
     }),
-    ...(more > 0 ? [paint.faint(` … and ${more} more pieces`)] : []),
+    ...(more > 0 ? [paint.faint(` … and ${countText(more, "more piece")}`)] : []),
   ].join("");
 }

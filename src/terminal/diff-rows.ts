@@ -21,6 +21,8 @@ const changeColumns = [
 ] as const;
 const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
 const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
+/** Behind the counts, where they move no column. */
+const nameColumns = ["dataset_name", "document_name"] as const;
 
 /** CSV with a row per chunk and child chunk that differs, in pieces; with `text`, what became of their words. */
 export async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean): AsyncGenerator<string> {
@@ -35,11 +37,16 @@ export async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: b
 /** CSV with a row per document, those without a difference, too; in pieces. */
 export async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerator<string> {
   const kinds = ["chunks", "child_chunks"] as const;
-  yield csvLine([...documentColumns, ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`))]);
+  yield csvLine([
+    ...documentColumns,
+    ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`)),
+    ...nameColumns,
+  ]);
   const counts = (all: ChangeCounts) => countColumns.map((name) => String(all[name]));
   for (const document of documents) {
     const cells = documentColumns.map((name) => cellOf(document[name]));
-    yield csvLine([...cells, ...counts(document.chunks), ...counts(document.child_chunks)]);
+    const names = nameColumns.map((name) => cellOf(document[name]));
+    yield csvLine([...cells, ...counts(document.chunks), ...counts(document.child_chunks), ...names]);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ChangeSelection, Changes } from "../diff/read-changes.js";
-import type { ChangeCounts, DocumentDiff, RunDiff } from "../diff/run-diff.js";
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../diff/run-diff.js";
+import { nameAndId, nameText } from "../words.js";
 import { alignedLines } from "./aligned-lines.js";
 import { renderChange } from "./diff-change.js";
 import { countText, type Paint, terminalText } from "./text.js";
@@ -52,10 +53,18 @@ function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
   return [...rows, ...remarks];
 }
 
-function remarksOn({ state, reindexed, reordered, reason, chunks, child_chunks }: DocumentDiff): readonly string[] {
+function remarksOn({
+  document_name,
+  state,
+  reindexed,
+  reordered,
+  reason,
+  chunks,
+  child_chunks,
+}: DocumentDiff): readonly string[] {
   const lost = chunks.lost + child_chunks.lost;
   const byHand = chunks.lost_by_hand + child_chunks.lost_by_hand;
-  const remarks: string[] = [];
+  const remarks: string[] = document_name === null ? [] : [nameText(document_name)];
   if (state === "removed") remarks.push("only in the old run");
   if (state === "added") remarks.push("only in the new run");
   if (reindexed)
@@ -82,13 +91,15 @@ const sections: readonly { selection: ChangeSelection; most: number; title: stri
 
 async function renderSections(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<readonly string[]> {
   const lines: string[] = [];
+  const names = new Map(diff.documents.map(({ document_id, document_name }) => [document_id, document_name]));
+  const nameOf = ({ document_id: id }: ChunkChange) => nameAndId(names.get(id), terminalText(id, 80));
   for (const { selection, most, title } of sections) {
     const found = await changes.first(selection, most + 1);
     if (found.length === 0) continue;
     lines.push(options.paint.strong(`${title}:`));
     let document: string | undefined;
     for (const change of found.slice(0, most)) {
-      if (change.document_id !== document) lines.push(`  document ${terminalText(change.document_id, 80)}`);
+      if (change.document_id !== document) lines.push(`  document ${nameOf(change)}`);
       document = change.document_id;
       lines.push(...renderChange(change, options).map((line) => `    ${line}`));
     }

@@ -1,4 +1,5 @@
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
+import { nameText } from "../words.js";
 import { alignedLines } from "./aligned-lines.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
@@ -83,8 +84,12 @@ function renderReasons({ exact, why }: Certainty): readonly string[] {
 }
 
 function renderDocuments({ documents }: JobPlan, paint: Paint): readonly string[] {
+  const hasNames = documents.some(({ document_name }) => document_name !== null);
   const [head = "", ...lines] = alignedLines(
-    [["document", "form", "chunks", "child chunks", "requests"], ...documents.slice(0, shown).map(documentCells)],
+    [
+      ["document", "form", "chunks", "child chunks", "requests", ...(hasNames ? ["name"] : [])],
+      ...documents.slice(0, shown).map(documentCells),
+    ],
     [2, 3, 4],
   );
   const more = documents.length - shown;
@@ -105,6 +110,7 @@ function documentCells(document: PlannedDocument): readonly string[] {
     number(chunks),
     about + number(children),
     `${document.exact ? "" : "~"}${number(document.requests)}`,
+    nameText(document.document_name ?? ""),
   ];
 }
 

@@ -1,18 +1,25 @@
 import { join, relative } from "node:path";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
+import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
 import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
-import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+import { renderIncomplete } from "./incomplete.js";
+import { shellText } from "./shell-text.js";
+import { bytesText, countText, durationText, type Paint } from "./text.js";
 
-/** Renders the result of a run for people: counts, paths, duration and the next commands. */
-export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
+/**
+ * Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. `args`
+ * are the arguments that started it.
+ */
+export function renderSummary(result: RunResult, elapsed: number, args: readonly string[], paint: Paint): string {
   const { manifest } = result;
   const { counts, requests } = manifest;
-  const verdict = result.status === "complete" ? paint.good("complete") : paint.bad("partial");
+  const isComplete = result.status === "complete";
+  const verdict = isComplete ? paint.good("complete") : paint.bad("partial");
   const read = [
-    countText(counts.documents, "document"),
+    isComplete ? countText(counts.documents, "document") : incompleteText(manifest.documents),
     countText(counts.chunks, "chunk"),
     countText(counts.child_chunks, "child chunk"),
   ];
@@ -22,9 +29,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
     `${paint.strong(verdict)}: ${read.join(", ")}`,
     paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
     ...renderDiscovered(manifest),
-    ...result.problems.map((sentence) => `${paint.bad("warning")}: ${terminalText(sentence, 600)}`),
-    ...manifest.warnings.slice(0, 10).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
-    ...(manifest.warnings.length > 10 ? [`… and ${manifest.warnings.length - 10} more warnings in manifest.json`] : []),
+    ...renderIncomplete(result, args, paint),
     "",
     ...renderPlaces(result),
     ...(result.pruned.length > 0
@@ -56,12 +61,12 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 
 /** Commands that work as they stand, from the folder that the program was started in. */
 function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
-  const look = `cat ${quoted(join(short(folder), manifestName))}`;
+  const look = `cat ${shellText(join(short(folder), manifestName))}`;
   if (database !== undefined)
-    return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
+    return [`duckdb -readonly ${shellText(short(database))} ${shellText(firstQuery("chunks"))}`, look];
   const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));
   if (!chunks) return [look];
-  return [`duckdb -c ${quoted(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];
+  return [`duckdb -c ${shellText(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];
 }
 
 /** Documents with the most chunks. */
@@ -75,14 +80,9 @@ function short(path: string): string {
   return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
 }
 
-/** An argument as a POSIX shell takes it. */
-function quoted(argument: string): string {
-  return /^[\w./@%+=:,-]+$/.test(argument) ? argument : `"${argument.replace(/(["$`\\])/g, "\\$1")}"`;
-}
-
 /** The same for programs. */
 export function summaryJson(result: RunResult, elapsed: number): object {
-  const { manifest, status, folder, database, pruned, problems } = result;
+  const { manifest, status, folder, database, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
@@ -95,7 +95,7 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     counts,
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
-    incomplete_documents: incomplete,
+    incomplete_documents: incomplete.map((row) => ({ ...row, document_name: names.get(row.document_id) ?? null })),
     drift,
     warnings,
     problems,

@@ -98,8 +98,9 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   await writeFile(job, JSON.stringify(text));
   const { code, stdout, stderr } = await runHere(["run", job], env);
   expect(code).toBe(3);
-  expect(stdout).toMatch(/^partial: 2 documents, 12 chunks/);
-  expect(stdout).toContain(`warning: document ${absent} failed: GET http`);
+  expect(stdout).toMatch(/^partial: 1 of 2 documents complete, 1 failed, 12 chunks/);
+  expect(stdout.match(new RegExp(`${absent}: GET http`, "g"))).toEqual([`${absent}: GET http`]);
+  expect(stdout).toContain(`\n  kbdump run ${job} --retry-failed\n`);
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
 });
 
@@ -254,7 +255,8 @@ test.each([
   while (server.requests.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
   const start = performance.now();
   child.kill(signal);
-  expect(await done).toEqual({ code: exitCode, stdout: "", stderr: `kbdump: interrupted by ${signal}\n` });
+  const kept = "progress is kept; run the same command to resume";
+  expect(await done).toEqual({ code: exitCode, stdout: "", stderr: `kbdump: interrupted by ${signal}; ${kept}\n` });
   expect(performance.now() - start).toBeLessThan(5000);
   expect(await readdir(join(folder, "out", "test", "runs"))).toEqual([]);
   expect(await runHere(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });

@@ -33,7 +33,14 @@ const greetCommand = defineCommand({
 async function run(...args: readonly string[]) {
   let stdout = "";
   const output = { write: (text: string) => (stdout += text) };
-  const world = { stdout: output, stderr: output, env: {}, signal: AbortSignal.any([]), committing: () => {} };
+  const world = {
+    stdout: output,
+    stderr: output,
+    env: {},
+    signal: AbortSignal.any([]),
+    interrupt: () => {},
+    committing: () => {},
+  };
   const code = await runCommandLine(args, world, { ...commands, greet: async () => greetCommand });
   return { code, stdout };
 }

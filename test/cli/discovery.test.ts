@@ -77,10 +77,10 @@ test("one dataset of two cannot be listed: exit 3, and it is named", async () =>
   server.behaviour.faults = refusing(`/${first?.id}/documents`, 404, "not_found", "Dataset not found.");
   const { code, stdout, stderr } = await kbdump("run", await fileOf({ datasets: "all" }));
   expect(code).toBe(3);
-  const sentence = `warning: the documents of dataset ${first?.id} cannot be listed: GET http`;
-  expect(stdout).toMatch(/^partial: 1 document, 1 chunk/);
-  expect(stdout).toContain(sentence);
-  expect(stderr).toContain(sentence);
+  const sentence = `the documents of dataset "${first?.name}" (${first?.id}) cannot be listed: GET http`;
+  expect(stdout).toMatch(/^partial: 1 of 1 document complete, 1 chunk/);
+  expect(stdout).toContain(`  ${sentence}`);
+  expect(stderr).toContain(`warning: ${sentence}`);
 });
 
 test("status takes the batches of a dataset of all documents, and asks for nothing else", async () => {

@@ -9,7 +9,9 @@ import type { Finished } from "./run-kbdump.js";
  */
 export async function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
   const [stdout, stderr] = [collect(), collect()];
-  const world = { stdout, stderr, env, signal: new AbortController().signal, committing: () => {} };
+  const ended = new AbortController();
+  const interrupt = (error: Error) => ended.abort(error);
+  const world = { stdout, stderr, env, signal: ended.signal, interrupt, committing: () => {} };
   const code = await runCommandLine(args, world).catch((error) => tellError(error, outputFlags(args), world));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }

@@ -11,7 +11,11 @@ import { runKbdump } from "./run-kbdump.js";
 const hook = fileURLToPath(new URL("signal-itself.mjs", import.meta.url));
 
 test.each([
-  ["SIGTERM", 143, "kbdump: interrupted by SIGTERM\n"],
+  [
+    "SIGTERM",
+    143,
+    "kbdump: interrupted by SIGTERM; 1 of 1 document read; progress is kept; run the same command to resume\n",
+  ],
   ["SIGINT,SIGINT", 130, ""],
 ])(
   "%s while DuckDB builds the database: exit %i, nothing published, and the next run has it all",

@@ -218,3 +218,13 @@ it("changes, edits and hits are told run by run, over re-indexes", async () => {
   await database.run("r5", { chunks: states("z", [0, 0, 0], "one", "deux", "three"), documents: [read("a")] });
   expect(await database.query("SELECT id FROM never_hit ORDER BY ALL")).toEqual([["z2"]]);
 });
+
+it.each([
+  ["status_timeline", ["a", "b", "c"]],
+  ["orphans", ["c", "d"]],
+  ["never_hit", ["a", "c", "d"]],
+])("%s names the documents that were listed", async (view, documents) => {
+  const database = await oneRun();
+  const sql = `SELECT DISTINCT document_id, document_name FROM ${view} ORDER BY ALL`;
+  expect(await database.query(sql)).toEqual(documents.map((id) => [id, id === "a" ? "a.md" : null]));
+});

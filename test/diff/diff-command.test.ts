@@ -8,7 +8,7 @@ import { plainFolder } from "../dump/formats/folder.js";
 import { readCsv } from "../dump/formats/rfc4180.js";
 import { deleteChunks, reindex } from "../servers/edits.js";
 import { absent, type DumpOptions, dump, smallStore } from "../verify/dumped.js";
-import { child, chunk, soundTables } from "../verify/sound-tables.js";
+import { child, chunk, info, soundTables } from "../verify/sound-tables.js";
 import { tablesOf, twoDumps } from "./dumps.js";
 
 /** Dumps the store in one format, as most tests of the command need no other. */
@@ -154,4 +154,24 @@ test("--help has examples and the exit codes; the documentation explains it", as
   expect(readme).toContain("| `kbdump diff <old> <new>` |");
   expect(documentation).toContain("\n## Comparing two dumps\n");
   expect(readme).toMatch(/^\| 4 \| .*diff/m);
+});
+
+test("documents are named as either run listed them, the newer name first", async () => {
+  const old = {
+    ...tablesOf([chunk("a", "1", { content: "x" }), chunk("b", "2")]),
+    document_info: [info("a"), info("b")],
+  };
+  const fresh = {
+    ...tablesOf([chunk("a", "3", { content: "y" })]),
+    document_info: [info("a", { name: "new\u001b[31mname" })],
+  };
+  const folders = await twoDumps(old, fresh);
+  const { stdout } = await runHere(["diff", ...folders]);
+  expect(stdout).toMatch(/^a +0 +0 +1 .*\n {2}"new \[31mname"\n/m);
+  expect(stdout).toMatch(/^b +0 +1 +0 .*\n {2}"b\.md"\n {2}only in the old run\n/m);
+  expect(stdout).toContain('  document "new [31mname" (a)\n');
+  const { documents } = JSON.parse((await runHere(["diff", ...folders, "--json"])).stdout);
+  expect(documents[1]).toMatchObject({ dataset_name: null, document_id: "b", document_name: "b.md" });
+  const csv = readCsv((await runHere(["diff", ...folders, "--only", "document", "--format", "csv"])).stdout);
+  expect(csv.map((row) => row.at(-1))).toEqual(["document_name", "new [31mname", "b.md"]);
 });

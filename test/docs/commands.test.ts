@@ -10,7 +10,14 @@ const commands = ["run", "plan", "status", "verify", "diff", "serve", "prune", "
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = "";
   const stdout = { columns: 1_000, write: (piece: string) => (text += piece) };
-  const world = { stdout, stderr: stdout, env: {}, signal: new AbortController().signal, committing: () => {} };
+  const world = {
+    stdout,
+    stderr: stdout,
+    env: {},
+    signal: new AbortController().signal,
+    interrupt: () => {},
+    committing: () => {},
+  };
   await runCommandLine([...command, "--help"], world);
   return text;
 }

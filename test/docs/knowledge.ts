@@ -21,8 +21,13 @@ export interface ExampleKnowledge {
 
 export function exampleKnowledge(): ExampleKnowledge {
   const store = new Store();
-  const guide = named(ids.guide, { chunks: 12, seed: 2, docForm: "hierarchical_model", childrenPerChunk: 3 });
-  const manual = named(ids.manual, { chunks: 40, seed: 1 });
+  const guide = named(ids.guide, "Guide.md", {
+    chunks: 12,
+    seed: 2,
+    docForm: "hierarchical_model",
+    childrenPerChunk: 3,
+  });
+  const manual = named(ids.manual, "Manual.md", { chunks: 40, seed: 1 });
   for (const [index, chunk] of manual.chunks.entries()) Object.assign(chunk, paragraph(index + 1));
   setText(manual.chunks[11], "Open the valve slowly, and never above 4.5 bar.", { updated_by: "someone" });
   setText(manual.chunks[39], "Ask for Ms Ito when the alarm does not stop.", { created_at: indexedAt + 30 * day });
@@ -41,8 +46,8 @@ export function reindexManual({ manual }: ExampleKnowledge): void {
   reindex(manual, 7);
 }
 
-function named(id: string, options: Parameters<typeof makeDocument>[0]): TestDocument {
-  const document = makeDocument(options);
+function named(id: string, name: string, options: Parameters<typeof makeDocument>[0]): TestDocument {
+  const document = { ...makeDocument(options), name };
   for (const chunk of document.chunks) chunk.document_id = id;
   return { ...document, id };
 }

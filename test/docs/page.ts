@@ -98,8 +98,8 @@ async function checkJson(block: Block, { folder, printed }: Page): Promise<void>
   const texts = await Promise.all(logs.map((name) => readFile(join(folder, name), "utf8")));
   const candidates = [
     ...[printed?.stdout ?? "", ...texts].flatMap((text) => [text, text.trimEnd().split("\n").at(-1) ?? ""]),
-    startNotice("nightly", "", ""),
-    endNotice(outcomeOf(), ""),
+    startNotice("nightly", "", "", "json"),
+    endNotice(outcomeOf(), "", "json"),
   ].flatMap(parsed);
   const shown: unknown = JSON.parse(block.text);
   const problems = candidates.map((real) => shapeProblem(shown, real));
@@ -128,7 +128,8 @@ async function checkYaml(block: Block, page: Page): Promise<void> {
   const file = join(page.folder, name ?? "piece.yaml");
   const whole = name === undefined ? JSON.stringify({ ...job, ...value }) : await page.shell.adapted(block.text);
   await writeFile(file, whole);
-  await loadJob({ file }, {}, { NOTIFY_URL: "https://hc-ping.com/uuid" });
+  const url = "https://hc-ping.com/uuid";
+  await loadJob({ file }, {}, { NOTIFY_URL: url, SLACK_URL: url, TEAMS_URL: url });
 }
 
 async function checkAlert(value: unknown, { folder }: Page): Promise<void> {

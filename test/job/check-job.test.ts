@@ -168,10 +168,22 @@ describe("one wrong value, one problem", () => {
     [withOutput({ keep: {} }), "output.keep: got {}, expected at least one of last, daily, weekly and monthly"],
     [withOutput({ keep: { last: 0 } }), "output.keep.last: got 0, expected a whole number from 1 to 10000"],
     [withOutput({ keep_signatures: 1 }), "output.keep_signatures: got 1, expected true or false"],
+    [
+      withOutput({ metrics_file: "x/kbdump.txt" }),
+      'output.metrics_file: got "x/kbdump.txt", expected the path of a file whose name ends in .prom',
+    ],
     [withOutput({ csv_safe: "yes" }), 'output.csv_safe: got "yes", expected true or false'],
     [withOutput({ memory: "80%" }), 'output.memory: got "80%", expected a size such as 800MB or 2GB'],
     [withOutput({ memory: 800 }), "output.memory: got 800, expected a size such as 800MB or 2GB"],
     [withNotify({}), "notify: got {}, expected at least one of url, start, success, partial and failure"],
+    [
+      withNotify({ style: "teams" }),
+      "notify: got {…}, expected at least one of url, start, success, partial and failure",
+    ],
+    [
+      withNotify({ url: "https://x.example", style: "xml" }),
+      "notify.style: got a value that is not shown, expected json or teams",
+    ],
     [withNotify([]), "notify: got [], expected a mapping such as {url: https://hc-ping.com/your-uuid}"],
   ])("%j", (job, problem) => {
     expect(problemsOf(job)).toEqual([problem]);
@@ -199,11 +211,11 @@ describe("an unknown key", () => {
     [withOutput({ keep: { last: 1, dayly: 1 } }), "output.keep.dayly: unknown key; did you mean daily?"],
     [
       withOutput({ colour: secret }),
-      "output.colour: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, memory",
+      "output.colour: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, metrics_file, memory",
     ],
     [
       withOutput({ "a\nb": 1 }),
-      'output["a\\nb"]: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, memory',
+      'output["a\\nb"]: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, metrics_file, memory',
     ],
     ...["api_key", "apiKey", "key", "token", "access-token", "password"].map(
       (bad) =>

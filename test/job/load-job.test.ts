@@ -70,6 +70,7 @@ const contractJob: Job = {
     keep: { last: 14 },
     keepSignatures: false,
     csvSafe: false,
+    metricsFile: undefined,
     memory: "500MB",
   },
   notify: undefined,
@@ -119,6 +120,20 @@ output:
       'name (taken from the file\'s name; set name to choose another): got "My Job.v2", ' +
         "expected a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters",
     ]);
+  });
+
+  test("needs the variables of notify only for a command that notifies", async () => {
+    const job = { ...smallJob, notify: { failure: "https://${NOTIFY_HOST}/x" } };
+    const file = await write(JSON.stringify(job));
+    await expect(loadJob({ file }, {}, {})).rejects.toThrow(
+      "notify.failure: NOTIFY_HOST is not set in the environment",
+    );
+    expect((await loadJob({ file }, {}, {}, { notifies: false })).notify).toBeUndefined();
+    const env = { NOTIFY_HOST: "example.com" };
+    const set = await loadJob({ file }, {}, env, { notifies: false });
+    expect(set.notify).toEqual({ urls: { failure: "https://example.com/x" }, style: "json" });
+    const other = await write(JSON.stringify({ ...smallJob, notify: { failur: "https://${NOTIFY_HOST}/x" } }));
+    await expect(loadJob({ file: other }, {}, env, { notifies: false })).rejects.toThrow("did you mean failure?");
   });
 
   test("is filled in from the environment", async () => {

@@ -56,19 +56,22 @@ test("an outcome is an event", () => {
 });
 
 test("the bodies say what there is to say, as JSON", () => {
-  expect(JSON.parse(startNotice("nightly", "20261120T020000000Z", "key"))).toMatchObject({
+  expect(JSON.parse(startNotice("nightly", "20261120T020000000Z", "key", "json"))).toMatchObject({
     event: "start",
     job: "nightly",
     run_id: "20261120T020000000Z",
     rid: "key",
     status: "started",
+    text: "kbdump nightly: started, run 20261120T020000000Z",
   });
   const outcome = outcomeOf({
     status: "partial",
     documents: { complete: 7, unstable: 1, failed: 2 },
     seconds: 1.23456,
   });
-  expect(JSON.parse(endNotice({ ...outcome, failedDocuments: ["a", "b"] }, "key"))).toEqual({
+  expect(
+    JSON.parse(endNotice({ ...outcome, failedDocuments: ["a", "b"], failedNames: ['"A" (a)', "b"] }, "key", "json")),
+  ).toEqual({
     event: "partial",
     job: "nightly",
     run_id: "20261120T020000000Z",
@@ -82,5 +85,39 @@ test("the bodies say what there is to say, as JSON", () => {
     requests: { sent: 12, retried: 3, throttled: 1, bytes: 4567 },
     message: "what happened",
     tool: expect.stringMatching(/^kbdump \d/),
+    text: 'kbdump nightly: partial: what happened: "A" (a), b',
   });
+});
+
+test.each([
+  [{ message: "complete: 1 document" }, "kbdump nightly: complete: 1 document"],
+  [{ status: "failed", message: "GET …: 401" }, "kbdump nightly: failed: GET …: 401"],
+  [
+    {
+      status: "partial",
+      message: "partial: 1 of 6 documents complete, 5 failed",
+      failedNames: ["a", "b", "c", "d", "e"],
+    },
+    "kbdump nightly: partial: 1 of 6 documents complete, 5 failed: a, b, c, and 2 more",
+  ],
+  [
+    { status: "partial", message: "partial: x", failedNames: ['"<!channel>" (a)'] },
+    'kbdump nightly: partial: x: "‹!channel›" (a)',
+  ],
+] as const)("the text for people: %j", (more, text) => {
+  expect(JSON.parse(endNotice(outcomeOf(more), "key", "json")).text).toBe(text);
+});
+
+test("for Teams, start and end are Adaptive Cards with the text", () => {
+  const started = JSON.parse(startNotice("nightly", "r", "key", "teams"));
+  const ended = JSON.parse(endNotice(outcomeOf(), "key", "teams"));
+  for (const [message, text] of [
+    [started, "kbdump nightly: started, run r"],
+    [ended, "kbdump nightly: complete: what happened"],
+  ]) {
+    expect(message).toMatchObject({ type: "message", attachments: [{ contentUrl: null }] });
+    const [{ contentType, content }] = message.attachments;
+    expect(contentType).toBe("application/vnd.microsoft.card.adaptive");
+    expect(content).toMatchObject({ type: "AdaptiveCard", body: [{ type: "TextBlock", text, wrap: true }] });
+  }
 });

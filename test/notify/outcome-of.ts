@@ -14,6 +14,7 @@ export function outcomeOf(more: Partial<RunOutcome> = {}): RunOutcome {
     rows: { documents: 10, chunks: 100, child_chunks: 20, indexing_status: 0, metadata_fields: 5 },
     documents: { complete: 10, unstable: 0, failed: 0 },
     failedDocuments: [],
+    failedNames: [],
     message: "what happened",
     ...more,
   };

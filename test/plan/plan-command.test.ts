@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
@@ -116,4 +116,22 @@ test("--help has an example and the exit codes", async () => {
   expect(code).toBe(0);
   expect(stdout).toContain("kbdump plan nightly.yaml --exact --json");
   expect(stdout).toMatch(/Exit codes: 0 .* 1 .* 2 .*3 /s);
+});
+
+test("documents that the service lists are planned by name, and the run says which failed", async () => {
+  const [good, bad] = [makeDocument({ chunks: 3 }), makeDocument({ chunks: 1, seed: 9 })];
+  const body = { code: "x", message: "no", status: 400 };
+  const { job, env } = await startPlace([good, bad], { documentError: new Map([[bad.id, { status: 400, body }]]) });
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents = "all";
+  await writeFile(job, JSON.stringify(text));
+  const { stdout } = await runHere(["plan", job], env);
+  expect(stdout).toMatch(/^document +form +chunks +child chunks +requests {2}name$/m);
+  expect(stdout).toContain(`  "${good.name}"\n`);
+  expect(stdout).toContain(`warning: document "${bad.name}" (${bad.id}) cannot be read: GET http`);
+  const plan = JSON.parse((await runHere(["plan", job, "--json", "--quiet"], env)).stdout);
+  const names = plan.documents.map((one: Record<string, unknown>) => [one.dataset_name, one.document_name]);
+  expect(names).toEqual([bad, good].map(({ name }) => ["Knowledge 1", name]));
+  const run = JSON.parse((await runHere(["run", job, "--json", "--quiet"], env)).stdout);
+  expect(run.incomplete_documents).toMatchObject([{ document_id: bad.id, document_name: bad.name }]);
 });

@@ -110,7 +110,7 @@ test("a wrong key stops at once and publishes nothing", async () => {
 
 test("a job of which no document can be read publishes nothing and says why", async () => {
   const { run, job } = await startPlace();
-  await expect(run([absent])).rejects.toThrow(/^the document could not be read: GET .*404 not_found/);
+  await expect(run([absent])).rejects.toThrow(/^document 0{8}.* could not be read: GET .*404 not_found/);
   expect(await readdir(join(job, "runs"))).toEqual([]);
   expect(await readdir(join(job, ".work"))).toEqual(["indexing_status"]);
 });

@@ -25,11 +25,12 @@ async function startPlace() {
   const receiver = await startReceiver();
   const folder = await testFolder();
   const messages: string[] = [];
+  const more: Record<string, string> = {};
   const run = async (documents: readonly string[] = [document.id], options: RunOptions = {}, service: object = {}) => {
     const job = await jobFor(folder, {
       service: { base_url: server.url, retries: 0, ...service },
       datasets: [{ id: dataset.id, documents }],
-      output: { formats: ["jsonl"] },
+      output: { formats: ["jsonl"], ...more },
       notify: { url: `${receiver.url}/${secret}` },
     });
     return runJob(job, {
@@ -42,7 +43,7 @@ async function startPlace() {
   const metrics = async () => readPrometheus(await readFile(join(place, "metrics.prom"), "utf8"));
   const status = async () =>
     [...((await metrics()).get("kbdump_last_run_status")?.samples ?? [])].find(([, value]) => value === 1)?.[0];
-  return { server, behaviour, receiver, document, place, run, metrics, status, messages };
+  return { server, behaviour, receiver, document, folder, more, place, run, metrics, status, messages };
 }
 
 const bodies = (received: readonly { body: string }[]) => received.map(({ body }) => JSON.parse(body));
@@ -62,7 +63,7 @@ test("a run tells of its start and of its success, paired by a rid; the key and 
       run_id: manifest.run_id,
       counts: { documents: 1, chunks: 3 },
       requests: { sent: manifest.requests.sent },
-      message: "complete: 1 documents, 3 chunks, 0 child chunks",
+      message: "complete: 1 document, 3 chunks, 0 child chunks",
     },
   ]);
   expect(JSON.stringify(receiver.received)).not.toContain(server.key);
@@ -82,7 +83,8 @@ test("a partial run is told as a failure that published something, with the ids 
     event: "partial",
     documents_failed: 1,
     failed_documents: [absent],
-    message: "partial: of 2 documents 1 failed and 0 moved while they were read; manifest.json says more",
+    message: "partial: 1 of 2 documents complete, 1 failed",
+    text: `kbdump test: partial: 1 of 2 documents complete, 1 failed: ${absent}`,
   });
   expect(await status()).toBe("job=test,status=partial");
 });
@@ -139,8 +141,8 @@ test("a receiver that refuses is a warning with its host alone, and the run is c
   expect((await run()).manifest.status).toBe("complete");
   const host = receiver.url.replace("http://", "");
   expect(messages).toEqual([
-    `warn: ${host} was not told of the start: it answered with status 404`,
-    `warn: ${host} was not told of the success: it answered with status 404`,
+    `warn: could not notify ${host} (start): it answered with status 404`,
+    `warn: could not notify ${host} (success): it answered with status 404`,
   ]);
 });
 
@@ -153,6 +155,28 @@ test("metrics that cannot be written are a warning, and a planted link is not fo
       /^warn: the metrics could not be written: .*metrics\.prom is a folder, not a file; remove it/,
     ),
   ]);
+});
+
+test("metrics_file holds a copy of the metrics that everybody can read, whatever the umask, and nothing beside it", async () => {
+  const { run, place, folder, more, messages } = await startPlace();
+  const collector = join(folder, "textfile");
+  await mkdir(collector);
+  more.metrics_file = join(collector, "kbdump_test.prom");
+  const umask = process.umask(0o077);
+  onTestFinished(() => void process.umask(umask));
+  await run();
+  await run([absent]).catch(() => {});
+  expect(await readdir(collector)).toEqual(["kbdump_test.prom"]);
+  expect((await stat(more.metrics_file)).mode & 0o777).toBe(0o644);
+  expect(await readFile(more.metrics_file, "utf8")).toBe(await readFile(join(place, "metrics.prom"), "utf8"));
+  expect(messages).toEqual([expect.stringContaining(`document ${absent} failed`)]);
+});
+
+test("a metrics_file that cannot be written is a warning", async () => {
+  const { run, folder, more, messages } = await startPlace();
+  more.metrics_file = join(folder, "absent", "kbdump_test.prom");
+  expect((await run()).status).toBe("complete");
+  expect(messages).toEqual([expect.stringMatching(/^warn: the metrics could not be written: .*absent/)]);
 });
 
 test("a link planted as the metrics is replaced, not written through", async () => {

@@ -35,6 +35,8 @@ export interface Behaviour {
   pageCap?: number;
   /** ignored: everything on every page, and only data, doc_form and total. same-page: page 1 always. Default normal. */
   paging?: "normal" | "ignored" | "same-page";
+  /** Whether it answers the details of a dataset, as recent servers do. Default true. */
+  details?: boolean;
   /** shuffled: neighbours with one position, and entries of a batch, come in another order at every request. */
   ties?: "stable" | "shuffled";
   /** Compress what a client accepts compressed: true is gzip. */

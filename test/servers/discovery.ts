@@ -51,6 +51,11 @@ export function datasetList(store: Store, asked: Asked, behaviour: Behaviour): A
   return listAnswer([...store.datasets.values()].map(datasetRow), asked, behaviour);
 }
 
+/** The details of a dataset, which older servers do not tell. */
+export function datasetDetails(dataset: TestDataset, { details = true }: Behaviour): Answer | undefined {
+  return details ? { status: 200, json: datasetRow(dataset) } : undefined;
+}
+
 /** The documents of a dataset, those added last first. */
 export function documentList(dataset: TestDataset, asked: Asked, behaviour: Behaviour): Answer {
   return listAnswer([...dataset.documents.values()].map(documentRow).reverse(), asked, behaviour);

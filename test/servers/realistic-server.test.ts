@@ -104,6 +104,7 @@ describe("refusals", () => {
     }
     const html = await ask(server, list.replace("/v1", ""));
     expect([html.status, html.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    server.behaviour.details = false;
     expect((await ask(server, `${server.url}/datasets/${dataset.id}`)).status).toBe(404);
     expect((await ask(server, `${list}?page=0`)).json).toMatchObject({ code: "invalid_param", status: 400 });
   });

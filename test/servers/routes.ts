@@ -1,6 +1,6 @@
 import { type Answer, errorAnswer, htmlAnswer, notFoundAnswer } from "./answer.js";
 import type { Behaviour } from "./behaviour.js";
-import { datasetList, documentList } from "./discovery.js";
+import { datasetDetails, datasetList, documentList } from "./discovery.js";
 import type { ChildRecord, ChunkRecord, Json } from "./json.js";
 import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./paging.js";
 import { type Random, shuffled } from "./random.js";
@@ -93,6 +93,7 @@ function documentAnswer(question: Question, dataset: TestDataset, documentId: st
 
 function datasetAnswer(question: Question, dataset: TestDataset, rest: string[]): Answer | undefined {
   const [collection, id = "", leaf, chunkId, children] = rest;
+  if (rest.length === 0) return datasetDetails(dataset, question.behaviour);
   if (collection === "metadata" && id === "built-in" && rest.length === 2) {
     return { status: 200, json: { fields: builtInFields } };
   }
@@ -123,7 +124,6 @@ export function rightAnswer(question: Question, authorized: boolean): Answer {
     const asked = askedOf(question.query);
     return asked ? datasetList(question.store, asked, question.behaviour) : invalid;
   }
-  if (rest.length === 0) return unknown;
   const dataset = question.store.datasets.get(datasetId);
   if (!dataset) return notFoundAnswer("Dataset", question.path);
   return datasetAnswer(question, dataset, rest) ?? unknown;

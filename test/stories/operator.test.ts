@@ -96,8 +96,10 @@ test("the operator hears of the nights in which something was wrong, and of no o
     body: { code: "provider_not_initialize", message: "no model", status: 400 },
   });
   const kept = await runs();
-  expect(await night()).toMatch(/^exit 3\npartial: 2 documents, 20 chunks.*\n(.*\n)*warning: document .* failed: /);
-  const bad = "down: partial: of 2 documents 1 failed and 0 moved while they were read; manifest.json says more";
+  expect(await night()).toMatch(
+    /^exit 3\npartial: 1 of 2 documents complete, 1 failed, 20 chunks.*\n(.*\n)* {2}failed .*\n(.*\n)* {2}kbdump run job\.yaml /,
+  );
+  const bad = "down: partial: 1 of 2 documents complete, 1 failed";
   expect(mails()).toEqual([bad]);
   expect(JSON.parse(receiver.received.at(-1)?.body ?? "")).toMatchObject({ failed_documents: [second.id] });
   expect(await runs()).toEqual([...kept, expect.stringMatching(/Z$/)]);

@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from "node:fs/promises";
+import { chmod, rename, rm, writeFile } from "node:fs/promises";
 import { flush } from "./flush.js";
 
 export interface WriteOptions {
@@ -6,16 +6,19 @@ export interface WriteOptions {
   readonly aside?: string;
   /** Whether the content has to be on the disk before the file has its name. A power cut needs that, a kill does not. */
   readonly isFlushed?: boolean;
+  /** Who may read it; its owner only by default. */
+  readonly mode?: number;
 }
 
-/** Writes a file whole or not at all, for the owner only: makes it aside, and renames it. */
+/** Writes a file whole or not at all: makes it aside, and renames it. */
 export async function writeAside(
   path: string,
   content: string | Uint8Array,
-  { aside = `${path}.part`, isFlushed = true }: WriteOptions = {},
+  { aside = `${path}.part`, isFlushed = true, mode = 0o600 }: WriteOptions = {},
 ): Promise<void> {
   try {
-    await writeFile(aside, content, { mode: 0o600 });
+    await writeFile(aside, content, { mode });
+    await chmod(aside, mode); // whatever the umask
     if (isFlushed) await flush(aside);
     await rename(aside, path);
   } catch (error) {

@@ -27,8 +27,15 @@ export const notifySchema = v.pipe(
     success: url("Told of a complete run, in place of url."),
     partial: url("Told of a partial run, in place of failure or url."),
     failure: url("Told of a run that failed, in place of url."),
+    style: v.pipe(
+      v.exactOptional(v.picklist(["json", "teams"], "json or teams")),
+      v.description(
+        "Body of the calls. json, the default: figures, and a text that Slack shows. teams: an Adaptive Card, for a workflow of Microsoft Teams.",
+      ),
+    ),
   }),
   v.minEntries(1, someText),
+  v.check(({ style, ...urls }) => Object.keys(urls).length > 0, someText),
 );
 
 function isSafe(text: string): boolean {

@@ -23,6 +23,8 @@ const keep = v.pipe(
 /** DuckDB takes what stands behind a question mark for options. */
 const dirText = "the path of a folder, without a question mark in it";
 
+const metricsText = "the path of a file whose name ends in .prom";
+
 /** The folder and formats of the result, and how long runs are kept. */
 export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
@@ -50,6 +52,12 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
   csv_safe: v.pipe(
     v.nullish(trueOrFalse, false),
     v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
+  ),
+  metrics_file: v.pipe(
+    v.optional(v.pipe(filePath(metricsText), v.regex(/[^/]\.prom$/, metricsText))),
+    v.description(
+      "A copy of metrics.prom that everybody can read, for the textfile collector of node_exporter. Its folder must exist.",
+    ),
   ),
   memory: v.pipe(
     v.nullish(memorySize, "500MB"),

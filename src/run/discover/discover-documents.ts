@@ -7,6 +7,7 @@ import type { Job } from "../../job/job.js";
 import { namedDatasets } from "../../job/named-datasets.js";
 import { DriftCount, sumOfDrift } from "../../rows/drift.js";
 import { rowFromRecord } from "../../rows/row-from-record.js";
+import { nameAndId } from "../../words.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { flawText, listDatasets, type Wanted } from "./list-datasets.js";
 
@@ -20,12 +21,12 @@ type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> &
 };
 
 /**
- * Finds the documents of a job: asks the service wherever the job says `all`, one request a page, and nothing where it
- * names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
+ * Finds the documents of a job: asks the service wherever the job says `all`, one request a page and one for the name of a
+ * dataset, and nothing where it names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
  * a dataset whose list fails beside others has no documents and a sentence in `found.failures`.
  */
 export async function discoverDocuments(
-  api: Pick<KnowledgeApi, "datasets" | "documents">,
+  api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
   job: DiscoveryJob,
   lookAhead: LookAhead = new LookAhead(32),
 ): Promise<Discovery> {
@@ -60,35 +61,36 @@ function requireDocuments(answers: readonly Answered[]): void {
 
 /** The documents of one dataset; nothing is asked where the job names them. */
 async function listDocuments(
-  api: Pick<KnowledgeApi, "documents">,
-  { dataset, name }: Wanted,
+  api: Pick<KnowledgeApi, "documents" | "datasetName">,
+  { dataset, name: known }: Wanted,
   lookAhead: LookAhead,
 ): Promise<Answered> {
   const { id, documents } = dataset;
   const none = { rows: [], failures: [], notes: [], drift: {}, pages: 0 };
-  const told = `dataset ${plainText(id, "", 100)}`;
   if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
-  const listing = { dataset_id: id, name, documents: 0 };
+  const told = (name: string | null) => `dataset ${nameAndId(name, plainText(id, "", 100))}`;
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
     const list = await readWholeList("documents", read, lookAhead);
     const { rows, problems, pages } = list;
-    const known = { dataset_id: id, dataset_name: name };
+    const name = known ?? (await api.datasetName(id));
+    const state = problems.length > 0 ? "unsettled" : "listed";
     const count = new DriftCount();
     const rowOptions = { keepSignatures: true, drift: count.add };
     return {
       dataset: { ...dataset, documents: rows.map((row) => row.id) },
-      listing: { ...listing, state: problems.length > 0 ? "unsettled" : "listed", documents: rows.length },
-      rows: rows.map((row) => rowFromRecord("document_info", row, known, rowOptions)),
-      failures: problems.length > 0 ? [`the list of documents of ${told} ${flawText(list)}`] : [],
-      notes: rows.length === 0 ? [`${told} has no documents`] : [],
+      listing: { dataset_id: id, name, state, documents: rows.length },
+      rows: rows.map((row) => rowFromRecord("document_info", row, { dataset_id: id, dataset_name: name }, rowOptions)),
+      failures: problems.length > 0 ? [`the list of documents of ${told(name)} ${flawText(list)}`] : [],
+      notes: rows.length === 0 ? [`${told(name)} has no documents`] : [],
       drift: count.drift,
       pages: rows.length === 0 ? 0 : pages,
     };
   } catch (error) {
     if (!(error instanceof SkipError)) throw error;
     const hint = error.status === 403 ? "; or name its documents by id" : "";
-    const failures = [`the documents of ${told} cannot be listed: ${error.message}${hint}`];
-    return { ...none, failures, dataset: { ...dataset, documents: [] }, listing: { ...listing, state: "failed" } };
+    const failures = [`the documents of ${told(known)} cannot be listed: ${error.message}${hint}`];
+    const listing: Listing = { dataset_id: id, name: known, state: "failed", documents: 0 };
+    return { ...none, failures, dataset: { ...dataset, documents: [] }, listing };
   }
 }

@@ -14,7 +14,7 @@ export interface ListedDataset extends DatasetJob {
 /** The result of listing the documents of a dataset. */
 export interface Listing {
   readonly dataset_id: string;
-  /** null where the job names the dataset by id: then nobody says its name. */
+  /** null where the service does not tell it. */
   readonly name: string | null;
   /**
    * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
@@ -83,6 +83,14 @@ export const discoverySchema = object({
     v.transform((found) => ({ ...found, allDatasets: found.allDatasets })),
   ),
 });
+
+/** The names of documents by their ids, as far as the service told them: where it listed the documents. */
+export type DocumentNames = ReadonlyMap<string, string>;
+
+export function namesOf({ found }: Discovery): DocumentNames {
+  const named = found?.rows.filter(({ name }) => typeof name === "string") ?? [];
+  return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
+}
 
 /** A document to read, and the name of its parts in the work folder. */
 export interface PlacedDocument {

@@ -5,6 +5,7 @@ import type { LookAhead } from "../../crawl/look-ahead.js";
 import { readWholeList, type WholeList } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../../errors.js";
 import type { DatasetJob } from "../../job/job.js";
+import { nameAndId } from "../../words.js";
 import type { Listing } from "./discovery.js";
 
 /** A dataset whose documents are to be known. */
@@ -35,7 +36,9 @@ export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhea
   if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
   const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
   const skipped = judged.flatMap(({ row, reason }) => (reason === undefined ? [] : [{ row, reason }]));
-  const notes = skipped.map(({ row, reason }) => `dataset ${plainText(row.id, "", 100)} is skipped: ${reason}`);
+  const notes = skipped.map(
+    ({ row, reason }) => `dataset ${nameAndId(nameOf(row), plainText(row.id, "", 100))} is skipped: ${reason}`,
+  );
   if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
   if (limited)
     notes.push("the service does not take include_all: datasets of which the key is no member may be missing");

@@ -5,6 +5,8 @@ import { childListsSchema, documentSchema } from "../../dump/manifest/manifest.j
 import type { DocumentRow } from "../../rows/document-row.js";
 import { driftSchema } from "../../rows/drift.js";
 import { count, isMapping, object, text, truth } from "../../schema.js";
+import { nameAndId } from "../../words.js";
+import type { DocumentNames } from "../discover/discovery.js";
 import { proofSchema } from "./proof.js";
 
 /** The result of one document. Its rows lie in its parts. */
@@ -57,6 +59,7 @@ export type ReadSoFar = v.InferOutput<typeof readSchema>;
 export type DocumentProgress = v.InferOutput<typeof progressSchema>;
 
 /** Says in a sentence why a document is not complete. */
-export function sentenceOf(row: DocumentRow): string {
-  return `document ${row.document_id} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
+export function sentenceOf(row: DocumentRow, names: DocumentNames): string {
+  const document = nameAndId(names.get(row.document_id), row.document_id);
+  return `document ${document} ${row.status === "failed" ? "failed" : "is unstable"}: ${row.error}`;
 }

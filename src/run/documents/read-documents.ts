@@ -3,7 +3,8 @@ import { LookAhead } from "../../crawl/look-ahead.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
-import { type Discovery, documentsOf, type PlacedDocument } from "../discover/discovery.js";
+import { countOf } from "../../words.js";
+import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../discover/discovery.js";
 import { findMovedDocuments } from "../discover/moved-documents.js";
 import type { RunTally } from "../setting/run-tally.js";
 import { namesIn } from "../work/document-parts.js";
@@ -45,6 +46,7 @@ export function lookAheadOf({ service }: ReadOptions["job"]): LookAhead {
 export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
   const { job, tally, workspace, log } = options;
   const placed = documentsOf(discovery);
+  const names = namesOf(discovery);
   tally.documents = placed.length;
   const lookAhead = lookAheadOf(job);
   const begun = await namesIn(workspace.parts);
@@ -62,7 +64,7 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
     documents[index] = result;
     tally.documentsDone++;
     if (result.row.status === "failed") tally.documentsFailed++;
-    if (result.row.status !== "complete") log("warn", sentenceOf(result.row));
+    if (result.row.status !== "complete") log("warn", sentenceOf(result.row, names));
   });
 
   if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };
@@ -77,7 +79,8 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
       documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || isSecondBegun(index, name)),
   );
   if (again.length > 0) tally.step = "reading changed documents again";
-  if (again.length > 0) log("info", `${counted(again.length)} changed since the run listed them: reading them again`);
+  if (again.length > 0)
+    log("info", `${countOf(again.length, "document")} changed since the run listed them: reading them again`);
   await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
     const second = await read({ ref, name: secondName(name) });
     const first = documents[index];
@@ -88,8 +91,6 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
 
 /** The parts of a second reading lie beside those of the first. */
 const secondName = (name: string): string => `${name}_again`;
-
-const counted = (documents: number): string => (documents === 1 ? "1 document" : `${documents} documents`);
 
 /** The second reading, unless the first one is the better; the tally forgets the rows of the other. */
 function newerOf(first: DumpedDocument, second: DumpedDocument, tally: RunTally): DumpedDocument {

@@ -15,6 +15,8 @@ export interface RunTally {
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
+  /** True once a run ended early and left what it read for the next one. */
+  isKept: boolean;
   /** The present step, in a word or two. */
   step: string;
 }
@@ -31,6 +33,7 @@ export function emptyRunTally(): RunTally {
     pagesExpected: 0,
     pagesDone: 0,
     documentsBegun: 0,
+    isKept: false,
     step: "starting",
   };
 }

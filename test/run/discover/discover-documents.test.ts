@@ -3,6 +3,8 @@ import { StopError } from "../../../src/errors.js";
 import type { DatasetJob } from "../../../src/job/job.js";
 import { type DiscoveryJob, discoverDocuments } from "../../../src/run/discover/discover-documents.js";
 import { documentsOf } from "../../../src/run/discover/discovery.js";
+import { nameAndId } from "../../../src/words.js";
+import type { TestDataset } from "../../servers/store.js";
 import { askedOf, idsOf, refusing, smallDocument, startPlace, upload } from "./discovering.js";
 
 const everything: DiscoveryJob = { datasets: "all" };
@@ -14,6 +16,8 @@ const dataset = (id: string | undefined, documents: DatasetJob["documents"] = "a
   keyword: undefined,
 });
 const job = (...datasets: DatasetJob[]): DiscoveryJob => ({ datasets });
+const told = (one: TestDataset | undefined) => nameAndId(one?.name, one?.id ?? "");
+const shown = (one: TestDataset | undefined) => told(one).replace(/[()]/g, "\\$&");
 const page = (number: number) => `page=${number}&limit=100`;
 
 test("a job that names every id asks nothing", async () => {
@@ -37,7 +41,7 @@ test("all documents of a dataset: newest first, each with what the service lists
   expect(found?.rows.map(({ document_id }) => document_id)).toEqual(idsOf(first));
   expect(found?.rows[0]).toMatchObject({
     dataset_id: first?.id,
-    dataset_name: null,
+    dataset_name: first?.name,
     position: 205,
     indexing_status: "completed",
     display_status: "available",
@@ -46,9 +50,10 @@ test("all documents of a dataset: newest first, each with what the service lists
     extra: null,
   });
   expect(found).toMatchObject({ failures: [], notes: [], allDatasets: undefined, drift: {} });
-  expect(found?.listings).toEqual([{ dataset_id: first?.id, name: null, state: "listed", documents: 205 }]);
+  expect(found?.listings).toEqual([{ dataset_id: first?.id, name: first?.name, state: "listed", documents: 205 }]);
   const list = `/datasets/${first?.id}/documents`;
-  expect(askedOf(place).sort()).toEqual([1, 1, 2, 2, 3, 3].map((number) => `${list}?${page(number)}`));
+  const pages = [1, 1, 2, 2, 3, 3].map((number) => `${list}?${page(number)}`);
+  expect(askedOf(place).sort()).toEqual([...pages, `/datasets/${first?.id}?`].sort());
 });
 
 test("all datasets: external ones and those that are closed to the API are skipped, and said to be", async () => {
@@ -64,8 +69,8 @@ test("all datasets: external ones and those that are closed to the API are skipp
   expect(found?.rows.map(({ dataset_name }) => dataset_name)).toEqual([first?.name, ...Array(4).fill(last?.name)]);
   expect(found).toMatchObject({ failures: [], allDatasets: true });
   expect(found?.notes).toEqual([
-    `dataset ${external?.id} is skipped: its chunks are kept outside of the service (provider external)`,
-    `dataset ${closed?.id} is skipped: API access is off for it (enable_api false)`,
+    `dataset ${told(external)} is skipped: its chunks are kept outside of the service (provider external)`,
+    `dataset ${told(closed)} is skipped: API access is off for it (enable_api false)`,
   ]);
   expect(found?.listings.map(({ dataset_id, state }) => [dataset_id, state])).toEqual([
     [first?.id, "listed"],
@@ -107,7 +112,9 @@ test("a list that never holds still is taken as it was seen the third time, each
   expect(found?.listings).toMatchObject([{ state: "unsettled", documents: documents.length }]);
   expect(found?.failures).toHaveLength(1);
   expect(found?.failures[0]).toMatch(
-    new RegExp(`^the list of documents of dataset ${only?.id} moved whenever it was read, and may lack some: total of`),
+    new RegExp(
+      `^the list of documents of dataset ${shown(only)} moved whenever it was read, and may lack some: total of`,
+    ),
   );
 });
 
@@ -127,7 +134,7 @@ test("as many documents added as removed between two pages are found by a second
   const listed = new Set(datasets[0]?.documents);
   const right = idsOf(only);
   expect(found?.failures).toEqual([]);
-  expect(askedOf(place)).toHaveLength(8);
+  expect(askedOf(place)).toHaveLength(9);
   expect([...listed].sort()).toEqual([...right].sort());
 });
 
@@ -184,7 +191,7 @@ test("a dataset whose documents cannot be listed does not stop the others", asyn
   expect(datasets.map(({ documents }) => documents)).toEqual([[], idsOf(second)]);
   expect(found?.failures).toHaveLength(1);
   expect(found?.failures[0]).toMatch(
-    new RegExp(`^the documents of dataset ${first?.id} cannot be listed: GET .* 403 forbidden .*by id$`),
+    new RegExp(`^the documents of dataset ${shown(first)} cannot be listed: GET .* 403 forbidden .*by id$`),
   );
   expect(found?.listings.map(({ state }) => state)).toEqual(["failed", "listed"]);
 });
@@ -208,10 +215,10 @@ test("no datasets, and none that can be read, are an error; a dataset without do
   const place = await startPlace([0]);
   const [only] = place.datasets;
   const { found } = await discoverDocuments(place.client, everything);
-  expect(found).toMatchObject({ rows: [], failures: [], notes: [`dataset ${only?.id} has no documents`] });
+  expect(found).toMatchObject({ rows: [], failures: [], notes: [`dataset ${told(only)} has no documents`] });
   if (only) only.listed = { provider: "external", id: "\u001b[31mred\n" };
   await expect(discoverDocuments(place.client, everything)).rejects.toThrow(
-    /^no dataset can be read; the first: dataset \[31mred is skipped: its chunks/,
+    /^no dataset can be read; the first: dataset "Knowledge 1" \(\[31mred\) is skipped: its chunks/,
   );
 });
 
@@ -235,3 +242,20 @@ test("parts are named after the place of a document that the job names, and afte
   expect(a?.name).toMatch(/^[0-9a-f]{32}$/);
   expect(other).toEqual(b);
 });
+
+test.each([
+  [404, "not_found"],
+  [403, "forbidden"],
+  [500, "internal_server_error"],
+])(
+  "a service that answers %i to the details of a dataset: its name stays null, after one request",
+  async (status, code) => {
+    const place = await startPlace([2]);
+    const [only] = place.datasets;
+    place.server.behaviour.faults = refusing(`/datasets/${only?.id}`, status, code, "no details");
+    const { found } = await discoverDocuments(place.client, job(dataset(only?.id)));
+    expect(found).toMatchObject({ failures: [], notes: [], listings: [{ name: null, state: "listed", documents: 2 }] });
+    expect(found?.rows[0]).toMatchObject({ dataset_name: null });
+    expect(askedOf(place).filter((path) => path === `/datasets/${only?.id}?`)).toHaveLength(1);
+  },
+);

@@ -5,6 +5,7 @@ import { StopError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";
 import { type RunResult, runJob } from "../../../src/run/run-job.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
+import { nameAndId } from "../../../src/words.js";
 import type { RealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry } from "../../servers/store.js";
 import { change } from "../../verify/forge.js";
@@ -44,7 +45,7 @@ test("everything: the same files as with every id, and a row of document_info fo
     status: "complete",
     counts: { documents: 6, document_info: 6, metadata_fields: 15 },
     options: { datasets: "all" },
-    warnings: [`dataset ${datasets[1]?.id} has no documents`],
+    warnings: [`dataset ${nameAndId(datasets[1]?.name, datasets[1]?.id ?? "")} has no documents`],
     discovered: {
       since: null,
       new: [],
@@ -176,7 +177,7 @@ test("a dataset that cannot be listed makes the run partial; --retry-failed list
   const { manifest } = await run(job, server);
   expect(manifest.status).toBe("partial");
   expect(manifest.warnings).toEqual([
-    expect.stringMatching(`^the documents of dataset ${first?.id} cannot be listed: `),
+    expect.stringMatching(`^the documents of dataset "${first?.name}" .${first?.id}. cannot be listed: `),
   ]);
   expect(manifest.counts).toMatchObject({ documents: 2, document_info: 2 });
 
@@ -201,13 +202,14 @@ test("documents that are still being indexed, or are switched off, are read like
   upload(datasets[0], { ...makeDocument({ chunks: 0, seed: 99 }) });
   const { manifest, folder } = await run(await jobOf(await testFolder(), server, "test", "jsonl csv"), server);
   expect(empty).toBeUndefined();
+  const told = (id = "") => nameAndId(datasets[0]?.documents.get(id)?.name, id);
   expect(manifest.status).toBe("complete");
   expect(manifest.counts).toMatchObject({ documents: 5, chunks: 4 });
   expect(manifest.warnings.toSorted()).toEqual(
     [
-      `document ${indexing}: it is being indexed (splitting), so its chunks are not final`,
-      `document ${paused}: its indexing is paused, so its chunks are not final`,
-      `document ${manifest.documents[0]?.document_id}: its indexing is completed, and it has no chunks`,
+      `document ${told(indexing)}: it is being indexed (splitting), so its chunks are not final`,
+      `document ${told(paused)}: its indexing is paused, so its chunks are not final`,
+      `document ${told(manifest.documents[0]?.document_id)}: its indexing is completed, and it has no chunks`,
     ].toSorted(),
   );
   const rows = new Map((await readJsonl(folder, "document_info")).map((row) => [row.document_id, row]));

@@ -5,6 +5,7 @@ import { waitingFiles } from "../../../src/indexing/waiting-status.js";
 import type { Job } from "../../../src/job/job.js";
 import { currentDatabase, newDatabase } from "../../../src/run/database/job-database.js";
 import { publishRun } from "../../../src/run/publish-run.js";
+import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { withWorkspace } from "../../../src/run/with-workspace.js";
 import { DocumentStore } from "../../../src/run/work/document-store.js";
 import type { Workspace } from "../../../src/run/work/workspace.js";
@@ -44,7 +45,13 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
   const folder = join(job.output.dir, job.name);
   const early = sabotage.readsEarly ? await listedIn(join(folder, "job.duckdb"), join(folder, "runs")) : undefined;
   const log = (_level: string, message: string) => void process.messages.push(message);
-  const options = { now: () => new Date("2026-11-20T02:00:00Z"), log, fresh: false, retryFailed: false };
+  const options = {
+    now: () => new Date("2026-11-20T02:00:00Z"),
+    log,
+    fresh: false,
+    retryFailed: false,
+    tally: emptyRunTally(),
+  };
   return withWorkspace(
     job,
     options,

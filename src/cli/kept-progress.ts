@@ -1,0 +1,20 @@
+import { InterruptedError, LostError, StopError, UntoldError } from "../errors.js";
+import type { RunTally } from "../run/setting/run-tally.js";
+import { countText } from "../terminal/text.js";
+
+/** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
+export function withProgress(error: unknown, tally: RunTally, { fresh }: { readonly fresh: boolean }): unknown {
+  if (!tally.isKept || error instanceof LostError || error instanceof UntoldError) return error;
+  const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
+  const done = tally.documentsDone - tally.documentsFailed;
+  const read = done > 0 ? [`${done.toLocaleString("en-US")} of ${countText(tally.documents, "document")} read`] : [];
+  if (error instanceof InterruptedError) {
+    const message = [error.message, ...read, "progress is kept", again].join("; ");
+    return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+  }
+  if (!(error instanceof StopError)) return error;
+  const { status, code } = error;
+  const message = [error.message.replace(/\.$/, ""), ...read, "what was read is kept", again].join("; ");
+  const failure = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) };
+  return new StopError(message, { ...failure, cause: error });
+}

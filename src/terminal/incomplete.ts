@@ -1,0 +1,42 @@
+import { sentenceOf } from "../run/documents/document-result.js";
+import type { RunResult } from "../run/run-job.js";
+import { nameAndId } from "../words.js";
+import { retryCommand } from "./shell-text.js";
+import { countText, type Paint, terminalText } from "./text.js";
+
+/** Documents and warnings that are shown; the others stand in manifest.json. */
+const shown = 10;
+
+/** Renders the documents that are not complete, every other flaw of the run, and the command that mends it. */
+export function renderIncomplete(result: RunResult, args: readonly string[], paint: Paint): readonly string[] {
+  const { manifest, names, problems } = result;
+  const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
+  const documents = incomplete.map(({ document_id: id, status, error }) => {
+    const reason = terminalText(String(error), 400);
+    return `${paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
+  });
+  const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
+  const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
+  const mend = ["", "Once the cause is gone, read what is missing:", `  ${retryCommand(args)}`];
+  return [
+    ...section("Incomplete:", documents, "more document"),
+    ...section(
+      "Warnings:",
+      [...problems, ...others].map((sentence) => terminalText(sentence, 600)),
+      "more warning",
+    ),
+    ...(manifest.status === "partial" ? mend : []),
+  ];
+}
+
+/** The first lines below a title; nothing where there are none. */
+function section(title: string, lines: readonly string[], noun: string): readonly string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length - shown;
+  return [
+    "",
+    title,
+    ...lines.slice(0, shown).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  … and ${countText(more, noun)} in manifest.json`] : []),
+  ];
+}

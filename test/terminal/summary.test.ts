@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { RunResult } from "../../src/run/run-job.js";
+import { retryCommand } from "../../src/terminal/shell-text.js";
+import { renderSummary, summaryJson } from "../../src/terminal/summary.js";
+import { paintFor } from "../../src/terminal/text.js";
+import { manifestOf } from "../dump/manifest-of.js";
+
+const paint = paintFor({}, {});
+const args = ["run", "jobs/my night.yaml", "--fresh", "--out", "$HOME/kb"];
+
+function documentRow(id: string, status: "complete" | "failed" | "unstable"): Manifest["documents"][number] {
+  const error = status === "complete" ? null : `GET …: 500 ${id} is broken`;
+  const counts = { total: 1, chunk_count: 1, child_chunk_count: 0, sweeps: 1 };
+  return { dataset_id: "d", document_id: id, doc_form: "text_model", status, error, ...counts };
+}
+
+function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunResult {
+  const manifest = manifestOf(more);
+  const places = { folder: "/out/runs/x", database: undefined };
+  return { manifest, status: manifest.status, names: new Map(), problems: [], pruned: [], ...places, ...facts };
+}
+
+const summaryOf = (result: RunResult) => renderSummary(result, 1234, args, paint).split("\n");
+
+test("a partial run lists what is missing once, by name and id, and gives the command that reads it", () => {
+  const documents = [documentRow("a", "complete"), documentRow("b", "failed"), documentRow("c", "unstable")];
+  const warnings = [
+    'document "Hand\u001b[31mbook" (b) failed: GET …: 500 b is broken',
+    "document c is unstable: GET …: 500 c is broken",
+    "metadata fields of dataset d: 500",
+  ];
+  const names = new Map([["b", "Hand\u001b[31mbook"]]);
+  const result = resultOf(
+    { status: "partial", documents, warnings: warnings.map((one) => one.replace("\u001b", " ")) },
+    { names },
+  );
+  const lines = summaryOf(result);
+  expect(lines[0]).toBe("partial: 1 of 3 documents complete, 1 failed, 1 unstable, 0 chunks, 0 child chunks");
+  const [from, to] = [lines.indexOf("Incomplete:"), lines.indexOf("Next:")];
+  expect(lines.slice(from, to)).toEqual([
+    "Incomplete:",
+    '  failed "Hand [31mbook" (b): GET …: 500 b is broken',
+    "  unstable c: GET …: 500 c is broken",
+    "",
+    "Warnings:",
+    "  metadata fields of dataset d: 500",
+    "",
+    "Once the cause is gone, read what is missing:",
+    `  kbdump run "jobs/my night.yaml" --out '$HOME/kb' --retry-failed`,
+    "",
+    "  /out/runs/x/  0 files and manifest.json, 0 B",
+    "",
+  ]);
+  expect(summaryJson(result, 1)).toMatchObject({
+    incomplete_documents: [
+      { document_id: "b", document_name: "Hand\u001b[31mbook" },
+      { document_id: "c", document_name: null },
+    ],
+  });
+});
+
+test("of many documents that failed, ten are listed", () => {
+  const documents = Array.from({ length: 12 }, (_, at) => documentRow(`id-${at}`, "failed"));
+  const lines = summaryOf(resultOf({ status: "partial", documents }));
+  expect(lines.filter((line) => line.startsWith("  failed "))).toHaveLength(10);
+  expect(lines).toContain("  … and 2 more documents in manifest.json");
+});
+
+test("a run of which all is read, but not all is in place, asks for no retry", () => {
+  const problems = ["latest could not be moved to this run (EIO); the next run does it"];
+  const lines = summaryOf(resultOf({ documents: [documentRow("a", "complete")] }, { status: "partial", problems }));
+  expect(lines[0]).toMatch(/^partial: 1 of 1 document complete, /);
+  expect(lines).toContain(`  ${problems[0]}`);
+  expect(lines.join("\n")).not.toContain("--retry-failed");
+});
+
+test.each([
+  [["run", "a.yaml"], "kbdump run a.yaml --retry-failed"],
+  [["run", "a.yaml", "--retry-failed", "--quiet"], "kbdump run a.yaml --quiet --retry-failed"],
+  [["run", "--dataset", "it's", ""], 'kbdump run --dataset "it\'s" "" --retry-failed'],
+  [["run", "a!.yaml"], "kbdump run 'a!.yaml' --retry-failed"],
+])("the command after %j", (given, command) => {
+  expect(retryCommand(given)).toBe(command);
+});
