@@ -40,8 +40,8 @@ export interface Failure {
   readonly retryAfter?: number;
   /** The service refused because too much was asked of it. */
   readonly throttled?: boolean;
-  /** gone: nobody was there to answer. too large: the body was above the bound. */
-  readonly trouble?: "gone" | "too large";
+  /** gone: nobody was there to answer. too large: the body was above the bound. no service: what answers speaks another protocol. */
+  readonly trouble?: "gone" | "too large" | "no service";
 }
 
 /** Characters without a blank or a slash in between that a message shows; ids and parts of URLs are shorter, or hostile. */

@@ -1,4 +1,4 @@
-import { RetryError } from "../errors.js";
+import { RetryError, StopError } from "../errors.js";
 import { isPluginGone, ownError } from "./check-answer.js";
 import type { Answer, Request } from "./send.js";
 
@@ -39,4 +39,9 @@ export function placeOf({ path, query }: Request): string {
 export function kindOfList({ path }: Request): string {
   const [, , dataset = "", ...rest] = path.split("/");
   return `${dataset} ${rest.at(-1) ?? ""}`;
+}
+
+/** The end of a run whose service never answered: the address may be wrong. */
+export function unreachable(error: Error): StopError {
+  return new StopError(`the service cannot be reached: ${error.message}; check service.base_url`, { cause: error });
 }

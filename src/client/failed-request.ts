@@ -4,6 +4,7 @@ import { plainText } from "./plain-text.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
+const noTls = "no TLS is spoken there; is it http?";
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
@@ -12,7 +13,8 @@ const sentences: Readonly<Record<string, string>> = {
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken there; is it http?",
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
 };
 
 /** Error codes of an absent service, or of one that closed the connection. One slow page alone can cause a timeout. */
@@ -31,16 +33,22 @@ export function failedRequest(error: unknown, url: string, status?: number): Ret
     return new StopError(`GET ${url}: the certificate is not valid there (${code})`, { cause: error });
   }
   if (error instanceof errors.HTTPParserError) {
-    return new RetryError(`GET ${url}: what answers there speaks no HTTP`); // no cause: it would hold the bytes that came
+    // no cause: it would hold the bytes that came
+    return new RetryError(`GET ${url}: what answers there speaks no HTTP`, { trouble: "no service" });
   }
   const message = plainText(error instanceof Error ? error.message : String(error), "");
   if (code === "UND_ERR_INVALID_ARG") return new StopError(`GET ${url}: cannot be sent: ${message}`, { cause: error });
-  const isGone = status === undefined && nobodyThere.test(code);
+  const trouble = status === undefined ? troubleOf(code) : undefined;
   return new RetryError(`GET ${url}: ${sentences[code] ?? (message || code)}`, {
     cause: error,
     ...(status === undefined ? {} : { status }),
-    ...(isGone ? { trouble: "gone" } : {}),
+    ...(trouble ? { trouble } : {}),
   });
+}
+
+function troubleOf(code: string): "gone" | "no service" | undefined {
+  if (sentences[code] === noTls) return "no service";
+  return nobodyThere.test(code) ? "gone" : undefined;
 }
 
 function codeOf(error: unknown): string {

@@ -6,6 +6,7 @@ import { tool } from "../tool.js";
 import { failedRequest } from "./failed-request.js";
 import { secureContextFromFile } from "./secure-context.js";
 import { type Answer, type Request, type Send, targetOf } from "./send.js";
+import { speaksTls } from "./speaks-tls.js";
 
 export interface HttpOptions {
   readonly baseUrl: string;
@@ -43,6 +44,8 @@ export interface Http {
   /** Holds so many connections open at the most; the others are closed as soon as their requests are answered. */
   readonly keepTo: (connections: number) => void;
   readonly close: () => Promise<void>;
+  /** Whether TLS is spoken where the base URL says http. */
+  readonly speaksTls: () => Promise<boolean>;
 }
 
 /** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. */
@@ -107,7 +110,12 @@ export function openHttp(options: HttpOptions): Http {
   async function close(): Promise<void> {
     await Promise.all([...pools].map((each) => each.destroy()));
   }
-  return { send, keepTo, close };
+  let isTls: Promise<boolean> | undefined;
+  const speaksTlsThere = async () => {
+    isTls ??= base.protocol === "http:" ? speaksTls(base) : Promise.resolve(false);
+    return isTls;
+  };
+  return { send, keepTo, close, speaksTls: speaksTlsThere };
 }
 
 class TimeoutError extends Error {

@@ -11,11 +11,16 @@ type KeyPlace = Pick<ServiceOptions, "apiKeyEnv" | "apiKeyFile">;
  */
 export async function readKey(service: KeyPlace, env: NodeJS.ProcessEnv): Promise<string> {
   const { apiKeyEnv: name, apiKeyFile: file } = service;
-  if (file !== undefined) return keyFrom(await readText(file, "the key file"), `the key file ${fileText(file)}`);
+  if (file !== undefined) return keyFrom(await readText(file, "the key file"), placeOfKey(service));
   const value = env[name];
   if (value === undefined)
     throw new UsageError(`no key: the variable ${name} is not set. Set it: export ${name}=…`, []);
-  return keyFrom(value, `the variable ${name}`);
+  return keyFrom(value, placeOfKey(service));
+}
+
+/** The place that the key comes from, as messages name it. */
+export function placeOfKey({ apiKeyEnv, apiKeyFile }: KeyPlace): string {
+  return apiKeyFile === undefined ? `the variable ${apiKeyEnv}` : `the key file ${fileText(apiKeyFile)}`;
 }
 
 function keyFrom(text: string, place: string): string {

@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, openClient } from "../../client/open-client.js";
 import type { Job } from "../../job/job.js";
-import { readKey } from "../../job/read-key.js";
+import { placeOfKey, readKey } from "../../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
 
 /** A service that can be asked. */
@@ -28,6 +28,7 @@ export async function withClient<T>(
   const client = openClient({
     baseUrl,
     key,
+    ...(job.service.demo ? {} : { keyPlace: placeOfKey(job.service) }),
     concurrency,
     maxRps,
     timeout,
