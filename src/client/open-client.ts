@@ -35,6 +35,8 @@ export interface ClientOptions {
   readonly maxBody?: number;
   /** PEM file of certificates trusted beside the usual ones. */
   readonly caFile?: string | undefined;
+  /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; that of the process by default. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly tally?: RequestTally;
@@ -86,6 +88,7 @@ export function openClient(options: ClientOptions): Client {
     timeout: options.timeout ?? 60,
     maxBody: options.maxBody ?? 64_000_000,
     caFile: options.caFile,
+    env: options.env ?? process.env,
     signal,
     onBytes: (bytes) => {
       tally.bytes += bytes;

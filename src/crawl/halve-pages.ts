@@ -185,7 +185,7 @@ function troubleOf(error: unknown): Trouble | undefined {
   if (!(error instanceof SkipError)) return undefined;
   if (!(error instanceof GaveUpError)) return isAboutRow(error) ? "unrendered" : undefined;
   const { throttled, trouble, status } = error.last;
-  if (throttled || trouble === "gone") return undefined;
+  if (throttled || trouble === "gone" || trouble === "no proxy") return undefined;
   if (trouble === "too large") return trouble;
   return status === 500 ? "unrendered" : "failing";
 }

@@ -36,6 +36,7 @@ export async function withClient<T>(
     outage,
     maxBody,
     caFile,
+    env,
     signal,
     tally: tally.requests,
     onRetry,
