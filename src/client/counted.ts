@@ -9,9 +9,11 @@ export function counted(send: Send, tally: RequestTally, signal: AbortSignal): S
     signal.throwIfAborted(); // what waited for a slot is not sent any more
     tally.sent++;
     tally.inFlight++;
+    tally.silentSince ??= performance.now();
     try {
       const answer = await send(request);
       tally.answered++;
+      tally.silentSince = tally.inFlight > 1 ? performance.now() : undefined; // this one is still counted
       return answer;
     } finally {
       tally.inFlight--;
