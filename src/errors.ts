@@ -40,8 +40,11 @@ export interface Failure {
   readonly retryAfter?: number;
   /** The service refused because too much was asked of it. */
   readonly throttled?: boolean;
-  /** gone: nobody was there to answer. too large: the body was above the bound. */
-  readonly trouble?: "gone" | "too large";
+  /**
+   * gone: nobody was there to answer. no proxy: not even the proxy was. no service: what answers speaks another protocol, or is
+   * a proxy that refuses. too large: the body was above the bound.
+   */
+  readonly trouble?: "gone" | "no proxy" | "no service" | "too large";
 }
 
 /** Characters without a blank or a slash in between that a message shows; ids and parts of URLs are shorter, or hostile. */

@@ -56,7 +56,6 @@ try {
     env,
     terminal,
     signal: interrupted.signal,
-    signal: interrupted.signal,
     interrupt,
     committing,
   });

@@ -137,7 +137,7 @@ export const common = [
 
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/(http|failed-request)\.ts$/,
+  undici: /^client\/(connections|http|failed-request)\.ts$/,
   "p-limit": /^client\/paced\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,

@@ -93,7 +93,7 @@ async function start(args: ServeArguments, world: World): Promise<Serving> {
 
 async function keyFrom(name: string, world: World): Promise<string> {
   const { readKey } = await import("../job/read-key.js");
-  return readKey({ apiKeyEnv: name, apiKeyFile: undefined }, world.env);
+  return readKey({ apiKeyEnv: name }, world.env);
 }
 
 interface Address {

@@ -1,4 +1,4 @@
-import { RetryError } from "../errors.js";
+import { GaveUpError, RetryError, StopError } from "../errors.js";
 import { isPluginGone, ownError } from "./check-answer.js";
 import type { Answer, Request } from "./send.js";
 
@@ -15,7 +15,7 @@ const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
 /** Whether a request that got no answer met nobody. */
 export function absenceOfError(error: unknown): Absence | undefined {
-  if (!(error instanceof RetryError) || error.trouble !== "gone") return undefined;
+  if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
   const { cause } = error;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   return { who: "service", isSure: !reset.test(code) };
@@ -39,4 +39,11 @@ export function placeOf({ path, query }: Request): string {
 export function kindOfList({ path }: Request): string {
   const [, , dataset = "", ...rest] = path.split("/");
   return `${dataset} ${rest.at(-1) ?? ""}`;
+}
+
+/** The end of a run whose service never answered: the address may be wrong. */
+export function unreachable(error: Error): StopError {
+  const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
+  const hint = trouble === "no proxy" ? "" : "; check service.base_url"; // it is the proxy that cannot be reached
+  return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
 }

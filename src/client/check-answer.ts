@@ -1,5 +1,6 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
+import { hintFor, keyHint, type Refusal } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
 
@@ -18,8 +19,11 @@ export function checkAnswer(answer: Answer, key: string): unknown {
   }
 }
 
-/** Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps. */
-export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipError | StopError {
+/**
+ * Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps.
+ * `keyPlace`: where the key came from, if that is known.
+ */
+export function errorFromAnswer(answer: Answer, key: string, keyPlace?: string): RetryError | SkipError | StopError {
   const { status, url } = answer;
   const { code, message } = refusalOf(answer, key);
   const said = [status, code, message].filter(Boolean).join(" ");
@@ -35,13 +39,8 @@ export function errorFromAnswer(answer: Answer, key: string): RetryError | SkipE
       ...(after === undefined ? {} : { retryAfter: after }),
     });
   }
-  if (status === 401) return new StopError(`GET ${url}: ${said}; the service does not take this key`, failure);
+  if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keyPlace)}`, failure);
   return new SkipError(`GET ${url}: ${said}${hintFor(answer, { code, message }, key)}`, failure);
-}
-
-interface Refusal {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
@@ -51,48 +50,19 @@ export function throttleOf(answer: Answer): { readonly retryAfter: number | unde
   return error instanceof RetryError && error.throttled ? { retryAfter: error.retryAfter } : undefined;
 }
 
-function hintFor({ status, url, headers }: Answer, { code, message }: Refusal, key: string): string {
-  if (status === 400 && lacksModel(code, message))
-    return "; configure the embedding model of this dataset in the service";
-  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
-  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
-  if (status === 404 && !code && /\/child_chunks\?/.test(url)) {
-    return "; an older service has no child lists: set child_chunks: none";
-  }
-  if (status === 404 && !code) {
-    const hint = new URL(url).pathname.startsWith("/v1/") ? "" : ", which usually ends in /v1";
-    return `; the service does not know this URL: check service.base_url${hint}`;
-  }
-  if (status === 403 && /\/datasets\?/.test(url)) {
-    return "; a key of one dataset may not list them: name the datasets by id in the job file";
-  }
-  if (status === 403) return "; is API access on for this dataset, and may the key read it?";
-  return "";
-}
-
-/** Whether a 400 says that the embedding model of the dataset is missing: then all lists of the dataset are refused. */
-export function lacksModel(code: string | undefined, message: string): boolean {
-  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
-}
-
-/** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
-function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
-  if (typeof location !== "string") return "; it redirects, which is not followed";
-  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
-  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
-  const base = target && /^(.*?)\/datasets[/?]/.exec(target.href)?.[1];
-  if (!base || (url.startsWith("https:") && target.protocol !== "https:")) return hint;
-  return `${hint}; service.base_url should probably be ${plainText(base, key, 200)}`;
-}
-
 /** The code and message of the service's own error; else the title, or the start, of whatever came. */
-function refusalOf(answer: Answer, key: string): Refusal {
+export function refusalOf(answer: Answer, key: string): Refusal {
   const text = textOf(answer);
   const { code, message } = ownError(answer);
   const [name, words] = [typeof code === "string" ? code : "", wordsOf(message)];
   if (name || words) return { code: plainText(name, key, 60), message: plainText(words, key) };
-  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1] ?? text;
+  const title = titleOf(text) ?? text;
   return { code: "", message: plainText(title, key, 100).replace(new RegExp(`^${answer.status}\\b *`), "") };
+}
+
+/** The title of a web page. */
+export function titleOf(text: string): string | undefined {
+  return /<title>([^<]*)<\/title>/i.exec(text)?.[1];
 }
 
 /** The service says with a 400 that a daemon of its own is not there, though it is no fault of the request. */
@@ -119,7 +89,7 @@ function wordsOf(message: unknown): string {
 }
 
 /** As much of the body as a message can need. */
-function textOf({ body }: Answer): string {
+export function textOf({ body }: Answer): string {
   return Buffer.from(body.subarray(0, 100_000)).toString();
 }
 

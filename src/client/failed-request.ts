@@ -1,9 +1,12 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
 import { plainText } from "./plain-text.js";
+import type { ProxyHost } from "./proxy.js";
+import { proxyTrouble } from "./proxy-trouble.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
+const noTls = "no TLS is spoken there; is it http?";
 const sentences: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; is the service running there?",
   ECONNRESET: "the connection was reset",
@@ -12,17 +15,29 @@ const sentences: Readonly<Record<string, string>> = {
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  ERR_SSL_WRONG_VERSION_NUMBER: "no TLS is spoken there; is it http?",
+  UND_ERR_HEADERS_TIMEOUT: "no connection in time",
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
 };
 
 /** Error codes of an absent service, or of one that closed the connection. One slow page alone can cause a timeout. */
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
-/** Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. `status`: of an answer that broke off. */
-export function failedRequest(error: unknown, url: string, status?: number): RetryError | StopError {
+/**
+ * Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass.
+ * `status`: of an answer that broke off; `proxy`: the one that it was sent through.
+ */
+export function failedRequest(
+  error: unknown,
+  url: string,
+  status?: number,
+  proxy?: ProxyHost | undefined,
+): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
+  const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
+  if (atProxy) return new RetryError(`GET ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   if (untrusted.test(code)) {
     const hint = "service.ca_file names a file of certificates to trust beside the usual ones";
     return new StopError(`GET ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
@@ -31,16 +46,28 @@ export function failedRequest(error: unknown, url: string, status?: number): Ret
     return new StopError(`GET ${url}: the certificate is not valid there (${code})`, { cause: error });
   }
   if (error instanceof errors.HTTPParserError) {
-    return new RetryError(`GET ${url}: what answers there speaks no HTTP`); // no cause: it would hold the bytes that came
+    // no cause: it would hold the bytes that came
+    return new RetryError(`GET ${url}: what answers there speaks no HTTP`, { trouble: "no service" });
   }
-  const message = plainText(error instanceof Error ? error.message : String(error), "");
-  if (code === "UND_ERR_INVALID_ARG") return new StopError(`GET ${url}: cannot be sent: ${message}`, { cause: error });
-  const isGone = status === undefined && nobodyThere.test(code);
-  return new RetryError(`GET ${url}: ${sentences[code] ?? (message || code)}`, {
+  if (code === "UND_ERR_INVALID_ARG") {
+    return new StopError(`GET ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
+  }
+  const trouble = status === undefined ? troubleOf(code) : undefined;
+  return new RetryError(`GET ${url}: ${sentenceOf(error)}`, {
     cause: error,
     ...(status === undefined ? {} : { status }),
-    ...(isGone ? { trouble: "gone" } : {}),
+    ...(trouble ? { trouble } : {}),
   });
+}
+
+function sentenceOf(error: unknown): string {
+  const code = codeOf(error);
+  return sentences[code] ?? (plainText(error instanceof Error ? error.message : String(error), "") || code);
+}
+
+function troubleOf(code: string): "gone" | "no service" | undefined {
+  if (sentences[code] === noTls) return "no service";
+  return nobodyThere.test(code) ? "gone" : undefined;
 }
 
 function codeOf(error: unknown): string {

@@ -1,11 +1,13 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
+import { openConnections, unlessAborted } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
-import { secureContextFromFile } from "./secure-context.js";
+import { proxyFor } from "./proxy.js";
 import { type Answer, type Request, type Send, targetOf } from "./send.js";
+import { speaksTls } from "./speaks-tls.js";
 
 export interface HttpOptions {
   readonly baseUrl: string;
@@ -18,6 +20,8 @@ export interface HttpOptions {
   readonly maxBody: number;
   /** PEM file of certificates trusted beside the usual ones. */
   readonly caFile: string | undefined;
+  /** Names the proxies; none where it is left out. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
@@ -43,23 +47,18 @@ export interface Http {
   /** Holds so many connections open at the most; the others are closed as soon as their requests are answered. */
   readonly keepTo: (connections: number) => void;
   readonly close: () => Promise<void>;
+  /** Whether TLS is spoken where the base URL says http. */
+  readonly speaksTls: () => Promise<boolean>;
 }
 
-/** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. */
+/** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, "");
+  const proxy = proxyFor(base, options.env ?? {});
+  const timeout = Math.min(options.timeout, 20) * 1000;
   const poolOf = (connections: number) =>
-    new Pool(base.origin, {
-      connections,
-      headersTimeout: 0, // the deadline of the whole request does for these two
-      bodyTimeout: 0,
-      connect: {
-        rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
-        timeout: Math.min(options.timeout, 20) * 1000,
-        ...(options.caFile ? { secureContext: secureContextFromFile(options.caFile) } : {}),
-      },
-    });
+    openConnections(base, { connections, timeout, caFile: options.caFile, proxy });
   let pool = poolOf(options.connections);
   let connections = options.connections;
   const pools = new Set([pool]);
@@ -81,13 +80,15 @@ export function openHttp(options: HttpOptions): Http {
     options.signal.addEventListener("abort", end, { once: true });
     let status: number | undefined;
     try {
-      const answer = await pool.request({ method: "GET", path, headers, signal: deadline.signal });
+      const { signal } = deadline;
+      const sent = pool.request({ origin: base.origin, method: "GET", path, headers, signal });
+      const answer = await unlessAborted(sent, signal);
       status = answer.statusCode;
       const body = await readBody(answer, url, options);
       return { url, status: answer.statusCode, headers: answer.headers, body };
     } catch (error) {
       options.signal.throwIfAborted();
-      throw failedRequest(error, url, deadline.signal.aborted ? undefined : status);
+      throw failedRequest(error, url, deadline.signal.aborted ? undefined : status, proxy);
     } finally {
       clearTimeout(timer);
       options.signal.removeEventListener("abort", end);
@@ -107,7 +108,12 @@ export function openHttp(options: HttpOptions): Http {
   async function close(): Promise<void> {
     await Promise.all([...pools].map((each) => each.destroy()));
   }
-  return { send, keepTo, close };
+  let isTls: Promise<boolean> | undefined;
+  const speaksTlsThere = async () => {
+    isTls ??= base.protocol === "http:" && !proxy ? speaksTls(base) : Promise.resolve(false);
+    return isTls;
+  };
+  return { send, keepTo, close, speaksTls: speaksTlsThere };
 }
 
 class TimeoutError extends Error {

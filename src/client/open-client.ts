@@ -1,7 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError, StopError } from "../errors.js";
+import { unreachable } from "./absence.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
+import { counted, countRetry, countThrottled } from "./counted.js";
+import { firstContact } from "./first-contact.js";
 import { type Http, type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
@@ -9,7 +12,7 @@ import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";
 import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
-import { retrying, retryReason } from "./retry.js";
+import { retrying } from "./retry.js";
 import type { Answer, Request, Send } from "./send.js";
 import { takingTurns } from "./taking-turns.js";
 
@@ -18,6 +21,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The API key; it is sent in the Authorization header and appears nowhere else. */
   readonly key: string;
+  /** The place that the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
+  readonly keyPlace?: string;
   /** Requests in flight at the most; 8 by default. */
   readonly concurrency?: number;
   /** Requests a second at the most; unbounded by default. */
@@ -30,6 +35,8 @@ export interface ClientOptions {
   readonly maxBody?: number;
   /** PEM file of certificates trusted beside the usual ones. */
   readonly caFile?: string | undefined;
+  /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; that of the process by default. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly tally?: RequestTally;
@@ -51,7 +58,7 @@ export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) 
 
 /** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
 export interface World {
-  readonly openHttp: (options: HttpOptions) => Omit<Http, "keepTo"> & Partial<Http>;
+  readonly openHttp: (options: HttpOptions) => Pick<Http, "send" | "close"> & Partial<Http>;
   /** Milliseconds on a clock that only goes forward. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -81,6 +88,7 @@ export function openClient(options: ClientOptions): Client {
     timeout: options.timeout ?? 60,
     maxBody: options.maxBody ?? 64_000_000,
     caFile: options.caFile,
+    env: options.env ?? process.env,
     signal,
     onBytes: (bytes) => {
       tally.bytes += bytes;
@@ -117,10 +125,15 @@ export function openClient(options: ClientOptions): Client {
     const sentAt = performance.now();
     const answer = await http.send(request);
     options.onAnswer?.(request, answer, performance.now() - sentAt);
-    if (answer.status === 401) stopped.abort(errorFromAnswer(answer, options.key)); // before anybody has its slot
     return answer;
   };
-  const countedSend = counted(sendOnce, tally, signal);
+  const countedSend = firstContact(counted(sendOnce, tally, signal), {
+    key: options.key,
+    keyPlace: options.keyPlace,
+    signal,
+    stop: (reason) => stopped.abort(reason), // before anybody has its slot
+    speaksTls: http.speaksTls,
+  });
   const send = paced(outlast?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),
     pace: new Pace(options.maxRps),
@@ -145,36 +158,10 @@ export function openClient(options: ClientOptions): Client {
   return { ...knowledgeApi(send, attempt, turn, options.key), stop, close };
 }
 
-function counted(send: Send, tally: RequestTally, signal: AbortSignal): Send {
-  return async (request) => {
-    signal.throwIfAborted(); // what waited for a slot is not sent any more
-    tally.sent++;
-    tally.inFlight++;
-    try {
-      const answer = await send(request);
-      tally.answered++;
-      return answer;
-    } finally {
-      tally.inFlight--;
-    }
-  };
-}
-
-function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => Promise<T> {
-  return async () => {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof RetryError && error.throttled) tally.throttled++;
-      throw error;
-    }
-  };
-}
-
 /** A service that never answered anything before it was given up: to try the rest would take hours. */
 function neverAnswered(error: unknown, tally: RequestTally): StopError | undefined {
   if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
-  return new StopError(`the service cannot be reached: ${error.message}; check service.base_url`, { cause: error });
+  return unreachable(error);
 }
 
 function outlastFor(
@@ -189,11 +176,4 @@ function outlastFor(
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal });
-}
-
-function countRetry(error: Error, tally: RequestTally): void {
-  if (!(error instanceof RetryError)) return;
-  tally.retried++;
-  const reason = retryReason(error);
-  tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;
 }

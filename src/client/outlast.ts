@@ -1,11 +1,11 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { type Absence, absenceOfAnswer, absenceOfError, kindOfList, placeOf } from "./absence.js";
+import { type Absence, absenceOfAnswer, absenceOfError, kindOfList, placeOf, unreachable } from "./absence.js";
 import { errorFromAnswer } from "./check-answer.js";
 import { Outage } from "./outage.js";
 import type { Answer, Request, Send } from "./send.js";
 
 /** Milliseconds of an outage at the start of a run, by whether nobody can be there: the address may be wrong. */
-const atStart = 2_000;
+const atStart = 1_000;
 const atStartUnsure = 30_000;
 
 export interface OutlastOptions {
@@ -162,9 +162,8 @@ export class Outlast {
     const seconds = Math.round(this.#options.patience / 1_000);
     outage.end();
     if (outage === this.#daemon) return new SkipError(`${error.message} (away for ${seconds} s)`, { cause: error });
-    const what = this.#isReached
-      ? `the service was away for ${seconds} s, which service.outage sets: ${error.message}; what was read is kept`
-      : `the service cannot be reached: ${error.message}; check service.base_url`;
+    if (!this.#isReached) return unreachable(error);
+    const what = `the service was away for ${seconds} s, which service.outage sets: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
 }

@@ -1,5 +1,5 @@
-import { lacksModel } from "../client/check-answer.js";
 import type { Listed, ListPage } from "../client/check-list.js";
+import { lacksModel } from "../client/hint-for.js";
 import { pageSize } from "../client/knowledge-api.js";
 import { GaveUpError, SkipError } from "../errors.js";
 import type { TellProblem } from "./problems.js";
@@ -185,8 +185,9 @@ function troubleOf(error: unknown): Trouble | undefined {
   if (!(error instanceof SkipError)) return undefined;
   if (!(error instanceof GaveUpError)) return isAboutRow(error) ? "unrendered" : undefined;
   const { throttled, trouble, status } = error.last;
-  if (throttled || trouble === "gone") return undefined;
-  return trouble ?? (status === 500 ? "unrendered" : "failing");
+  if (throttled || trouble === "gone" || trouble === "no proxy") return undefined;
+  if (trouble === "too large") return trouble;
+  return status === 500 ? "unrendered" : "failing";
 }
 
 /** A 400 may be about one row, unless it speaks of the model of the dataset: that is about all. */

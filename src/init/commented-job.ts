@@ -18,7 +18,8 @@ service:
   base_url: \${KNOWLEDGE_BASE_URL}       # with the version segment at its end, /v1
   # demo: true                          # in place of base_url: the embedded service with sample data
   api_key_env: KNOWLEDGE_API_KEY        # the variable that holds the key (this is the default)
-  # api_key_file: ./key.txt             # in place of api_key_env: a file that holds the key
+  # api_key_file: ~/kbdump.key          # in place of api_key_env: a file that holds the key
+  # api_key_command: [pass, show, kb]   # in place of api_key_env: a program that prints the key
   concurrency: 8                        # requests in flight at the most, 1 to 64
   # max_rps: 50                         # requests a second at the most
   timeout: 60                           # seconds for one request

@@ -5,7 +5,7 @@ import { quotedText } from "./quoted-text.js";
 
 const hidden = "a value that is not shown";
 /** Beside these names people put the key by mistake, so what is wrong there is not shown. */
-const besideKeys: ReadonlySet<unknown> = new Set(["api_key_env", "api_key_file"]);
+const besideKeys: ReadonlySet<unknown> = new Set(["api_key_env", "api_key_file", "api_key_command"]);
 
 /**
  * Renders what stands in the file at `path`, for an error message. The value is the one before variables are filled in,
@@ -23,7 +23,7 @@ export function gotText(value: unknown, path: Path): string {
 }
 
 function isSecret(value: unknown, path: Path): boolean {
-  const name = path.at(-1);
+  const name = path.findLast((key) => typeof key === "string");
   if (typeof value !== "string") return typeof value === "number" && besideKeys.has(name);
   if (looksLikeKey(value)) return true;
   if (path[0] === "notify") return !/^(\$\{\w+\})?$/.test(value);

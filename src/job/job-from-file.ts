@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { DatasetJob, Job, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
 import type { JobFile } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
@@ -30,16 +31,22 @@ function serviceFromFile(service: JobFile["service"]): ServiceOptions {
     demo: service.demo,
     baseUrl: service.base_url ?? "",
     apiKeyEnv: service.api_key_env ?? defaultKeyVariable,
-    apiKeyFile: service.api_key_file,
+    apiKeyFile: atHome(service.api_key_file),
+    apiKeyCommand: service.api_key_command,
     concurrency: service.concurrency,
     maxRps: service.max_rps,
     timeout: service.timeout,
     retries: service.retries,
     outage: service.outage,
     maxBody: service.max_body * bytesPerMegabyte,
-    caFile: service.ca_file,
+    caFile: atHome(service.ca_file),
     allowHttp: service.allow_http,
   };
+}
+
+/** As a shell would have it; a job file meets no shell. */
+function atHome(path: string | undefined): string | undefined {
+  return path?.replace(/^~(?=\/|$)/, () => homedir());
 }
 
 function datasetFromFile(dataset: Named): DatasetJob {

@@ -9,9 +9,11 @@ export interface ServiceOptions {
   readonly demo: boolean;
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  /** Name of the variable that holds the key; apiKeyFile comes first where there is one. */
+  /** Name of the variable that holds the key; apiKeyFile and apiKeyCommand come first where there is one. */
   readonly apiKeyEnv: string;
   readonly apiKeyFile: string | undefined;
+  /** A program and its arguments that prints the key. */
+  readonly apiKeyCommand: readonly string[] | undefined;
   /** Requests in flight at the most, 1 to 64. */
   readonly concurrency: number;
   /** Requests a second at the most. */

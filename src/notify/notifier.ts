@@ -9,13 +9,16 @@ const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
 /** Tells the URLs of a job when a run starts and how it ends. Nothing of it rejects: what cannot be told is a warning. */
 export class Notifier {
   readonly #notify: Notify;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #warn: (message: string) => void;
   readonly #runKey = newRunKey();
   readonly #startEnd = new AbortController();
   #start: Promise<void> = Promise.resolve();
 
-  constructor(notify: Notify, warn: (message: string) => void) {
+  /** `env` names the proxies. */
+  constructor(notify: Notify, env: NodeJS.ProcessEnv, warn: (message: string) => void) {
     this.#notify = notify;
+    this.#env = env;
     this.#warn = warn;
   }
 
@@ -38,7 +41,7 @@ export class Notifier {
   async #tell(event: NoticeEvent, body: string, signal: AbortSignal): Promise<void> {
     const url = noticeUrl(this.#notify.urls, event, this.#runKey);
     if (url === undefined) return;
-    const reason = await sendNotice(url, body, { signal });
+    const reason = await sendNotice(url, body, { signal, env: this.#env });
     if (reason !== undefined) this.#warn(`could not notify ${new URL(url).host} (${event}): ${reason}`);
   }
 }

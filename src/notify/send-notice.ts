@@ -1,9 +1,13 @@
-import { type ClientRequest, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
+import { openConnections, unlessAborted } from "../client/connections.js";
+import { type ProxyHost, proxyFor } from "../client/proxy.js";
+import { proxyTrouble } from "../client/proxy-trouble.js";
+import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 
 export interface SendOptions {
+  /** Names the proxies. */
+  readonly env: NodeJS.ProcessEnv;
   /** Ends it, the try under way included. */
   readonly signal: AbortSignal;
   /** Milliseconds to wait before each further try; so many tries there are after the first. */
@@ -15,6 +19,8 @@ export interface SendOptions {
 const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was reset",
+  UND_ERR_SOCKET: "the connection was closed",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
   ENOTFOUND: "unknown host name",
   EAI_AGAIN: "the host name could not be looked up",
   ERR_INVALID_URL: "its URL is no URL",
@@ -40,43 +46,44 @@ interface Tried {
   readonly again?: boolean;
 }
 
-async function post(url: string, body: string, { signal, timeout = 10_000 }: SendOptions): Promise<Tried> {
+async function post(url: string, body: string, { signal, env, timeout = 10_000 }: SendOptions): Promise<Tried> {
   const limit = AbortSignal.timeout(timeout);
+  let proxy: ProxyHost | undefined;
   try {
-    const status = await statusOf(url, body, AbortSignal.any([signal, limit]));
+    const target = new URL(url);
+    proxy = proxyFor(target, env);
+    const status = await statusOf(target, body, { timeout, proxy, signal: AbortSignal.any([signal, limit]) });
     if (status >= 200 && status < 300) return {};
     const what = status >= 300 && status < 400 ? "a redirect, which is not followed" : `status ${status}`;
     return { reason: `it answered with ${what}`, again: status >= 500 || [408, 425, 429].includes(status) };
   } catch (error) {
     if (signal.aborted) return { reason: "there was no time left for it" };
     if (limit.aborted) return { reason: `no answer within ${timeout / 1000} s`, again: true };
+    if (error instanceof UsageError) return { reason: error.message.replace(/\s+/g, " ") };
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    return { reason: reasons[code] ?? `it could not be sent (${code})`, again: true };
+    const words = reasons[code] ?? `it could not be sent (${code})`;
+    const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, words);
+    return { reason: atProxy?.text ?? words, again: true };
   }
 }
 
-/** The status of the answer; its body is not read. Not `fetch`, whose check of certificates the environment can switch off. */
-function statusOf(url: string, body: string, signal: AbortSignal): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-      "user-agent": `${tool.name}/${tool.version}`,
-    };
-    const target = new URL(url);
-    const send = target.protocol === "https:" ? requestHttps : requestHttp;
-    const posted: ClientRequest = send(target, {
-      method: "POST",
-      headers,
-      signal,
-      agent: false,
-      rejectUnauthorized: true,
-    });
-    posted.on("response", (answer) => {
-      resolve(answer.statusCode ?? 0);
-      answer.destroy();
-    });
-    posted.on("error", reject);
-    posted.end(body);
-  });
+interface PostOptions {
+  readonly timeout: number;
+  readonly proxy: ProxyHost | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The status of the answer; its body is not read. */
+async function statusOf(target: URL, body: string, { timeout, proxy, signal }: PostOptions): Promise<number> {
+  const connections = openConnections(target, { connections: 1, timeout, proxy });
+  const headers = { "content-type": "application/json", "user-agent": `${tool.name}/${tool.version}` };
+  const { origin, pathname, search } = target;
+  try {
+    const sent = connections.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
+    const answer = await unlessAborted(sent, signal);
+    answer.body.on("error", () => {}); // it breaks off with the connection
+    return answer.statusCode;
+  } finally {
+    await connections.destroy();
+  }
 }

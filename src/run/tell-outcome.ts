@@ -40,7 +40,7 @@ export async function tellOutcome<Result extends Told>(
   setting: Setting,
   work: (telling: Telling) => Promise<Result>,
 ): Promise<Result> {
-  const notifier = job.notify && new Notifier(job.notify, (message) => setting.log("warn", message));
+  const notifier = job.notify && new Notifier(job.notify, setting.env, (message) => setting.log("warn", message));
   const start = performance.now();
   let runId: string | null = null;
   let held: Hold | undefined;

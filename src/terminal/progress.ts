@@ -1,6 +1,7 @@
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { countText, durationText } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
+import { waitingText, waitingTime } from "./waiting-text.js";
 
 /** The state of a run, derived from its tally. */
 export interface RunProgress {
@@ -14,19 +15,23 @@ export interface RunProgress {
   readonly rate: number;
   /** From 0 to 1; undefined before the first document has told its size. */
   readonly share: number | undefined;
-  /** Milliseconds to go; undefined as long as nothing can be said. */
+  /** Milliseconds to go; undefined as long as nothing can be said, and while answers hang. */
   readonly left: number | undefined;
+  readonly inFlight: number;
+  /** Milliseconds without an answer; undefined where it is not worth a word. */
+  readonly waiting: number | undefined;
 }
 
 /**
  * Progress after `elapsed` milliseconds. The share is that of pages and child lists; documents that have not told their
  * size yet are taken for average ones.
  */
-export function progressOf(tally: RunTally, elapsed: number): RunProgress {
+export function progressOf(tally: RunTally, elapsed: number, now = performance.now()): RunProgress {
   const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone } = tally;
   const ahead = Math.max(0, documents - documentsBegun - documentsFailed);
   const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
   const share = documentsBegun > 0 && expected > 0 ? Math.min(1, pagesDone / expected) : undefined;
+  const waiting = waitingTime(tally.requests, now);
   return {
     step: tally.step,
     documents,
@@ -36,7 +41,9 @@ export function progressOf(tally: RunTally, elapsed: number): RunProgress {
     requests: tally.requests.sent,
     rate: elapsed > 0 ? (tally.requests.answered * 1000) / elapsed : 0,
     share,
-    left: share === undefined || share < 0.01 ? undefined : elapsed / share - elapsed,
+    left: share === undefined || share < 0.01 || waiting !== undefined ? undefined : elapsed / share - elapsed,
+    inFlight: tally.requests.inFlight,
+    waiting,
   };
 }
 
@@ -45,6 +52,7 @@ export function renderProgress(progress: RunProgress): string {
   const { step, documents, documentsDone, rate, left } = progress;
   return [
     step !== readingDocuments && step,
+    progress.waiting !== undefined && waitingText(progress.waiting, progress.inFlight),
     left !== undefined && left > 0 && `${durationText(left)} left`,
     documents > 0 && `${documentsDone.toLocaleString("en-US")}/${countText(documents, "document")}`,
     countText(progress.chunks, "chunk"),

@@ -109,7 +109,7 @@ test.each([
     "a wrong key",
     { KNOWLEDGE_API_KEY: "dataset-wrong" },
     1,
-    /^kbdump: GET http.*: 401 unauthorized .*; the service does not take this key\n$/,
+    /^kbdump: GET http.*: 401 unauthorized .*; the service does not take this key, which comes from the variable KNOWLEDGE_API_KEY\n$/,
   ],
   ["no key", {}, 2, /^kbdump: no key: the variable KNOWLEDGE_API_KEY is not set\. .*\n$/],
 ])("%s: exit code and one plain sentence", async (_name, env, exitCode, sentence) => {
@@ -142,7 +142,9 @@ test("a wrong base URL: the message says where to look", async () => {
   await writeFile(job, JSON.stringify(text));
   const { code, stderr } = await runHere(["run", job, "--quiet"], env);
   expect(code).toBe(1);
-  expect(stderr).toContain("the service does not know this URL: check service.base_url, which usually ends in /v1");
+  expect(stderr).toMatch(
+    /^kbdump: GET \S+: answered with a web page \(404.*\), not with the Knowledge API; check service.base_url, which usually ends in \/v1\n$/,
+  );
 });
 
 test("a wrong job file: exit 2, every problem at once, no stack", async () => {

@@ -127,7 +127,9 @@ test("a wrong key and an unknown batch: exit 1 and one sentence", async () => {
   const key = await runHere(["status", job, "--batch", "2026", "--watch"], { KNOWLEDGE_API_KEY: "wrong" });
   expect(key).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^kbdump: GET .* 401 .*does not take this key\n$/),
+    stderr: expect.stringMatching(
+      /^kbdump: GET .* 401 .*does not take this key, which comes from the variable KNOWLEDGE_API_KEY\n$/,
+    ),
   });
   const text = JSON.parse(await readFile(job, "utf8"));
   text.datasets[0].batches = ["nope"];

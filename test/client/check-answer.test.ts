@@ -43,6 +43,20 @@ describe("what to do next", () => {
     }
   });
 
+  it.each([
+    ["dataset-abc", undefined, ""],
+    ["dataset-abc", "the variable MY_KEY", ", which comes from the variable MY_KEY"],
+    [
+      "app-abc",
+      'the key file "k"',
+      ', which comes from the key file "k": this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-',
+    ],
+    ["'dataset-abc'", "the variable K", ", which comes from the variable K: it has quotes around it, remove them"],
+  ])("401 for %s from %s ends%s", (wrong, place, end) => {
+    const { message } = errorFromAnswer(answer(401, { code: "unauthorized", message: "No." }), wrong, place);
+    expect(message).toBe(`GET ${url}: 401 unauthorized No.; the service does not take this key${end}`);
+  });
+
   it("401 stops", () => {
     const error = errorFor(401, { code: "unauthorized", message: "Access token is invalid", status: 401 });
     expect(error).toBeInstanceOf(StopError);
@@ -107,14 +121,29 @@ describe("what the message says", () => {
   });
 
   it.each([
-    [html("404 Not Found"), url, "; the service does not know this URL: check service.base_url"],
+    [html("404 Not Found"), url, "; the service does not know this URL; check service.base_url"],
     [
       html("404 Not Found"),
       "https://kb.example.com/datasets/d",
-      "; the service does not know this URL: check service.base_url, which usually ends in /v1",
+      "; the service does not know this URL; check service.base_url, which usually ends in /v1",
     ],
-    ['{"message":"Not Found"}', url, "; the service does not know this URL: check service.base_url"],
-    ['{"code":"not_found","message":"Document not found."}', url, "Document not found."],
+    ['{"message":"Not Found"}', url, "; the service does not know this URL; check service.base_url"],
+    [
+      '{"code":"not_found","message":"The requested URL was not found on the server."}',
+      url,
+      "; the service does not know this URL; check service.base_url",
+    ],
+    ['{"code":"not_found","message":"Document not found."}', url, "Document not found.; check the id of the document"],
+    [
+      '{"code":"not_found","message":"Dataset not found."}',
+      url,
+      "Dataset not found.; check the id of the dataset, and that the key may read it",
+    ],
+    [
+      '{"code":"not_found","message":"Segment not found."}',
+      url.replace("segments", "segments/c/child_chunks"),
+      "Segment not found.",
+    ],
   ])("404 %s of %s ends: %s", (body, asked, end) => {
     const error = errorFromAnswer({ ...answer(404, body), url: asked }, key);
     expect(error.message.endsWith(end)).toBe(true);
@@ -155,8 +184,15 @@ describe("redirects", () => {
     [`/api/v1${path}`, `, ${unfollowed}; service.base_url should probably be https://kb.example.com/api/v1`],
     [`//other.example/kb/v1${path}`, "; service.base_url should probably be https://other.example/kb/v1"],
     [`http://kb.example.com/v1${path}`, `; it redirects to http://kb.example.com/v1${path}, ${unfollowed}`], // no advice to send the key in the clear
-    ["https://sso.example/login?next=%2Fv1", `; it redirects to https://sso.example/login?next=%2Fv1, ${unfollowed}`],
-    ["https://[broken", `; it redirects to https://[broken, ${unfollowed}`],
+    [
+      url.replace("?", "/?"),
+      `, ${unfollowed}; this address is not the Knowledge API; check service.base_url`, // the same base URL would be no advice
+    ],
+    [
+      "https://sso.example/login?next=%2Fv1",
+      `; it redirects to https://sso.example/login?next=%2Fv1, ${unfollowed}; check service.base_url`,
+    ],
+    ["https://[broken", `; it redirects to https://[broken, ${unfollowed}; check service.base_url`],
     [undefined, `; it redirects, ${unfollowed}`],
   ])("to %s", (location, end) => {
     for (const status of [301, 302, 303, 307, 308]) {

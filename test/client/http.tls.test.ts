@@ -78,7 +78,7 @@ describe("the certificate of the service", () => {
       const baseUrl = process.env.ONE;
       const http = openHttp({ baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, signal, onBytes() {} });
       console.log(await http.send({ path: "/x", query: [] }).then(() => "sent", (error) => error.name));
-      console.log(await sendNotice(baseUrl, "{}", { signal, waits: [] }));
+      console.log(await sendNotice(baseUrl, "{}", { signal, waits: [], env: {} }));
       await http.close();`;
     const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0", ONE: url };
     const cwd = join(import.meta.dirname, "../..");

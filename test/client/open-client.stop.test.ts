@@ -117,7 +117,7 @@ describe("a service that is gone", () => {
 
   it.each([
     ["too long", (response: { end: (text: string) => void }) => response.end(" ".repeat(2_000))],
-    ["no JSON", (response: { end: (text: string) => void }) => response.end("<html>")],
+    ["broken", (response: { end: (text: string) => void }) => response.end("{")],
     ["an error", (response: { end: (text: string) => void }) => response.end('{"code":"x"}')],
   ])("is not one whose answers are %s", async (_, answer) => {
     const { url } = await serve((_request, response) => answer(response));

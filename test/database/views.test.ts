@@ -99,7 +99,7 @@ const oneRun = madeOnce(async () => {
 it("document_statistics measures every document", async () => {
   const database = await oneRun();
   const found =
-    await database.query(`SELECT document_id, name, chunks::INTEGER, child_chunks::INTEGER, characters::INTEGER,
+    await database.query(`SELECT document_id, document_name, chunks::INTEGER, child_chunks::INTEGER, characters::INTEGER,
     shortest::INTEGER, quartile_1, median, quartile_3, longest::INTEGER, hits::INTEGER, share_without_hits, disabled::INTEGER, errors::INTEGER,
     edited::INTEGER FROM document_statistics WHERE document_id IN ('a', 'b') ORDER BY ALL`);
   const nothing = Array.from({ length: 11 }, () => null);

@@ -24,6 +24,7 @@ const demo = { ...smallJob, service: { demo: true } };
 
 const name = "a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters";
 const variable = "the name of an environment variable that holds the key, not the key itself";
+const command = "a list of a program and its arguments, as in [pass, show, kbdump]";
 const keyFile = "the path of a file that holds the key, not the key itself";
 const hidden = "got a value that is not shown";
 const batch = "a batch id: text that is not empty, nor . or ..";
@@ -64,8 +65,19 @@ describe("one wrong value, one problem", () => {
     [withService({ api_key_file: "a\0b" }), `service.api_key_file: ${hidden}, expected ${keyFile}`],
     [
       withService({ api_key_file: "key.txt", api_key_env: "MY_KEY" }),
-      `service.api_key_file: ${hidden}, expected nothing beside api_key_env: the key comes from one of the two`,
+      `service.api_key_file: ${hidden}, expected nothing beside api_key_env: the key comes from one place`,
     ],
+    [
+      withService({ api_key_file: "key.txt", api_key_command: ["pass"] }),
+      "service.api_key_command: got […], expected nothing beside api_key_file: the key comes from one place",
+    ],
+    [withService({ api_key_command: "" }), `service.api_key_command: got "", expected ${command}`],
+    [withService({ api_key_command: "pass show" }), `service.api_key_command: ${hidden}, expected ${command}`],
+    [withService({ api_key_command: [] }), `service.api_key_command: got [], expected ${command}`],
+    [withService({ api_key_command: [""] }), `service.api_key_command: got […], expected ${command}`],
+    [withService({ api_key_command: ["echo", key] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
+    [withService({ api_key_command: ["a", "b\0"] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
+    [withService({ api_key_command: ["a", 7] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
     [withService({ concurrency: 0 }), "service.concurrency: got 0, expected a whole number from 1 to 64"],
     [withService({ concurrency: 65 }), "service.concurrency: got 65, expected a whole number from 1 to 64"],
     [withService({ concurrency: 1.5 }), "service.concurrency: got 1.5, expected a whole number from 1 to 64"],
@@ -221,7 +233,7 @@ describe("an unknown key", () => {
       (bad) =>
         [
           withService({ [bad]: secret }),
-          `service.${bad}: the key itself is never in the file: use api_key_env or api_key_file`,
+          `service.${bad}: the key itself is never in the file: use api_key_env, api_key_file or api_key_command`,
         ] as const,
     ),
   ])("%j", (job, problem) => {

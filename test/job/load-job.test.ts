@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: job files hold ${NAME} in plain strings
 import { chmod, mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -43,6 +44,7 @@ const contractJob: Job = {
     baseUrl: "https://kb.example.com/v1",
     apiKeyEnv: "KNOWLEDGE_API_KEY",
     apiKeyFile: undefined,
+    apiKeyCommand: undefined,
     concurrency: 8,
     maxRps: 50,
     timeout: 60,
@@ -94,6 +96,20 @@ describe("a job file", () => {
       datasets: [{ id: dataset, documents: [document], batches: [], status: [], keyword: undefined }],
       output: { ...contractJob.output, keep: undefined },
     });
+  });
+
+  test("may name files by ~, the home folder, and a command in place of a key file", async () => {
+    const service = { ...smallJob.service, api_key_file: "~/key.txt", ca_file: "~" };
+    expect((await load({ ...smallJob, service })).service).toMatchObject({
+      apiKeyFile: join(homedir(), "key.txt"),
+      caFile: homedir(),
+    });
+    for (const file of ["~other/key", "a/~/key", "./~"]) {
+      expect((await load({ ...smallJob, service: { ...service, ca_file: file } })).service.caFile).toBe(file);
+    }
+    const command = { ...smallJob.service, api_key_command: ["${PROGRAM}", "$HOME", ""] };
+    const { apiKeyCommand } = (await load({ ...smallJob, service: command }, { env: { PROGRAM: "pass" } })).service;
+    expect(apiKeyCommand).toEqual(["pass", "$HOME", ""]);
   });
 
   test("may have nothing behind a key that has a default", async () => {
@@ -168,7 +184,7 @@ output: {formats: [xml], keep: {last: 0}}
     expect(error.message.replace(folder, "")).toBe(
       `12 problems with the job file "/nightly.yaml":
   --dataset: not together with a job file, which says itself what is read
-  service.api_key: the key itself is never in the file: use api_key_env or api_key_file
+  service.api_key: the key itself is never in the file: use api_key_env, api_key_file or api_key_command
   datasets[0].docments: unknown key; did you mean documents?
   servce: unknown key; did you mean service?
   datasets[1].id: UNSET is not set in the environment

@@ -31,6 +31,7 @@ test("names every key of the file, and no other is allowed", () => {
         "base_url",
         "api_key_env",
         "api_key_file",
+        "api_key_command",
         "concurrency",
         "max_rps",
         "timeout",

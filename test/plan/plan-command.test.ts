@@ -86,7 +86,9 @@ test("a wrong key: exit 1, and what to do", async () => {
   const env = { KNOWLEDGE_API_KEY: "dataset-wrong" };
   const { code, stdout, stderr } = await runHere(["plan", job, "--json"], env);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^kbdump: GET .*: 401 unauthorized .*; the service does not take this key\n$/);
+  expect(stderr).toMatch(
+    /^kbdump: GET .*: 401 unauthorized .*; the service does not take this key, which comes from the variable KNOWLEDGE_API_KEY\n$/,
+  );
   expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 1 });
   expect(stdout + stderr).not.toContain("dataset-wrong");
   expect(await readdir(folder)).toEqual(["job.yaml"]);

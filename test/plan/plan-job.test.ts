@@ -230,10 +230,10 @@ test("nothing can be asked: the reason of the first document, and the hint that 
   expect(error).toBeInstanceOf(StopError);
   expect(String(error)).toMatch(/service\.base_url should probably be https:\/\/kb\.example\.com\/v1$/);
   const { plan: another } = await startPlace([makeDocument({ chunks: 1 }), makeDocument({ chunks: 1, seed: 2 })], {
-    faults: () => ({ kind: "status", status: 404, body: "html" }),
+    faults: () => ({ kind: "status", status: 404, code: "not_found", message: "Document not found." }),
   });
   await expect(another()).rejects.toThrow(
-    /^none of the 2 documents could be asked; the first: .* check service\.base_url/,
+    /^none of the 2 documents could be asked; the first: .* check the id of the document/,
   );
 });
 

@@ -25,46 +25,52 @@ function unexpected(broken: readonly string[]): readonly string[] {
   return broken.filter((line) => !/^ *(kbdump |cat |output\/|http)/.test(line));
 }
 
-test.each([80, 40])("a newcomer gets from nothing to an answer of the database, at %d columns", async (columns) => {
-  const { service, cwd, open, type } = await sitDown(columns);
+test.each([80, 40])(
+  "a newcomer gets from nothing to an answer of the database, at %d columns",
+  async (columns) => {
+    const { service, cwd, open, type } = await sitDown(columns);
 
-  // Nothing is set up yet: the first line leads on.
-  const bare = await type("run");
-  expect(bare.code).toBe(2);
-  expect(bare.screen).toContain("kbdump init");
+    // Nothing is set up yet: the first line leads on.
+    const bare = await type("run");
+    expect(bare.code).toBe(2);
+    expect(bare.screen).toContain("kbdump init");
 
-  // A wrong address is told at once.
-  const key = { KNOWLEDGE_API_KEY: service.key };
-  const wrong = await type(`run --base-url ${service.url.replace(/v1$/, "v2")} --dataset all`, key);
-  expect(wrong.code).toBe(1);
-  expect(wrong.screen.replaceAll("\n", "")).toContain("usually ends in /v1");
+    // A wrong address is told at once.
+    const key = { KNOWLEDGE_API_KEY: service.key };
+    const wrong = await type(`run --base-url ${service.url.replace(/v1$/, "v2")} --dataset all`, key);
+    expect(wrong.code).toBe(1);
+    expect(wrong.screen.replaceAll("\n", "")).toContain("usually ends in /v1");
 
-  // kbdump asks, and writes a job.
-  const dialogue = open(`init mine.yaml --ask --base-url ${service.url}`);
-  await dialogue.shows("◆  API key");
-  dialogue.type(`${service.key}${keys.enter}`);
-  await dialogue.shows("◆  Datasets to export");
-  dialogue.type(`${keys.down}${keys.down}${keys.space}${keys.enter}`);
-  await dialogue.shows("◆  Documents of Company handbook");
-  dialogue.type(keys.enter);
-  await dialogue.shows("◆  Formats");
-  dialogue.type(keys.enter);
-  await dialogue.shows("◆  Where");
-  dialogue.type(keys.enter);
-  expect(await dialogue.ended).toBe(0);
-  expect(unexpected(dialogue.broken())).toEqual([]);
+    // kbdump asks, and writes a job.
+    const dialogue = open(`init mine.yaml --ask --base-url ${service.url}`);
+    await dialogue.shows("◆  API key");
+    dialogue.type(`${service.key}${keys.enter}`);
+    await dialogue.shows("◆  Datasets to export");
+    dialogue.type(`${keys.down}${keys.down}${keys.space}${keys.enter}`);
+    await dialogue.shows("◆  Documents of Company handbook");
+    dialogue.type(keys.enter);
+    await dialogue.shows("◆  Formats");
+    dialogue.type(keys.enter);
+    await dialogue.shows("◆  Where");
+    dialogue.type(keys.enter);
+    expect(await dialogue.ended).toBe(0);
+    expect(unexpected(dialogue.broken())).toEqual([]);
 
-  // The commands that it prints work as they stand, and what they print fits the screen.
-  for (const line of ["plan mine.yaml", "run mine.yaml", "verify mine", "list", "list mine.yaml"]) {
-    const { code, screen, broken } = await type(line);
-    expect(code, screen).toBe(0);
-    expect(unexpected(broken), `${line}\n${screen}`).toEqual([]);
-    expect(screen, line).not.toContain(service.key);
-  }
-  const rows = await type("sql mine SELECT_count(*)_AS_chunks_FROM_chunks".replaceAll("_", " "));
-  expect(rows.code).not.toBe(0); // several words are several arguments: a statement needs quotes
-  const terminal = openKbdump(["sql", "mine", "SELECT count(*) > 10 AS many FROM chunks"], { cwd, columns });
-  expect(await terminal.ended).toBe(0);
-  expect(terminal.text()).toContain("true");
-  expect(await readdir(join(cwd, "output", "mine"))).toEqual(expect.arrayContaining(["latest", "mine.duckdb", "runs"]));
-}, 120_000);
+    // The commands that it prints work as they stand, and what they print fits the screen.
+    for (const line of ["plan mine.yaml", "run mine.yaml", "verify mine", "list", "list mine.yaml"]) {
+      const { code, screen, broken } = await type(line);
+      expect(code, screen).toBe(0);
+      expect(unexpected(broken), `${line}\n${screen}`).toEqual([]);
+      expect(screen, line).not.toContain(service.key);
+    }
+    const rows = await type("sql mine SELECT_count(*)_AS_chunks_FROM_chunks".replaceAll("_", " "));
+    expect(rows.code).not.toBe(0); // several words are several arguments: a statement needs quotes
+    const terminal = openKbdump(["sql", "mine", "SELECT count(*) > 10 AS many FROM chunks"], { cwd, columns });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.text()).toContain("true");
+    expect(await readdir(join(cwd, "output", "mine"))).toEqual(
+      expect.arrayContaining(["latest", "mine.duckdb", "runs"]),
+    );
+  },
+  120_000,
+);

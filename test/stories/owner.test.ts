@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
-import { keys, openKbdump } from "../pseudo-terminal.js";
+import { openKbdump } from "../pseudo-terminal.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // chunks that people have edited
@@ -30,13 +30,17 @@ async function sitDown(columns: number) {
   return { service, cwd, type, reindex };
 }
 
-test.each([80, 40])("the owner sees what a re-index took, the lost text first, at %d columns", async (columns) => {
-  const { type, reindex } = await sitDown(columns);
-  expect((await type("run", "manual.yaml")).code).toBe(0);
-  await reindex();
-  expect((await type("run", "manual.yaml")).code).toBe(0);
-  const { code, screen, broken } = await type("diff", "manual");
-  expect(code, screen).toBe(4);
-  expect(broken, screen).toEqual([]);
-  console.log(screen);
-}, 120_000);
+test.each([80, 40])(
+  "the owner sees what a re-index took, the lost text first, at %d columns",
+  async (columns) => {
+    const { type, reindex } = await sitDown(columns);
+    expect((await type("run", "manual.yaml")).code).toBe(0);
+    await reindex();
+    expect((await type("run", "manual.yaml")).code).toBe(0);
+    const { code, screen, broken } = await type("diff", "manual");
+    expect(code, screen).toBe(4);
+    expect(broken, screen).toEqual([]);
+    console.log(screen);
+  },
+  120_000,
+);

@@ -38,6 +38,16 @@ test("one line says how long, how far and how fast", () => {
   );
 });
 
+test("while answers hang, the line says for how many, and foretells nothing", () => {
+  const tally = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10, pagesDone: 5 });
+  Object.assign(tally.requests, { inFlight: 3, silentSince: 1_000 });
+  expect(renderProgress(progressOf(tally, 60_000, 10_999))).toMatch(/^1 min 0 s left · /);
+  expect(renderProgress(progressOf(tally, 60_000, 51_400))).toMatch(/^waiting 50 s for 3 answers · 0\/2 documents · /);
+  expect(progressOf(tally, 60_000, 51_400)).toMatchObject({ waiting: 50_400, inFlight: 3, left: undefined });
+  tally.requests.inFlight = 0;
+  expect(progressOf(tally, 60_000, 51_400)).toMatchObject({ waiting: undefined, left: 60_000 });
+});
+
 test("a bar is as wide with every share", () => {
   expect(renderBar(0.5, 10)).toBe("━━━━━╌╌╌╌╌  50 %");
   const widths = [undefined, 0, 0.01, 0.999, 1].map((share) => renderBar(share, 10).length);

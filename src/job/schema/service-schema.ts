@@ -9,6 +9,7 @@ export const defaultKeyVariable = "KNOWLEDGE_API_KEY";
 
 const urlText = "an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment";
 const variableText = "the name of an environment variable that holds the key, not the key itself";
+const commandText = "a list of a program and its arguments, as in [pass, show, kbdump]";
 const keyFileText = "the path of a file that holds the key, not the key itself";
 
 const baseUrl = v.pipe(
@@ -40,6 +41,16 @@ const entries = {
       ),
     ),
     v.description("Path of a file that holds the key, in place of api_key_env. Relative to the working directory."),
+  ),
+  api_key_command: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(v.pipe(v.string(commandText), v.check(isArgument, commandText)), commandText),
+        v.minLength(1, commandText),
+        v.check(([program]) => program !== "", commandText),
+      ),
+    ),
+    v.description("A program and its arguments, run without a shell; it prints the key, in place of api_key_env."),
   ),
   concurrency: v.pipe(
     v.nullish(wholeNumber(1, 64), 8),
@@ -86,6 +97,8 @@ export const serviceSchema = v.pipe(
   }),
 );
 
+const keyPlaces = ["api_key_env", "api_key_file", "api_key_command"];
+
 type Given = Readonly<Record<string, unknown>>;
 type Conflict = readonly [key: string, expected: string];
 
@@ -97,14 +110,13 @@ function conflicts(given: Given): readonly Conflict[] {
   if (isOpenHttp(given.base_url) && given.allow_http !== true) {
     found.push(["base_url", "https, as http shows the key to the network (allow_http: true permits it)"]);
   }
-  if (isGiven(given.api_key_env) && isGiven(given.api_key_file)) {
-    found.push(["api_key_file", "nothing beside api_key_env: the key comes from one of the two"]);
-  }
+  const [first, ...others] = keyPlaces.filter((key) => isGiven(given[key]));
+  for (const key of others) found.push([key, `nothing beside ${first}: the key comes from one place`]);
   return found;
 }
 
 function besideDemo(given: Given): readonly Conflict[] {
-  const own = ["base_url", "api_key_env", "api_key_file", "ca_file", "allow_http"];
+  const own = ["base_url", ...keyPlaces, "ca_file", "allow_http"];
   return own
     .filter((key) => isGiven(given[key]))
     .map((key) => [key, "nothing beside demo: true, which brings its own service"] as const);
@@ -112,6 +124,11 @@ function besideDemo(given: Given): readonly Conflict[] {
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
+}
+
+/** No program can be given a zero character, and nobody a key that lists of processes show. */
+function isArgument(text: string): boolean {
+  return !text.includes("\0") && !looksLikeKey(text);
 }
 
 function isOpenHttp(url: unknown): boolean {

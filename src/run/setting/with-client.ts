@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, openClient } from "../../client/open-client.js";
 import type { Job } from "../../job/job.js";
-import { readKey } from "../../job/read-key.js";
+import { type KeyOptions, placeOfKey, readKey } from "../../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
 
 /** A service that can be asked. */
@@ -22,12 +22,13 @@ export async function withClient<T>(
   { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
-  const service = await reachService(job, env);
+  const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
   const client = openClient({
     baseUrl,
     key,
+    ...(job.service.demo ? {} : { keyPlace: placeOfKey(job.service) }),
     concurrency,
     maxRps,
     timeout,
@@ -35,6 +36,7 @@ export async function withClient<T>(
     outage,
     maxBody,
     caFile,
+    env,
     signal,
     tally: tally.requests,
     onRetry,
@@ -51,8 +53,10 @@ export async function withClient<T>(
 }
 
 /** `service: {demo: true}` starts the embedded service, which takes a port and a key of its own. */
-async function reachService({ service }: Job, env: NodeJS.ProcessEnv): Promise<ReachedService> {
-  if (!service.demo) return { baseUrl: service.baseUrl, key: await readKey(service, env), close: async () => {} };
+async function reachService({ service }: Job, env: NodeJS.ProcessEnv, options: KeyOptions): Promise<ReachedService> {
+  if (!service.demo) {
+    return { baseUrl: service.baseUrl, key: await readKey(service, env, options), close: async () => {} };
+  }
   const { startService } = await import("../../demo/start-service.js");
   const { url, key, close } = await startService();
   return { baseUrl: url, key, close };

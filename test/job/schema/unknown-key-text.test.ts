@@ -3,7 +3,7 @@ import { unknownKeyText } from "../../../src/job/schema/unknown-key-text.js";
 
 const known = ["base_url", "api_key_env", "api_key_file", "timeout", "keep"];
 const all = "unknown key; expected one of base_url, api_key_env, api_key_file, timeout, keep";
-const secret = "the key itself is never in the file: use api_key_env or api_key_file";
+const secret = "the key itself is never in the file: use api_key_env, api_key_file or api_key_command";
 
 test.each([
   ["baseUrl", "unknown key; did you mean base_url?"],

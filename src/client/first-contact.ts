@@ -1,0 +1,101 @@
+import { RetryError, SkipError, StopError } from "../errors.js";
+import { absenceOfError } from "./absence.js";
+import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
+import { baseUrlHint, isUnknownUrl } from "./hint-for.js";
+import { plainText } from "./plain-text.js";
+import type { Answer, Send } from "./send.js";
+
+export interface FirstContactOptions {
+  readonly key: string;
+  /** The place that the key came from, if it is known. */
+  readonly keyPlace: string | undefined;
+  /** Aborted when everything ends. */
+  readonly signal: AbortSignal;
+  /** Ends everything, for this reason. */
+  readonly stop: (reason: StopError) => void;
+  /** Whether TLS is spoken where the address says http. */
+  readonly speaksTls?: (() => Promise<boolean>) | undefined;
+}
+
+/**
+ * Ends everything as soon as an answer shows that the address is not that of the service, and at a wrong key. Once the
+ * service has answered, only a wrong key does: anything else may pass.
+ */
+export function firstContact(send: Send, options: FirstContactOptions): Send {
+  const { key, keyPlace, signal, stop, speaksTls } = options;
+  let isMet = false;
+  const end = (verdict: StopError) => {
+    stop(verdict);
+    return verdict;
+  };
+  const failed = async (error: unknown) => {
+    const verdict = isMet ? undefined : await judgeFailure(error, speaksTls);
+    signal.throwIfAborted();
+    return verdict ? end(verdict) : error;
+  };
+  return async (request) => {
+    const answer = await send(request).catch(async (error: unknown) => {
+      throw await failed(error);
+    });
+    signal.throwIfAborted(); // another answer has decided
+    if (answer.status === 401)
+      throw end(new StopError(errorFromAnswer(answer, key, keyPlace).message, { status: 401 }));
+    const judged = isMet ? "service" : judgeAnswer(answer, key);
+    if (judged instanceof StopError) throw end(judged);
+    isMet ||= judged === "service";
+    return answer;
+  };
+}
+
+/** Whether a first answer is one of the service; `unclear` is all that may pass. */
+export function judgeAnswer(answer: Answer, key: string): "service" | "unclear" | StopError {
+  const { status, url } = answer;
+  if (status === 200) return judgeBody(answer, key);
+  const error = errorFromAnswer(answer, key);
+  if (!(error instanceof SkipError)) return "unclear";
+  if (status >= 300 && status < 400) return new StopError(error.message, { status });
+  const isOptional = /\/(built-in|child_chunks)$/.test(url.split("?")[0] ?? ""); // older services lack these
+  if (status === 404 && isOptional) return "unclear";
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+  if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
+  return typeof ownError(answer).code === "string" ? "service" : "unclear";
+}
+
+function judgeBody(answer: Answer, key: string): "service" | "unclear" | StopError {
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+  const text = textOf(answer)
+    .replace(/^\ufeff/, "")
+    .trim();
+  if (text === "") return noService(answer, "with an empty body");
+  if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`);
+  return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
+}
+
+async function judgeFailure(
+  error: unknown,
+  speaksTls: FirstContactOptions["speaksTls"],
+): Promise<StopError | undefined> {
+  if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
+  const isTls = mayBeTls(error) && (await speaksTls?.());
+  if (isTls)
+    return new StopError(`${error.message}; TLS is spoken there: service.base_url begins with https`, { cause: error });
+  return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
+}
+
+function mayBeTls(error: RetryError): boolean {
+  return error.trouble === "no service" || absenceOfError(error)?.isSure === false;
+}
+
+function noService({ url, status }: Answer, what: string): StopError {
+  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}`, { status });
+}
+
+function webPage(answer: Answer, key: string): string {
+  const { status } = answer;
+  const title = titleOf(textOf(answer)) === undefined ? "" : refusalOf(answer, key).message;
+  return `with a web page (${[status, title].filter((part) => part !== "").join(" ")})`;
+}
+
+function isWebPage(answer: Answer): boolean {
+  return /html/i.test(String(answer.headers["content-type"] ?? "")) || /^[\ufeff\s]*</.test(textOf(answer));
+}

@@ -1,0 +1,74 @@
+import { plainText } from "./plain-text.js";
+import type { Answer } from "./send.js";
+
+/** The error of a refusal, as the service words it. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Says what to do about a refusal, behind a semicolon; nothing where nothing helps. */
+export function hintFor(answer: Answer, refusal: Refusal, key: string): string {
+  const { status, url, headers } = answer;
+  if (status === 400 && lacksModel(refusal.code, refusal.message))
+    return "; configure the embedding model of this dataset in the service";
+  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
+  if (status === 404) return notFoundHint(url, refusal);
+  if (status === 403 && /\/datasets\?/.test(url)) {
+    return "; a key of one dataset may not list them: name the datasets by id in the job file";
+  }
+  if (status === 403) return "; is API access on for this dataset, and may the key read it?";
+  return "";
+}
+
+/** Whether a 400 says that the embedding model of the dataset is missing: then all lists of the dataset are refused. */
+export function lacksModel(code: string | undefined, message: string): boolean {
+  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
+}
+
+/** Whether a 404 is of the URL. The service has a code for what it does not find below a URL that it knows. */
+export function isUnknownUrl({ code, message }: Refusal): boolean {
+  return code === "" || /^The requested URL was not found/i.test(message);
+}
+
+/** Says where to look when the address is not that of the API. */
+export function baseUrlHint(url: string): string {
+  const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
+  return `; check service.base_url${hint}`;
+}
+
+/** Says what is wrong with a key that was refused, without showing it. */
+export function keyHint(key: string, place: string | undefined): string {
+  const hint = `; the service does not take this key${place === undefined ? "" : `, which comes from ${place}`}`;
+  if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
+  if (!key.startsWith("app-")) return hint;
+  return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
+}
+
+function notFoundHint(url: string, refusal: Refusal): string {
+  const [path = ""] = url.split("?");
+  if (isUnknownUrl(refusal)) {
+    if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
+    return `; the service does not know this URL${baseUrlHint(url)}`;
+  }
+  if (/^Dataset\b/.test(refusal.message)) return "; check the id of the dataset, and that the key may read it";
+  return path.endsWith("/segments") ? "; check the id of the document" : "";
+}
+
+/** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
+function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
+  if (typeof location !== "string") return "; it redirects, which is not followed";
+  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
+  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const base = target && baseOf(target.href);
+  if (!base) return `${hint}${baseUrlHint(url)}`;
+  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url)}`;
+  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // no advice to send the key in the clear
+  return `${hint}; service.base_url should probably be ${plainText(base, key, 200)}`;
+}
+
+/** The part of a URL before the path of an operation. */
+function baseOf(url: string): string | undefined {
+  return /^(.*?)\/datasets([/?]|$)/.exec(url)?.[1];
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { HttpOptions } from "../../src/client/http.js";
+import { RetryError, StopError, UsageError } from "../../src/errors.js";
+import { type ProxyBehaviour, startProxy } from "../servers/proxy.js";
+import { openTestClient } from "./open-test-client.js";
+import { everythingOf, openTestHttp, rejection } from "./open-test-http.js";
+import { deadUrl, json, pemFile, serve } from "./serve.js";
+
+/** The name in a certificate of the tests; nobody knows a host of this name. */
+const name = "elsewhere.example";
+const portOf = (url: string) => Number(new URL(url).port);
+const empty = json({ data: [], total: 0 });
+const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
+
+/** A service, a proxy that leads to it, and what a client has to know of both. */
+async function startBoth(scheme: "http" | "https", behaviour: ProxyBehaviour = {}, answer = empty) {
+  const { url, requests } = await serve(answer, scheme === "https" ? "other-name" : undefined);
+  const proxy = await startProxy(portOf(url), behaviour);
+  const variable = `${scheme.toUpperCase()}_PROXY`;
+  const env = { [variable]: proxy.url };
+  const options: Partial<HttpOptions> = { env, ...(scheme === "https" ? { caFile: pemFile("other-name") } : {}) };
+  return { requests, proxy, variable, options, base: `${scheme}://${name}/v1` };
+}
+
+describe.each(["http", "https"] as const)("a service over %s, through a proxy", (scheme) => {
+  const withLogin = (env: NodeJS.ProcessEnv | undefined, login: string) =>
+    Object.fromEntries(Object.entries(env ?? {}).map(([key, url]) => [key, url?.replace("//", `//${login}@`)]));
+
+  it("answers, and is told from the proxy: the key goes to it alone over TLS, the password to nobody but the proxy", async () => {
+    const { base, options, proxy, requests } = await startBoth(scheme, { login: "me:p@ss" });
+    const http = openTestHttp(base, { ...options, env: withLogin(options.env, "me:p%40ss") });
+    const { status, url, body } = await http.get("/x?y=1");
+    expect([status, url, http.received()]).toEqual([200, `${base}/x?y=1`, body.length]);
+    expect(requests[0]).toMatchObject({ url: "/v1/x?y=1", method: "GET" });
+    expect(requests[0]?.headers).toMatchObject({
+      host: name,
+      authorization: expect.stringMatching(/^Bearer dataset-/),
+    });
+    expect(requests[0]?.headers["proxy-authorization"]).toBeUndefined();
+    if (scheme === "http") expect([proxy.forwarded, proxy.tunnels]).toEqual([[`${base}/x?y=1`], []]);
+    else {
+      expect([proxy.forwarded, proxy.tunnels]).toEqual([[], [`${name}:443`]]);
+      expect(proxy.headers[0]?.authorization).toBeUndefined();
+    }
+  });
+
+  it.each([
+    [
+      { login: "me:right" },
+      "",
+      /the proxy 127\.0\.0\.1:\d+ wants a user and password \(407\); HTTPS?_PROXY holds them, as in http:\/\/user:password@127/,
+    ],
+    [{ login: "me:right" }, "me:wrong", /the proxy 127\.0\.0\.1:\d+ does not take the user and password \(407\); /],
+    [
+      { refusal: 502 },
+      "",
+      scheme === "http" ? /502/ : /the proxy 127\.0\.0\.1:\d+ cannot reach https:\/\/elsewhere.example \(502\)/,
+    ],
+    [
+      { refusal: 403 },
+      "",
+      scheme === "http"
+        ? /web page \(403 No\)/
+        : /the proxy \S+ refuses a connection to https:\/\/elsewhere.example \(403\); is it allowed there\? NO_PROXY names/,
+    ],
+  ] as const)("%j with login '%s' is told of the proxy, and no password", async (behaviour, login, message) => {
+    const { base, options } = await startBoth(scheme, behaviour);
+    const env = login ? withLogin(options.env, login) : (options.env ?? {});
+    const told: string[] = [];
+    const tell = (text: string) => void told.push(text);
+    const client = openTestClient(base, { ...options, env, retries: 6, outage: 0, onRetry: tell, say: tell });
+    const errors = await Promise.all([1, 2, 3].map((page) => rejection(client.chunks(ref, page))));
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(StopError);
+      expect(error.message).toMatch(message);
+      expect(everythingOf(error)).not.toMatch(/wrong@|:wrong/);
+    }
+    expect(told).toEqual([]);
+  });
+
+  it("is not there when the proxy is not: the run ends, and the proxy is named", async () => {
+    const dead = new URL(await deadUrl());
+    const env = { HTTPS_PROXY: `http://me:secret@${dead.host}`, HTTP_PROXY: `http://me:secret@${dead.host}` };
+    const told: string[] = [];
+    const options = { env, retries: 6, onRetry: (text: string) => void told.push(text) };
+    const error = await rejection(openTestClient(`${scheme}://${name}/v1`, options).chunks(ref, 1));
+    expect(error).toBeInstanceOf(StopError);
+    expect(error.message).toMatch(
+      new RegExp(
+        `^the service cannot be reached: GET \\S+: the proxy ${dead.host} cannot be reached: connection refused.*; check ${scheme.toUpperCase()}_PROXY$`,
+      ),
+    );
+    expect(everythingOf(error)).not.toContain("secret");
+    expect(told).toEqual([]);
+  });
+
+  it("has no more connections than it shall, and fewer when told so", async () => {
+    const late: typeof empty = (request, response) => void setTimeout(() => empty(request, response), 20);
+    const { base, options, requests, proxy } = await startBoth(scheme, {}, late);
+    const http = openTestHttp(base, { ...options, connections: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => http.get()));
+    expect(requests).toHaveLength(20);
+    expect(proxy.mostOpen()).toBe(3);
+    http.keepTo(1);
+    await Promise.all(Array.from({ length: 4 }, () => http.get()));
+    await expect.poll(proxy.open).toBe(1);
+    if (scheme === "https") expect(proxy.tunnels).toHaveLength(4);
+  });
+
+  it.each([1, 4])(
+    "ends at the deadline and at the signal, be it the proxy that hangs (%i connections)",
+    async (connections) => {
+      const { base, options } = await startBoth(scheme, { refusal: "hang" });
+      const error = await rejection(openTestHttp(base, { ...options, connections, timeout: 0.2 }).get());
+      expect(error).toBeInstanceOf(RetryError);
+      expect(error.message).toMatch(/no complete answer within 0.2 s|no connection in time/);
+      const stop = new AbortController();
+      const waiting = rejection(openTestHttp(base, { ...options, connections, signal: stop.signal }).get());
+      setTimeout(() => stop.abort(new Error("enough")), 20);
+      expect((await waiting).message).toBe("enough");
+    },
+  );
+
+  it("bounds the body", async () => {
+    const { base, options } = await startBoth(scheme, {}, json({ data: "x".repeat(9_000) }));
+    const error = await rejection(openTestHttp(base, { ...options, maxBody: 1_000 }).get());
+    expect(error).toMatchObject({ trouble: "too large" });
+  });
+});
+
+it("certificates are checked behind the proxy, where nobody vouches for them nothing is sent", async () => {
+  const { base, options, requests } = await startBoth("https");
+  const error = await rejection(openTestHttp(base, { env: options.env ?? {} }).get());
+  expect(error).toBeInstanceOf(StopError);
+  expect(error.message).toContain("the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT); service.ca_file");
+  const otherName = await rejection(openTestHttp(base.replace(name, "other.example"), options).get());
+  expect(otherName.message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+  expect(requests).toHaveLength(0);
+});
+
+it("this machine is asked directly, and so is what NO_PROXY names", async () => {
+  const { url } = await serve(json({}));
+  const proxy = await startProxy(portOf(url));
+  const env = { http_proxy: proxy.url, NO_PROXY: name };
+  expect((await openTestHttp(url, { env }).get()).status).toBe(200);
+  expect(await rejection(openTestHttp(`http://${name}/v1`, { env }).get())).toMatchObject({ trouble: "gone" });
+  expect(proxy.headers).toHaveLength(0);
+});
+
+it("a proxy that is no URL is wrong usage, and not shown", () => {
+  const open = () => openTestHttp("https://kb.example.com/v1", { env: { HTTPS_PROXY: "socks5://me:secret@p" } });
+  expect(open).toThrow(UsageError);
+  expect(open).toThrow(/^The proxy cannot be used:\n {2}HTTPS_PROXY: expected the URL of a proxy such as (?!.*secret)/);
+});

@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { onTestFinished } from "vitest";
+
+export interface TestProxy {
+  /** `http://127.0.0.1:…`, without user and password. */
+  readonly url: string;
+  /** `127.0.0.1:…` */
+  readonly host: string;
+  /** Hosts with ports that tunnels were asked to, in order. */
+  readonly tunnels: readonly string[];
+  /** URLs that it was given to send on, in order. */
+  readonly forwarded: readonly string[];
+  /** Headers of every request that reached it. */
+  readonly headers: readonly IncomingMessage["headers"][];
+  /** Connections to it that are open now, and the most that ever were. */
+  readonly open: () => number;
+  readonly mostOpen: () => number;
+}
+
+export interface ProxyBehaviour {
+  /** `user:password` that it asks for. */
+  readonly login?: string;
+  /** A status with which it refuses everything; `hang`: it never answers. */
+  readonly refusal?: number | "hang";
+}
+
+/**
+ * A proxy for one test on a free port of 127.0.0.1. Whatever host it is asked for, it goes to this port of this machine, so
+ * that names which nobody knows can be used: addresses of this machine are never asked of a proxy.
+ */
+export async function startProxy(toPort: number, { login, refusal }: ProxyBehaviour = {}): Promise<TestProxy> {
+  const [tunnels, forwarded, headers]: [string[], string[], IncomingMessage["headers"][]] = [[], [], []];
+  const sockets = new Set<Socket>();
+  let mostOpen = 0;
+  const expected = login === undefined ? undefined : `Basic ${Buffer.from(login).toString("base64")}`;
+  const statusFor = (asked: IncomingMessage) => {
+    headers.push(asked.headers);
+    if (refusal !== undefined) return refusal;
+    return expected !== undefined && asked.headers["proxy-authorization"] !== expected ? 407 : 200;
+  };
+  const forward = (asked: IncomingMessage, response: ServerResponse) => {
+    forwarded.push(asked.url ?? "");
+    const status = statusFor(asked);
+    if (status === "hang") return;
+    if (status !== 200)
+      return void response.writeHead(status, { "content-type": "text/html" }).end("<title>No</title>");
+    const { pathname, search } = new URL(asked.url ?? "");
+    const { "proxy-authorization": _, ...rest } = asked.headers;
+    const options = { host: "127.0.0.1", port: toPort, path: pathname + search, method: asked.method, headers: rest };
+    const onward = request(options, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    asked.pipe(onward);
+  };
+  const server = createServer(forward);
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    mostOpen = Math.max(mostOpen, sockets.size);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  server.on("connect", (asked: IncomingMessage, socket: Duplex) => {
+    tunnels.push(asked.url ?? "");
+    socket.on("error", () => {});
+    const status = statusFor(asked);
+    if (status === "hang") return;
+    if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
+    const onward = connect(toPort, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+    socket.on("close", () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `http://${host}`,
+    host,
+    tunnels,
+    forwarded,
+    headers,
+    open: () => sockets.size,
+    mostOpen: () => mostOpen,
+  };
+}
