@@ -167,13 +167,14 @@ test("a wrong job file: exit 2, every problem at once, no stack", async () => {
 });
 
 test.each([
-  [["runn"], /Did you mean run\?\n/],
-  [["run", "--concurency", "3"], /Unknown argument: concurency/],
-  [["run", "--batch"], /Not enough arguments following: batch/],
-  [[], /name a command/],
-  [["run", "--fresh", "--retry-failed"], /fresh and retry-failed are mutually exclusive/],
-  [["serve"], /--demo: expected/],
-  [["serve", "--demo", "--port", "70000"], /--port: got 70000, expected a whole number from 0 to 65535/],
+  [["runn"], /^kbdump: unknown command runn; did you mean run\?\n$/],
+  [["run", "--concurency", "3"], /^kbdump: unknown flag --concurency; did you mean --concurrency\?\n$/],
+  [["run", "--batch"], /^kbdump: --batch: expected a value: batches whose indexing status to take/],
+  [[], /^kbdump <command>: exports everything[\s\S]*Exit codes: /],
+  [["--quiet"], /^kbdump: no command; expected one of run, plan, /],
+  [["run", "--fresh", "--retry-failed"], /^kbdump: --fresh: not together with --retry-failed\n$/],
+  [["serve"], /^kbdump: nothing to serve: name a run folder, .*, or give --demo\n$/],
+  [["serve", "--demo", "--port", "70000"], /^kbdump: --port: got 70000, expected a whole number from 0 to 65535\n$/],
 ])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -15,9 +15,10 @@ async function helpOf(...command: readonly string[]): Promise<string> {
   return text;
 }
 
-const flagsIn = (help: string) => [...help.matchAll(/^ +(?:-\w, )?--([\w-]+) /gm)].map(([, name = ""]) => `--${name}`);
+const flagsIn = (help: string) => [...help.matchAll(/^ +(?:-\w, )*--([\w-]+) /gm)].map(([, name = ""]) => `--${name}`);
 const codesIn = (text: string) => [...text.matchAll(/(?:^|· |: )(\d+(?:, \d+)*) /g)].map(([, codes = ""]) => codes);
-const firstCells = (heading: string) => tableBelow(page, heading).map(([cell = ""]) => cell.replaceAll("`", ""));
+const firstCells = (heading: string) =>
+  tableBelow(page, heading).map(([cell = ""]) => cell.replaceAll("`", "").replace(/, -\w$/, ""));
 
 const common = firstCells("Flags of every command");
 const choosing = firstCells("Flags that choose a job");

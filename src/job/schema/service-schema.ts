@@ -95,7 +95,10 @@ function conflicts(given: Given): readonly Conflict[] {
   const found: Conflict[] = [];
   if (given.demo === false && given.base_url === undefined) found.push(["base_url", urlText]);
   if (isOpenHttp(given.base_url) && given.allow_http !== true) {
-    found.push(["base_url", "https, as http shows the key to the network (allow_http: true permits it)"]);
+    found.push([
+      "base_url",
+      "https, as http shows the key to the network; allow_http: true or --allow-http permits it",
+    ]);
   }
   if (isGiven(given.api_key_env) && isGiven(given.api_key_file)) {
     found.push(["api_key_file", "nothing beside api_key_env: the key comes from one of the two"]);
