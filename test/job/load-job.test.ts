@@ -195,8 +195,8 @@ output: {formats: [xml], keep: {last: 0}}
   test("cannot be read", async () => {
     const read = async (file: string) => (await usageError(loadJob({ file }, {}, {}))).message.replace(folder, "");
     await mkdir(join(folder, "folder.yaml"));
-    expect(await read(join(folder, "folder.yaml"))).toBe('cannot read the job file "/folder.yaml": it is a folder');
-    expect(await read(join(folder, "none.yaml"))).toBe('cannot read the job file "/none.yaml": there is no such file');
+    expect(await read(join(folder, "folder.yaml"))).toBe("job file /folder.yaml is a folder");
+    expect(await read(join(folder, "none.yaml"))).toBe("job file /none.yaml does not exist");
     const binary = await write(Uint8Array.of(0xff, 0xfe, 0x00), "binary.yaml");
     expect(await read(binary)).toBe('cannot read the job file "/binary.yaml": it is not UTF-8 text');
     const large = await write(new Uint8Array(16_000_001), "large.yaml");
