@@ -13,7 +13,7 @@ export const commonOptions = {
     type: "boolean",
     default: false,
     alias: "q",
-    describe: "print nothing to stderr but the reason for an exit code other than 0",
+    describe: "print nothing to stderr but errors: no progress, no warnings",
   },
   "log-format": {
     choices: ["text", "json"],

@@ -1,8 +1,10 @@
 import { exitCodes } from "../errors.js";
+import type { RunResult } from "../run/run-job.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
+import { countOf } from "../words.js";
 import { defineCommand } from "./command.js";
 import { checkJobIsNamed } from "./line/job-is-named.js";
 import {
@@ -75,8 +77,19 @@ export const runCommand = defineCommand({
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
       : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
-    for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
+    for (const sentence of reasonsOf(result, args.quiet)) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
+
+/** The reasons for exit 3 that stderr has not seen yet: with --quiet, nothing was said of the documents. */
+function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
+  if (!quiet || manifest.status === "complete") return problems;
+  const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
+  const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
+  return [
+    ...problems,
+    documents > 0 ? `${counted} failed or changed while they were read` : "some lists could not be read",
+  ];
+}

@@ -103,6 +103,18 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
 });
 
+test("--quiet: stderr is empty, or has one line that says why the exit code is not 0; stdout is the same", async () => {
+  const { job, env } = await startPlace();
+  const complete = await runHere(["run", job, "-q"], env);
+  expect(complete).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^complete: 1 document/) });
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents.push(absent);
+  await writeFile(job, JSON.stringify(text));
+  const partial = await runHere(["run", job, "--quiet"], env);
+  expect(partial).toMatchObject({ code: 3, stdout: expect.stringMatching(/^partial: 2 documents/) });
+  expect(partial.stderr).toBe("kbdump: published, but 1 of 2 documents failed or changed while they were read\n");
+});
+
 test.each([
   [
     "a wrong key",
