@@ -21,7 +21,13 @@ export const commands: Commands = {
   serve: async () => (await import("./serve.js")).serveCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,
   init: async () => (await import("./init.js")).initCommand,
+  completion: async () =>
+    (await import("./completion/completion-command.js")).completionCommand(() => loadAll(commands)),
 };
+
+function loadAll(known: Commands): Promise<readonly Command[]> {
+  return Promise.all(Object.values(known).map((load) => load()));
+}
 
 /** Flags that may stand before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
@@ -47,7 +53,7 @@ async function runWithoutCommand(args: readonly string[], line: Line, world: Wor
     throw noCommand(Object.keys(known));
   }
   const { helpOfAll } = await import("./help.js");
-  const all = await Promise.all(Object.values(known).map((load) => load()));
+  const all = await loadAll(known);
   const reader = asksHelp ? world.stdout : world.stderr;
   reader.write(`${await helpOfAll(all, reader.columns)}\n`);
   return asksHelp ? exitCodes.complete : exitCodes.usage;

@@ -1,7 +1,8 @@
 import type { InferredOptionType } from "yargs";
 import type { World } from "./world.js";
 
-type Files = "file" | "folder" | "job file";
+/** The files that a shell proposes. */
+export type Files = "file" | "folder" | "job file";
 
 /** A positional argument, as yargs declares it. */
 export interface Positional {
@@ -12,6 +13,8 @@ export interface Positional {
   readonly demandOption?: boolean;
   /** The files that a shell completes it with. */
   readonly names?: Files;
+  /** The values to choose from. */
+  readonly values?: readonly string[];
 }
 
 /** An option, as yargs declares it. One without a type arrives as the text that was given: the command checks it. */
@@ -71,4 +74,9 @@ export function defineCommand<const P extends Positionals, const O extends Optio
   command: Command<P, O>,
 ): Command<P, O> {
   return command;
+}
+
+/** What an argument means, in short: its description without the details. */
+export function meaningOf({ describe }: Positional | Option): string {
+  return describe.split(";")[0] ?? "";
 }

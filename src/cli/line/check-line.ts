@@ -3,7 +3,7 @@ import { gotText } from "../../job/got-text.js";
 import { looksLikeKey } from "../../job/looks-like-key.js";
 import { nearestName } from "../../job/schema/nearest-name.js";
 import { isNamedLikeKey } from "../../job/schema/unknown-key-text.js";
-import type { Command, Option, Options } from "../command.js";
+import { type Command, meaningOf, type Options } from "../command.js";
 import { globalOptions } from "./global-options.js";
 import { placeProblems } from "./place-problems.js";
 import { type Flag, isSwitch, type Line } from "./read-line.js";
@@ -55,10 +55,6 @@ function valueProblems({ name, written, value }: Flag, options: Options): readon
   if (isLacking || (!isSwitch(option) && looksLikeFlag(value)))
     return [{ path, message: `expected a value: ${meaningOf(option)}` }];
   return [];
-}
-
-function meaningOf({ describe }: Option): string {
-  return describe.split(";")[0] ?? "";
 }
 
 /** A word that begins with a dash is a forgotten value and the next flag; `--out=-x` still says it. */
