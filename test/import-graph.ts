@@ -148,7 +148,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
   "@clack/prompts": /^init\/dialogue\.ts$/,
   "fast-wrap-ansi": /^init\/dialogue\.ts$/,
-  yargs: /^cli\/(cli|command|output-flags)\.ts$/,
+  yargs: /^cli\/(help|command)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   valibot:
     /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,

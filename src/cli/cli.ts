@@ -1,7 +1,12 @@
-import yargs, { type Argv } from "yargs";
-import { exitCodes, UsageError } from "../errors.js";
-import { tool } from "../tool.js";
+import { existsSync } from "node:fs";
+import { exitCodes } from "../errors.js";
 import type { Command } from "./command.js";
+import { argumentsFrom } from "./line/arguments-from.js";
+import { globalOptions } from "./line/global-options.js";
+import { type Line, readLine } from "./line/read-line.js";
+import { versionText } from "./line/version-text.js";
+import { wrongLine } from "./line/wrong-line.js";
+import { commonOptions } from "./options.js";
 import type { World } from "./world.js";
 
 type Commands = Readonly<Record<string, () => Promise<Command>>>;
@@ -16,14 +21,16 @@ export const commands: Commands = {
   serve: async () => (await import("./serve.js")).serveCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,
   init: async () => (await import("./init.js")).initCommand,
+  completion: async () =>
+    (await import("./completion/completion-command.js")).completionCommand(() => loadAll(commands)),
 };
 
-const epilog = `Start with:
-  kbdump init job.yaml       write a job file
-  kbdump plan job.yaml       see what a run would take
-  kbdump run job.yaml        run it
+function loadAll(known: Commands): Promise<readonly Command[]> {
+  return Promise.all(Object.values(known).map((load) => load()));
+}
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify or diff found differences · 5 another run is at work · 130, 143 interrupted`;
+/** Flags that may stand before the command. */
+const leadingOptions = { ...globalOptions, ...commonOptions };
 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
@@ -31,51 +38,57 @@ export async function runCommandLine(
   world: Omit<World, "args">,
   known = commands,
 ): Promise<number> {
-  const loaded = await loadCommands(args, known);
-  const parser = [...loaded.values()].reduce(addCommand, parserFor(world));
-  let answer = "";
-  const parsed = await parser.parseAsync(args, {}, (_error, _parsed, output) => {
-    answer = output;
-  });
-  if (answer) world.stdout.write(`${answer}\n`);
-  const command = answer ? undefined : loaded.get(String(parsed._[0]));
-  return command ? command.run(parsed, { ...world, args }) : exitCodes.complete;
+  const leading = readLine(args, leadingOptions);
+  const [first] = leading.places;
+  if (first === undefined) return runWithoutCommand(args, leading, world, known);
+  const others = args.toSpliced(first.index, 1);
+  if (first.text === "help") return runCommandLine([...others, "--help"], world, known);
+  const load = Object.hasOwn(known, first.text) ? known[first.text] : undefined;
+  if (load) return runCommand(await load(), others, { ...world, args });
+  const { unknownCommand } = await import("./line/unknown-command.js");
+  throw unknownCommand(first.text, Object.keys(known));
 }
 
-/** Loads the command that the first argument names; all of them for --help and for a misspelt name, none for --version. */
-async function loadCommands([first]: readonly string[], known: Commands): Promise<ReadonlyMap<string, Command>> {
-  if (first === "--version") return new Map();
-  const all = Object.entries(known);
-  const named = all.filter(([name]) => name === first);
-  const wanted = named.length > 0 ? named : all;
-  return new Map(await Promise.all(wanted.map(async ([name, load]) => [name, await load()] as const)));
+async function runWithoutCommand(
+  args: readonly string[],
+  line: Line,
+  world: Omit<World, "args">,
+  known: Commands,
+): Promise<number> {
+  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), world);
+  const asksHelp = isAsked(line, "help");
+  if (args.length > 0 && !asksHelp) {
+    const { noCommand } = await import("./line/unknown-command.js");
+    throw noCommand(Object.keys(known));
+  }
+  const { helpOfAll } = await import("./help.js");
+  const all = await loadAll(known);
+  const reader = asksHelp ? world.stdout : world.stderr;
+  reader.write(`${await helpOfAll(all, reader.columns)}\n`);
+  return asksHelp ? exitCodes.complete : exitCodes.usage;
 }
 
-function addCommand(parser: Argv, { name, about, positionals, options, epilog }: Command): Argv {
-  return parser.command(name, about, (builder) => {
-    for (const [positional, declared] of Object.entries(positionals)) builder.positional(positional, declared);
-    return builder.options(options).epilog(epilog);
-  });
+async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
+  const line = readLine(args, { ...globalOptions, ...command.options });
+  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), world);
+  if (isAsked(line, "help")) {
+    const { helpOf } = await import("./help.js");
+    return answer(await helpOf(command, world.stdout.columns), world);
+  }
+  const { checkLine } = await import("./line/check-line.js");
+  const problems = checkLine(line, command, existsSync);
+  if (problems.length > 0) throw wrongLine(problems);
+  const { withEnvFiles } = await import("./line/env-files.js");
+  const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
+  const env = files.length > 0 ? await withEnvFiles(world.env, files) : world.env;
+  return command.run(argumentsFrom(line, command), { ...world, env });
 }
 
-function parserFor({ stdout }: Pick<World, "stdout">): Argv {
-  return yargs()
-    .scriptName("kbdump")
-    .usage("$0 <command>: exports everything a knowledge base holds, and proves that it is everything")
-    .version(tool.version)
-    .epilog(epilog)
-    .strict()
-    .demandCommand(1, "name a command")
-    .recommendCommands()
-    .parserConfiguration({ "duplicate-arguments-array": true })
-    .wrap(Math.min(110, stdout.columns ?? 100))
-    .exitProcess(false)
-    .fail((message, error) => {
-      // yargs throws an error of its own where an option lacks its value
-      if (error && error.name !== "YError") throw error;
-      const what = String(message ?? error?.message);
-      throw new UsageError(/[.?!]$/.test(what) ? what : `${what}.`, [
-        { path: "", message: "kbdump --help lists what there is" },
-      ]);
-    });
+function isAsked({ flags }: Line, option: string): boolean {
+  return flags.some(({ name, value }) => name === option && value !== "false");
+}
+
+function answer(text: string, { stdout }: Pick<World, "stdout">): number {
+  stdout.write(`${text}\n`);
+  return exitCodes.complete;
 }

@@ -1,16 +1,56 @@
-import type { InferredOptionType, PositionalOptions, Options as YargsOptions } from "yargs";
+import type { InferredOptionType } from "yargs";
 import type { World } from "./world.js";
 
-/** Positionals by name, as yargs declares them. */
-export type Positionals = Readonly<Record<string, PositionalOptions>>;
-/** Options by name, as yargs declares them. */
-export type Options = Readonly<Record<string, YargsOptions>>;
+/** The files that a shell proposes. */
+export type Files = "file" | "folder" | "job file";
+
+/** A positional argument, as yargs declares it. */
+export interface Positional {
+  readonly describe: string;
+  readonly type: "string";
+  readonly array?: boolean;
+  readonly default?: string;
+  readonly demandOption?: boolean;
+  /** The files that a shell completes it with. */
+  readonly names?: Files;
+  /** The values to choose from. */
+  readonly values?: readonly string[];
+}
+
+/** An option, as yargs declares it. One without a type arrives as the text that was given: the command checks it. */
+export interface Option {
+  readonly type?: "boolean" | "string";
+  readonly array?: boolean;
+  readonly alias?: string | readonly string[];
+  readonly choices?: readonly string[];
+  /** Another option that cannot be given beside it. */
+  readonly conflicts?: string;
+  readonly default?: string | boolean;
+  /** Begins with the meaning; details follow behind a semicolon. */
+  readonly describe: string;
+  /** The files that a shell completes it with. */
+  readonly names?: Files;
+  /** The values to choose from where the check of the job, not of the command line, judges them. */
+  readonly values?: readonly string[];
+  /** Its value may be left out, so that one must stand behind `=`. */
+  readonly valueIsOptional?: true;
+}
+
+/** Positionals by name. */
+export type Positionals = Readonly<Record<string, Positional>>;
+/** Options by name. */
+export type Options = Readonly<Record<string, Option>>;
 
 type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : Name;
 
-/** The arguments that a declaration of positionals or options stands for; `--base-url` arrives as `baseUrl`. */
+/**
+ * The arguments that a declaration of positionals or options stands for; `--base-url` arrives as `baseUrl`. Nothing is known of
+ * those of any command.
+ */
 export type ArgumentsOf<Declared extends Options> = {
-  readonly [Name in keyof Declared as CamelCase<Name>]: InferredOptionType<Declared[Name]>;
+  readonly [Name in keyof Declared as string extends Name ? never : CamelCase<Name>]: InferredOptionType<
+    Declared[Name]
+  >;
 };
 
 /** One command of the program. */
@@ -20,7 +60,7 @@ export interface Command<P extends Positionals = Positionals, O extends Options 
   readonly about: string;
   readonly positionals: P;
   readonly options: O;
-  /** Ends the help: examples and exit codes. */
+  /** Ends the help: examples and exit codes. Each paragraph is one line, because yargs wraps it. */
   readonly epilog: string;
   /**
    * Does the work and gives the exit code, or rejects with one of the errors of errors.ts. It is a method because
@@ -34,4 +74,9 @@ export function defineCommand<const P extends Positionals, const O extends Optio
   command: Command<P, O>,
 ): Command<P, O> {
   return command;
+}
+
+/** What an argument means, in short: its description without the details. */
+export function meaningOf({ describe }: Positional | Option): string {
+  return describe.split(";")[0] ?? "";
 }

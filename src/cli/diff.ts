@@ -1,12 +1,13 @@
 import type { Changes } from "../diff/read-changes.js";
 import type { RunDiff } from "../diff/run-diff.js";
-import { exitCodes, UsageError } from "../errors.js";
+import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
+import { wrongLine } from "./line/wrong-line.js";
 import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
@@ -16,15 +17,14 @@ const epilog = `Examples:
   kbdump diff before after --text
   kbdump diff before after --only document --format csv
 
-Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ ·
-130, 143 interrupted`;
+Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ · 130, 143 interrupted`;
 
 const options = {
   ...commonOptions,
-  format: { choices: ["table", "json", "csv"], default: "table", describe: "for people or for programs" },
-  text: { type: "boolean", default: false, describe: "show which words of a changed chunk differ" },
-  only: { choices: ["document"], describe: "counts of every document, and no chunks" },
-  "exit-zero": { type: "boolean", default: false, describe: "exit with 0 also where they differ" },
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "output: table (default), csv or json" },
+  text: { type: "boolean", default: false, describe: "show the words that differ in changed chunks" },
+  only: { choices: ["document"], describe: "document: the counts of every document, and no chunks" },
+  "exit-zero": { type: "boolean", default: false, describe: "exit with 0 even if the runs differ" },
   ...memoryOption,
 } as const satisfies Options;
 
@@ -33,10 +33,20 @@ type DiffArguments = ArgumentsOf<typeof options>;
 /** `kbdump diff <old> <new>`: what became of the chunks of one run in another. */
 export const diffCommand = defineCommand({
   name: "diff <old> <new>",
-  about: "compare two run folders, chunk by chunk, across re-indexing",
+  about: "compare two run folders chunk by chunk, across a re-index",
   positionals: {
-    old: { type: "string", demandOption: true, describe: "folder of the older run, with manifest.json" },
-    new: { type: "string", demandOption: true, describe: "folder of the newer run" },
+    old: {
+      type: "string",
+      demandOption: true,
+      names: "folder",
+      describe: "folder of the older run, with manifest.json",
+    },
+    new: {
+      type: "string",
+      demandOption: true,
+      names: "folder",
+      describe: "folder of the newer run, with manifest.json",
+    },
   },
   options,
   epilog,
@@ -61,15 +71,11 @@ export const diffCommand = defineCommand({
 async function checkArguments(args: DiffArguments): Promise<void> {
   const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
   const { memory, format, json } = args;
-  const given: Readonly<Record<string, unknown>> = { format, only: args.only };
   const problems = [
-    ...Object.entries(given)
-      .filter(([, value]) => Array.isArray(value))
-      .map(([name]) => ({ path: `--${name}`, message: "it is given more than once" })),
     ...checkMemory(memory),
-    ...(json && format === "csv" ? [{ path: "--json", message: "it contradicts --format csv" }] : []),
+    ...(json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : []),
   ];
-  if (problems.length > 0) throw new UsageError("Nothing was compared:", problems);
+  if (problems.length > 0) throw wrongLine(problems);
 }
 
 async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world: World): Promise<void> {

@@ -15,6 +15,8 @@ export function durationFrom(flag: string, value: unknown, bounds: DurationBound
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(s|m|min|h|)$/.exec(String(value)) ?? [];
   const milliseconds = digits === "" ? Number.NaN : Number(digits) * (units[unit] ?? Number.NaN);
   if (milliseconds >= bounds.least && milliseconds <= bounds.most) return milliseconds;
-  const got = Array.isArray(value) ? "more than one" : JSON.stringify(value);
-  return { path: flag, message: `got ${got}, expected seconds, or a time such as 30s, 10m or 2h, ${bounds.text}` };
+  return {
+    path: flag,
+    message: `got ${JSON.stringify(value)}, expected seconds, or a time such as 30s, 10m or 2h, ${bounds.text}`,
+  };
 }

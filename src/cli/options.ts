@@ -8,51 +8,93 @@ import type { World } from "./world.js";
 
 /** Options of every command. */
 export const commonOptions = {
-  json: { type: "boolean", default: false, describe: "print the result as one JSON object, as the last line" },
-  quiet: { type: "boolean", default: false, describe: "no progress and no warnings on stderr" },
+  json: { type: "boolean", default: false, describe: "print the result as one JSON object, the last line of stdout" },
+  quiet: {
+    type: "boolean",
+    default: false,
+    alias: "q",
+    describe: "print nothing to stderr but errors: no progress, no warnings",
+  },
   "log-format": {
     choices: ["text", "json"],
     default: "text",
-    describe: "progress on stderr for people or for machines",
+    describe: "format of progress and warnings on stderr: text (default) or json",
+  },
+} as const satisfies Options;
+
+/** The option of every command that reads the environment. */
+export const environmentOption = {
+  "env-file": {
+    type: "string",
+    array: true,
+    names: "file",
+    describe: "file of NAME=value lines to add to the environment; variables already set win; repeatable",
   },
 } as const satisfies Options;
 
 export const jobPositional = {
-  job: { type: "string", describe: "job file, YAML or JSON" },
+  job: { type: "string", names: "job file", describe: "job file, YAML or JSON" },
 } as const satisfies Positionals;
 
-export const outOption = { out: { type: "string", describe: "output folder" } } as const satisfies Options;
+export const outOption = {
+  out: { type: "string", alias: "o", names: "folder", describe: "output folder; wins over output.dir" },
+} as const satisfies Options;
 
 export const memoryOption = {
-  memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
+  memory: { type: "string", default: "800MB", describe: "memory that DuckDB may use, such as 2GB; default: 800MB" },
 } as const satisfies Options;
 
 export const formatOption = {
-  format: { type: "string", array: true, nargs: 1, describe: `${fileFormats.join(", ")} or duckdb; repeatable` },
+  format: {
+    type: "string",
+    array: true,
+    values: [...fileFormats, "duckdb"],
+    describe: `formats to write: ${fileFormats.join(", ")} or duckdb; several with commas, or repeat the flag`,
+  },
 } as const satisfies Options;
 
 export const paceOption = {
-  "max-rps": { type: "number", describe: "requests a second at the most" },
+  "max-rps": { describe: "maximum requests per second; wins over service.max_rps" },
+} as const satisfies Options;
+
+/** Options that say how a run is to read. */
+export const readingOptions = {
+  "child-chunks": {
+    type: "string",
+    values: ["all", "auto", "none"],
+    describe: "child lists to read: all, auto (as few as the evidence allows) or none",
+  },
+  consistency: {
+    type: "string",
+    values: ["sweeps", "anchored", "counts"],
+    describe:
+      "how to prove that lists are complete: sweeps reads lists of several pages twice; anchored reads them once; counts may lose rows",
+  },
 } as const satisfies Options;
 
 /** Options that name a service, datasets and documents. */
 export const jobOptions = {
   "base-url": { type: "string", describe: "without a job file: the service, such as https://kb.example.com/v1" },
-  dataset: { type: "string", describe: "without a job file: the dataset's UUID, or all" },
+  dataset: { type: "string", describe: "without a job file: UUID of the dataset, or all" },
   document: {
     type: "string",
     array: true,
-    nargs: 1,
-    describe: "without a job file: a document's UUID; repeatable; or all",
+    describe: "without a job file: UUIDs of documents, with commas or repeated; or all",
   },
   batch: {
     type: "string",
     array: true,
-    nargs: 1,
-    describe: "a batch whose status to take; repeatable; with a job file of one dataset, in place of its batches",
+    describe:
+      "batches whose indexing status to take, with commas or repeated; replaces those of a job file of one dataset",
   },
+  name: { type: "string", describe: "without a job file: name of the job; default: the UUID of the dataset" },
   ...outOption,
-  concurrency: { type: "number", describe: "requests in flight at the most, 1 to 64" },
+  concurrency: { describe: "maximum concurrent requests, 1 to 64; wins over service.concurrency" },
+  "allow-http": {
+    type: "boolean",
+    describe: "allow plain http to another host, which shows the key to the network",
+  },
+  ...environmentOption,
 } as const satisfies Options;
 
 type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions>>;
@@ -67,9 +109,9 @@ export async function jobFrom(
   world: World,
   { notifies = false }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
-  const { job, baseUrl, dataset, document, batch, out, concurrency } = args;
+  const { job, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp } = args;
   const source: JobSource = job === undefined ? { none: true } : { file: job };
-  const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, out, concurrency });
+  const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp });
   const { loadJob } = await import("../job/load-job.js");
   return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env, { notifies });
 }

@@ -1,4 +1,5 @@
-import { Parser } from "yargs/helpers";
+import { readLine } from "./line/read-line.js";
+import { commonOptions } from "./options.js";
 
 /** How a command line wants to be answered, as far as it can be told of one that may be wrong. */
 export interface OutputFlags {
@@ -8,7 +9,11 @@ export interface OutputFlags {
 
 /** Reads `--json` and `--log-format` as the commands do, in every spelling; of several, the last. */
 export function outputFlags(args: readonly string[]): OutputFlags {
-  const { json, logFormat } = Parser([...args], { boolean: ["json"], string: ["log-format"] });
-  const last = (value: unknown) => (Array.isArray(value) ? value.at(-1) : value);
-  return { json: last(json) === true, logFormat: last(logFormat) === "json" ? "json" : "text" };
+  const { flags } = readLine(args, { json: commonOptions.json, "log-format": commonOptions["log-format"] });
+  const last = (name: string) => flags.findLast((flag) => flag.name === name);
+  const json = last("json");
+  return {
+    json: json !== undefined && json.value !== "false",
+    logFormat: last("log-format")?.value === "json" ? "json" : "text",
+  };
 }

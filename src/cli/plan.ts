@@ -1,48 +1,53 @@
-import { exitCodes, UsageError } from "../errors.js";
+import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
+import { checkJobIsNamed } from "./line/job-is-named.js";
+import { wholeNumberFrom } from "./line/whole-number.js";
+import { wrongLine } from "./line/wrong-line.js";
+import {
+  commonOptions,
+  formatOption,
+  jobFrom,
+  jobOptions,
+  jobPositional,
+  paceOption,
+  readingOptions,
+  viewFrom,
+} from "./options.js";
 
 const epilog = `Examples:
   kbdump plan nightly.yaml
   kbdump plan nightly.yaml --exact --json
   kbdump plan --base-url https://kb.example.com/v1 --dataset UUID --document UUID
 
-Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file ·
-3 some documents or lists cannot be read · 130, 143 interrupted`;
+Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file · 3 some documents or lists cannot be read · 130, 143 interrupted`;
 
 /** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing. */
 export const planCommand = defineCommand({
   name: "plan [job]",
-  about: "ask what is there, forecast a run, and name the service's quirks; writes nothing",
+  about: "ask the service what is there, and forecast a run; writes nothing",
   positionals: jobPositional,
   options: {
     ...jobOptions,
     ...commonOptions,
     ...formatOption,
     ...paceOption,
-    "child-chunks": { type: "string", describe: "all, auto or none: the mode of this job" },
-    consistency: {
-      type: "string",
-      describe: "sweeps, anchored or counts: how the run is to prove that lists are whole",
-    },
-    budget: {
-      type: "number",
-      describe: "requests to spend on exact numbers, beyond two for each document; 1000 by default",
-    },
+    ...readingOptions,
+    budget: { describe: "requests to spend on exact numbers, beyond two per document; default: 1000" },
     exact: {
       type: "boolean",
       conflicts: "budget",
-      describe: "spend as many as it takes: where chunks do not carry their children, as many as the run itself",
+      describe: "spend as many requests as exact numbers take, at most as many as the run itself",
     },
   },
   epilog,
   async run(args, world) {
     const { format, maxRps, childChunks, consistency, exact } = args;
-    const budget = exact ? Number.POSITIVE_INFINITY : checkBudget(args.budget);
+    checkJobIsNamed("plan", args);
+    const budget = exact ? Number.POSITIVE_INFINITY : budgetFrom(args.budget);
     const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, world);
     const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
     const view = viewFrom(args, world);
@@ -55,7 +60,9 @@ export const planCommand = defineCommand({
   },
 });
 
-function checkBudget(budget: number | undefined): number | undefined {
-  if (budget === undefined || (Number.isSafeInteger(budget) && budget >= 0)) return budget;
-  throw new UsageError("Nothing was asked:", [{ path: "--budget", message: "expected a whole number from 0 on" }]);
+function budgetFrom(given: unknown): number | undefined {
+  if (given === undefined) return undefined;
+  const budget = wholeNumberFrom("--budget", given, 0);
+  if (typeof budget === "number") return budget;
+  throw wrongLine([budget]);
 }

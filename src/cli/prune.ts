@@ -2,17 +2,16 @@ import { exitCodes } from "../errors.js";
 import { pruneJson, renderPrune } from "../terminal/prune-table.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, jobFrom, jobPositional, outOption, viewFrom } from "./options.js";
+import { commonOptions, environmentOption, jobFrom, jobPositional, outOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
-const epilog = `A run stays if any rule of output.keep names it: last, daily, weekly, monthly. The newest complete run always stays.
-
-Examples:
+const epilog = `Examples:
   kbdump prune nightly.yaml --dry-run
   kbdump prune nightly.yaml
 
-Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep ·
-5 a run of this job is at work`;
+A run stays if any rule of output.keep names it: last, daily, weekly, monthly. The newest complete run always stays.
+
+Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep · 5 a run of this job is at work`;
 
 /** `kbdump prune job.yaml`: removes the runs that `output.keep` does not name. */
 export const pruneCommand = defineCommand({
@@ -22,7 +21,8 @@ export const pruneCommand = defineCommand({
   options: {
     ...commonOptions,
     ...outOption,
-    "dry-run": { type: "boolean", default: false, describe: "say what would be removed, and change nothing" },
+    ...environmentOption,
+    "dry-run": { type: "boolean", default: false, describe: "list what would be removed, and change nothing" },
   },
   epilog,
   async run(args, world) {

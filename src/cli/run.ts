@@ -1,65 +1,69 @@
 import { exitCodes } from "../errors.js";
+import type { RunResult } from "../run/run-job.js";
 import type { CommitState } from "../run/setting/run-options.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
+import { countOf } from "../words.js";
 import { defineCommand } from "./command.js";
 import { withProgress } from "./kept-progress.js";
-import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
+import { checkJobIsNamed } from "./line/job-is-named.js";
+import {
+  commonOptions,
+  formatOption,
+  jobFrom,
+  jobOptions,
+  jobPositional,
+  paceOption,
+  readingOptions,
+  viewFrom,
+} from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellPartial } from "./tell-error.js";
 import { TimeLimit, timeLimitFrom } from "./time-limit.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
-  kbdump run nightly.yaml --format jsonl --format parquet --out /backup
+  kbdump run nightly.yaml --format jsonl,parquet --out /backup
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
 
-Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file ·
-3 published, but partial: some documents failed or moved while they were read, or latest or the database could not be
-replaced · 5 another run of this job is at work · 130, 143 interrupted, 143 also
-by --max-duration`;
+Flags win over the job file. Run the same job again to resume an interrupted run.
+
+Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
 
 /** `kbdump run [job.yaml]`: the main job. */
 export const runCommand = defineCommand({
   name: "run [job]",
-  about: "read everything that a job names and publish it",
+  about: "read everything that a job names, and publish it",
   positionals: jobPositional,
   options: {
     ...jobOptions,
     ...commonOptions,
     ...formatOption,
     ...paceOption,
-    "child-chunks": {
-      type: "string",
-      describe: "all, auto (in as few requests as the evidence allows) or none: whether to read child chunks",
-    },
-    consistency: {
-      type: "string",
-      describe:
-        "sweeps (default): lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows",
-    },
+    ...readingOptions,
     fresh: {
       type: "boolean",
       conflicts: "retry-failed",
-      describe: "do not go on where an earlier run broke off",
+      describe: "start over instead of resuming an interrupted run",
     },
     "retry-failed": {
       type: "boolean",
-      describe: "after a partial run: read only the documents that failed, and publish all of it anew",
+      describe: "after a partial run: read only the documents that failed, and publish everything again",
     },
     "max-duration": {
       type: "string",
       describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
     },
     "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
-    "keep-signatures": { type: "boolean", describe: "leave the signatures in links to files" },
+    "keep-signatures": { type: "boolean", describe: "keep the signatures in links to files" },
   },
   epilog,
   async run(args, world) {
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
+    checkJobIsNamed("run", args);
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
     const job = await jobFrom(args, flags, world, { notifies: true });
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
@@ -92,8 +96,19 @@ export const runCommand = defineCommand({
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
       : renderSummary(result, elapsed, world.args, paintFor(world.stdout, world.env));
-    for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
+    for (const sentence of reasonsOf(result, args.quiet)) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
+
+/** The reasons for exit 3 that stderr has not seen yet: with --quiet, nothing was said of the documents. */
+function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
+  if (!quiet || manifest.status === "complete") return problems;
+  const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
+  const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
+  return [
+    ...problems,
+    documents > 0 ? `${counted} failed or changed while they were read` : "some lists could not be read",
+  ];
+}

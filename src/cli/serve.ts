@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
+import { exitCodes, type Problem, StopError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { countText } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
-import { commonOptions, viewFrom } from "./options.js";
+import { wholeNumberFrom } from "./line/whole-number.js";
+import { wrongLine } from "./line/wrong-line.js";
+import { commonOptions, environmentOption, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -12,28 +14,26 @@ const epilog = `Examples:
   kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
   kbdump serve --demo --port 8080 --key local-key
 
-A document of the demo can be indexed anew, as if somebody had changed its chunk settings: every chunk is replaced, and
-what was made or edited by hand is lost. This is no part of the interface, and takes 5 seconds, or as many as seconds= says:
-  curl -X POST -H "Authorization: Bearer local-key" "http://127.0.0.1:8080/demo/reindex/DOCUMENT_ID?seconds=20"
-The answer names the new batch, whose status can be watched; with -H "Accept: text/plain" it is nothing else.
+To index a document of the sample data again, as if somebody had changed its chunk settings:
+  curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/DOCUMENT_ID
+This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
 
-Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had, or the dump is not as a run left it ·
-2 wrong usage, no dump, or no key in the variable`;
+Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no dump, or no key in the variable`;
 
 const positionals = {
-  folder: { type: "string", describe: "folder of a run: the one with manifest.json" },
+  folder: { type: "string", names: "folder", describe: "folder of a run, with manifest.json" },
 } as const satisfies Positionals;
 
 const options = {
   ...commonOptions,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
-  port: { type: "number", nargs: 1, default: 0, describe: "port on 127.0.0.1; 0 takes a free one" },
+  port: { default: "0", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
   "key-env": {
     type: "string",
-    nargs: 1,
-    describe: "the variable that holds the key that requests must carry; without, a random one is printed",
+    describe: "environment variable with the key that requests must carry; without it, kbdump prints a random key",
   },
-  key: { type: "string", nargs: 1, describe: "with --demo: the key itself" },
+  key: { type: "string", describe: "with --demo: the key itself" },
+  ...environmentOption,
 } as const satisfies Options;
 
 type ServeArguments = ArgumentsOf<typeof positionals & typeof options>;
@@ -49,14 +49,15 @@ interface Serving {
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
 export const serveCommand = defineCommand({
   name: "serve [folder]",
-  about: "answer the read operations of the service from a dump, or from built-in sample data",
+  about: "answer the read operations of the service from a dump, or from sample data",
   positionals,
   options,
   epilog,
   async run(args, world) {
-    const problems = problemsOf(args);
-    if (problems.length > 0) throw new UsageError("Nothing can be served:", problems);
-    const serving = await start(args, world).catch((error: unknown) => {
+    const port = wholeNumberFrom("--port", args.port, 0, 65_535);
+    const problems = problemsOf(args, port);
+    if (typeof port !== "number" || problems.length > 0) throw wrongLine(problems);
+    const serving = await start(args, port, world).catch((error: unknown) => {
       if (!world.signal.aborted) throw error;
     });
     if (serving) {
@@ -68,24 +69,30 @@ export const serveCommand = defineCommand({
   },
 });
 
-function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readonly Problem[] {
+function problemsOf({ folder, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
   const problems = [
     folder === undefined &&
-      !demo && { path: "--demo", message: "expected, or the folder of a run, such as output/nightly/latest" },
-    folder !== undefined && demo && { path: "--demo", message: "the sample data is no folder; give one of the two" },
-    !isPort(port) && { path: "--port", message: `got ${port}, expected a whole number from 0 to 65535` },
+      !demo && {
+        path: "",
+        message: "nothing to serve: name a run folder, such as output/nightly/latest, or give --demo",
+      },
+    folder !== undefined && demo && { path: "--demo", message: "not together with a run folder" },
+    typeof port !== "number" && port,
+    key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
+    keyEnv !== undefined &&
+      !isWord(keyEnv) && { path: "--key-env", message: "expected the name of an environment variable" },
     key !== undefined &&
-      !isWord(key) && { path: "--key", message: "expected one text that is not empty, without blanks" },
-    keyEnv !== undefined && !isWord(keyEnv) && { path: "--key-env", message: "expected the name of one variable" },
-    key !== undefined &&
-      !demo && { path: "--key", message: "is for --demo: who lists processes would see it; use --key-env" },
-    key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "give it or --key" },
+      !demo && {
+        path: "--key",
+        message: "only with --demo, as other users see it in the list of processes; use --key-env",
+      },
+    key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "not together with --key" },
   ];
   return problems.filter((problem) => problem !== false);
 }
 
-async function start(args: ServeArguments, world: World): Promise<Serving> {
-  const { folder, port, keyEnv } = args;
+async function start(args: ServeArguments, port: number, world: World): Promise<Serving> {
+  const { folder, keyEnv } = args;
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
   return folder === undefined ? startDemo(options) : startDump(folder, options, args, world);
@@ -130,11 +137,7 @@ function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving
   return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
 }
 
-/** Whether a flag was given once, as yargs makes a list of two, and without blanks, which cannot be sent. */
-function isWord(text: unknown): boolean {
-  return typeof text === "string" && /^\S+$/.test(text);
-}
-
-function isPort(port: number): boolean {
-  return Number.isInteger(port) && port >= 0 && port <= 65_535;
+/** Whether a text has no blanks, which cannot be sent. */
+function isWord(text: string): boolean {
+  return /^\S+$/.test(text);
 }

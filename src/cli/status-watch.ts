@@ -1,4 +1,4 @@
-import { exitCodes, type Problem, UsageError } from "../errors.js";
+import { exitCodes, type Problem } from "../errors.js";
 import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
@@ -6,14 +6,15 @@ import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
 import type { ArgumentsOf, Options } from "./command.js";
 import { durationFrom } from "./duration.js";
+import { wrongLine } from "./line/wrong-line.js";
 import { type commonOptions, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 /** Options of `kbdump status` for a watch. */
 export const watchOptions = {
   watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
-  interval: { type: "string", describe: "with --watch: time between two polls, such as 30s; 5 s by default" },
-  timeout: { type: "string", describe: "with --watch: time after which to give up, such as 90, 10m or 2h" },
+  interval: { type: "string", describe: "with --watch: time between two polls, such as 30s; default: 5s" },
+  timeout: { type: "string", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
 } as const satisfies Options;
 
 type CommonArguments = ArgumentsOf<typeof commonOptions>;
@@ -42,7 +43,7 @@ export function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof 
     interval: milliseconds("--interval", interval, intervalBounds) ?? 5_000,
     timeout: milliseconds("--timeout", timeout, timeoutBounds),
   };
-  if (problems.length > 0) throw new UsageError("Nothing was asked:", problems);
+  if (problems.length > 0) throw wrongLine(problems);
   return times;
 }
 

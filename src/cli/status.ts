@@ -4,6 +4,7 @@ import { namedDatasets } from "../job/named-datasets.js";
 import { renderStatusTable } from "../terminal/status-table.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
+import { checkJobIsNamed } from "./line/job-is-named.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { watchBatches, watchOptions, watchTimesFrom } from "./status-watch.js";
@@ -14,31 +15,26 @@ const epilog = `Examples:
   kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch 20250306120000123456
   kbdump status backup.yaml --batch 20261120093000654321 --watch --timeout 2h
 
-With --watch the batches are polled until every document is completed or in error. A bar on a terminal shows each that is
-not; elsewhere there is a line where one comes to another stage. Readings that tell something new are kept. What has not
-moved for ten minutes is warned of. Polls that fail do not end the watch; a wrong key and an unknown batch do.
+With --watch, kbdump polls until every document is completed or in error, and keeps every reading that changed. It shows a bar per document on a terminal, and a line per change elsewhere. It warns of a document that has not moved for ten minutes. A failed poll does not end the watch; a wrong key or an unknown batch does.
 
-Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or not completed within --timeout ·
-2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error ·
-130, 143 interrupted; the readings so far are kept`;
+Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or not completed within --timeout · 2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error · 130, 143 interrupted; the readings so far are kept`;
 
 /** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
 export const statusCommand = defineCommand({
   name: "status [job]",
-  about: "take a snapshot of the indexing status of a job's batches, or watch them",
+  about: "take a snapshot of the indexing status of the job's batches, or watch them",
   positionals: jobPositional,
   options: { ...jobOptions, ...commonOptions, ...watchOptions },
   epilog,
   async run(args, world) {
     const times = watchTimesFrom(args);
+    checkJobIsNamed("status", args);
     const job = await jobFrom(args, {}, world);
     if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
-      throw new UsageError("The job names no batch:", [
-        {
-          path: "datasets[0].batches",
-          message: "expected a batch, or --batch: the string that creating the documents returned",
-        },
-      ]);
+      throw new UsageError(
+        "the job names no batch: set datasets[0].batches, or give --batch: the string that creating the documents returned",
+        [],
+      );
     }
     if (args.watch) return watchBatches(job, times, args, world);
     const { takeStatus } = await import("../indexing/take-status.js"); // heavy; --help does without

@@ -1,9 +1,10 @@
-import { exitCodes, UsageError } from "../errors.js";
+import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
+import { wrongLine } from "./line/wrong-line.js";
 import { commonOptions, memoryOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
@@ -11,21 +12,21 @@ const epilog = `Examples:
   kbdump verify output/nightly/latest
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
 
-Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is not as it should be ·
-130, 143 interrupted`;
+Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is wrong with the dump · 130, 143 interrupted`;
 
 /** `kbdump verify <run folder>`: reads what was written and proves it again. */
 export const verifyCommand = defineCommand({
   name: "verify <folder>",
-  about: "read a run folder anew and prove that everything in it is as it should be",
+  about: "read a run folder again, and prove that it is complete and unchanged",
   positionals: {
-    folder: { type: "string", demandOption: true, describe: "folder of a run: the one with manifest.json" },
+    folder: { type: "string", demandOption: true, names: "folder", describe: "folder of a run, with manifest.json" },
   },
   options: {
     ...commonOptions,
     duckdb: {
       type: "string",
-      describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
+      valueIsOptional: true,
+      describe: "compare with <job>.duckdb beside the runs, too, or with the file of --duckdb=PATH",
     },
     ...memoryOption,
   },
@@ -34,7 +35,7 @@ export const verifyCommand = defineCommand({
     const { folder, duckdb, memory, json } = args;
     const { checkMemory } = await import("../job/check-memory.js");
     const problems = checkMemory(memory);
-    if (problems.length > 0) throw new UsageError("Nothing was checked:", problems);
+    if (problems.length > 0) throw wrongLine(problems);
     const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
     const tally = emptyReadTally();
     const unwatch = viewFrom(args, world).watch(renderReading(tally));

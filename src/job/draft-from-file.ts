@@ -6,6 +6,7 @@ import { isWithin } from "./finding.js";
 import { interpolate, type Variables } from "./interpolate.js";
 import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
 import { parseJobText } from "./parse-job-text.js";
+import { pathText } from "./path-text.js";
 import { fileText } from "./quoted-text.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 import { valueAt } from "./value-at.js";
@@ -57,10 +58,10 @@ function keyVariables(written: unknown): ReadonlySet<string> {
   return new Set([defaultKeyVariable, ...(typeof named === "string" ? named.split(/\W+/) : [])]);
 }
 
-function refuse({ flag }: GivenFlag): Problem {
-  return { path: flag, message: "not together with a job file, which says itself what is read" };
+function refuse({ flag, path }: GivenFlag): Problem {
+  return { path: flag, message: `only without a job file; set ${pathText(path)} in the file` };
 }
 
 function refuseBatch({ flag }: GivenFlag): Problem {
-  return { path: flag, message: "not together with a job file, unless it has one dataset; batches stand under theirs" };
+  return { path: flag, message: "only with a job file of one dataset; set the batches of each dataset in the file" };
 }

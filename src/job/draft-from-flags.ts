@@ -1,6 +1,14 @@
 import type { Problem } from "../errors.js";
 import type { Draft, Label } from "./draft.js";
-import { batchFlag, type GivenFlag, type JobFlags, mergeFlags, overridingFlags, sourceFlags } from "./merge-flags.js";
+import {
+  batchFlag,
+  type GivenFlag,
+  itemsOf,
+  type JobFlags,
+  mergeFlags,
+  overridingFlags,
+  sourceFlags,
+} from "./merge-flags.js";
 
 /** The flags that errors name in place of the keys of a job that was made from flags alone. */
 const sourceLabels: readonly Label[] = [
@@ -8,12 +16,13 @@ const sourceLabels: readonly Label[] = [
   { path: ["datasets", 0, "id"], text: "--dataset" },
   { path: ["datasets", 0, "documents"], text: "--document" },
   { path: ["datasets", 0, "batches"], text: "--batch" },
+  { path: ["name"], text: "--name" },
 ];
 
 /** A job made of flags alone, not checked: one dataset of one service, or all of them. */
 export function draftFromFlags(flags: JobFlags): Draft {
   const given = overridingFlags(flags);
-  const source = { service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
+  const source = { name: flags.name, service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
   const document = mergeFlags(source, given);
   return {
     what: "the flags of a run without a job file",
@@ -28,7 +37,7 @@ export function draftFromFlags(flags: JobFlags): Draft {
 
 function datasetsFrom({ dataset, document, batch }: JobFlags): unknown {
   if (dataset === "all") return "all";
-  return [{ id: dataset, documents: saysAll(document) ? "all" : document, batches: batch }];
+  return [{ id: dataset, documents: saysAll(document) ? "all" : itemsOf(document), batches: itemsOf(batch) }];
 }
 
 function isOfOneDataset({ flag, value }: GivenFlag): boolean {

@@ -7,6 +7,7 @@ import { type Finding, isWithin, joinFindings } from "./finding.js";
 import type { Job } from "./job.js";
 import { jobFromFile } from "./job-from-file.js";
 import type { JobFlags } from "./merge-flags.js";
+import { missingJobFile } from "./missing-job-file.js";
 import { pathText } from "./path-text.js";
 import { readText } from "./read-text.js";
 
@@ -24,6 +25,8 @@ export async function loadJob(
   { notifies = true }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
   if ("none" in source) return jobFromDraft(draftFromFlags(flags));
+  const missing = await missingJobFile(source.file);
+  if (missing) throw missing;
   const text = await readText(source.file, "the job file");
   return jobFromDraft(draftFromFile(source.file, text, flags, { env, notifies }));
 }

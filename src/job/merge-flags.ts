@@ -1,22 +1,22 @@
 import { isMapping } from "../schema.js";
 import type { Path } from "./finding.js";
 
-type FlagValue = string | number | boolean | undefined;
-
-/** The flags that say something of a job, as the command line gives them: not checked. */
+/** The flags that say something of a job, as the command line gives them: not checked. Items of a list may stand in one text, with commas. */
 export interface JobFlags {
-  readonly baseUrl?: FlagValue;
-  readonly dataset?: FlagValue;
+  readonly baseUrl?: unknown;
+  readonly dataset?: unknown;
   readonly document?: readonly string[] | undefined;
   readonly batch?: readonly string[] | undefined;
-  readonly out?: FlagValue;
+  readonly name?: unknown;
+  readonly out?: unknown;
   readonly format?: readonly string[] | undefined;
-  readonly concurrency?: FlagValue;
-  readonly maxRps?: FlagValue;
-  readonly childChunks?: FlagValue;
-  readonly consistency?: FlagValue;
-  readonly csvSafe?: FlagValue;
-  readonly keepSignatures?: FlagValue;
+  readonly concurrency?: unknown;
+  readonly maxRps?: unknown;
+  readonly childChunks?: unknown;
+  readonly consistency?: unknown;
+  readonly csvSafe?: unknown;
+  readonly keepSignatures?: unknown;
+  readonly allowHttp?: unknown;
 }
 
 /** A flag that was given, and the place of the job file that it stands for. */
@@ -30,11 +30,12 @@ export interface GivenFlag {
 export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   return given([
     ["--out", ["output", "dir"], flags.out],
-    ["--format", ["output", "formats"], flags.format?.flatMap((names) => names.split(","))],
+    ["--format", ["output", "formats"], itemsOf(flags.format)],
     ["--csv-safe", ["output", "csv_safe"], flags.csvSafe],
     ["--keep-signatures", ["output", "keep_signatures"], flags.keepSignatures],
     ["--concurrency", ["service", "concurrency"], numberFrom(flags.concurrency)],
     ["--max-rps", ["service", "max_rps"], numberFrom(flags.maxRps)],
+    ["--allow-http", ["service", "allow_http"], flags.allowHttp],
     ["--child-chunks", ["child_chunks"], flags.childChunks],
     ["--consistency", ["consistency"], flags.consistency],
   ]);
@@ -42,7 +43,7 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
 
 /** The flag that wins over a job file of one dataset: the batches of a re-index are known to nobody before it. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
-  return given([["--batch", ["datasets", 0, "batches"], flags.batch]]);
+  return given([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }
 
 /** The given ones of the flags that only make a job where there is no job file. */
@@ -50,7 +51,8 @@ export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
   return given([
     ["--base-url", ["service", "base_url"], flags.baseUrl],
     ["--dataset", ["datasets", 0, "id"], flags.dataset],
-    ["--document", ["datasets", 0, "documents"], flags.document],
+    ["--document", ["datasets", 0, "documents"], itemsOf(flags.document)],
+    ["--name", ["name"], flags.name],
   ]);
 }
 
@@ -72,6 +74,11 @@ function given(flags: readonly (readonly [flag: string, path: Path, value: unkno
   return flags.flatMap(([flag, path, value]) => (value === undefined ? [] : [{ flag, path, value }]));
 }
 
-function numberFrom(value: FlagValue): FlagValue {
+/** `--format csv,parquet` and `--format csv --format parquet` are the same. */
+export function itemsOf(given: readonly string[] | undefined): readonly string[] | undefined {
+  return given?.flatMap((texts) => texts.split(",").map((text) => text.trim()));
+}
+
+function numberFrom(value: unknown): unknown {
   return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }

@@ -104,6 +104,18 @@ test("exit 3 for a partial run, with the reason in the summary and on stderr", a
   expect(stderr).toMatch(new RegExp(`^warning: document ${absent} failed: GET http.*404 not_found`));
 });
 
+test("--quiet: stderr is empty, or has one line that says why the exit code is not 0; stdout is the same", async () => {
+  const { job, env } = await startPlace();
+  const complete = await runHere(["run", job, "-q"], env);
+  expect(complete).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^complete: 1 document/) });
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents.push(absent);
+  await writeFile(job, JSON.stringify(text));
+  const partial = await runHere(["run", job, "--quiet"], env);
+  expect(partial).toMatchObject({ code: 3, stdout: expect.stringMatching(/^partial: 2 documents/) });
+  expect(partial.stderr).toBe("kbdump: published, but 1 of 2 documents failed or changed while they were read\n");
+});
+
 test.each([
   [
     "a wrong key",
@@ -170,13 +182,14 @@ test("a wrong job file: exit 2, every problem at once, no stack", async () => {
 });
 
 test.each([
-  [["runn"], /Did you mean run\?\n/],
-  [["run", "--concurency", "3"], /Unknown argument: concurency/],
-  [["run", "--batch"], /Not enough arguments following: batch/],
-  [[], /name a command/],
-  [["run", "--fresh", "--retry-failed"], /fresh and retry-failed are mutually exclusive/],
-  [["serve"], /--demo: expected/],
-  [["serve", "--demo", "--port", "70000"], /--port: got 70000, expected a whole number from 0 to 65535/],
+  [["runn"], /^kbdump: unknown command runn; did you mean run\?\n$/],
+  [["run", "--concurency", "3"], /^kbdump: unknown flag --concurency; did you mean --concurrency\?\n$/],
+  [["run", "--batch"], /^kbdump: --batch: expected a value: batches whose indexing status to take/],
+  [[], /^kbdump <command>: exports everything[\s\S]*Exit codes: /],
+  [["--quiet"], /^kbdump: no command; expected one of run, plan, /],
+  [["run", "--fresh", "--retry-failed"], /^kbdump: --fresh: not together with --retry-failed\n$/],
+  [["serve"], /^kbdump: nothing to serve: name a run folder, .*, or give --demo\n$/],
+  [["serve", "--demo", "--port", "70000"], /^kbdump: --port: got 70000, expected a whole number from 0 to 65535\n$/],
 ])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {
   const { code, stdout, stderr } = await runHere(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

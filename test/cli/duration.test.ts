@@ -21,9 +21,3 @@ test.each(["", "0", "-5", "0.09", "2h", "1e3", "Infinity", "5 apples", "5ms", " 
     message: `got ${JSON.stringify(text)}, expected seconds, or a time such as 30s, 10m or 2h, from 0.1 s to 1 h`,
   });
 });
-
-test("a time that is given twice is refused", () => {
-  expect(durationFrom("--timeout", ["5", "6"], bounds)).toMatchObject({
-    message: expect.stringMatching(/^got more than one,/),
-  });
-});

@@ -11,7 +11,7 @@ test.each([
   ["run job.yaml --json --no-json", false, "text"],
   ["run job.yaml --log-format json", false, "json"],
   ["run job.yaml --log-format=json", false, "json"],
-  ["run job.yaml --logFormat=json", false, "json"],
+  ["run job.yaml -q --log-format=json", false, "json"],
   ["run job.yaml --log-format json --log-format=text", false, "text"],
   ["run job.yaml --log-format", false, "text"],
   ["run -- --json --log-format=json", false, "text"],

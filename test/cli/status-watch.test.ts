@@ -108,11 +108,11 @@ test("SIGINT: exit 130, and what was read is kept for the next one", async () =>
 });
 
 test("every mistake of the command line at once: exit 2, and nothing is asked", async () => {
-  const { server, job, env, watch } = await startPlace(working);
-  const wrong = await watch("--interval", "0", "--timeout", "soon");
+  const { server, job, env } = await startPlace(working);
+  const wrong = await runHere(["status", job, "--watch", "--interval", "0", "--timeout", "soon"], env);
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toMatch(
-    /--interval: got more than one, .*\n.*--timeout: got "soon", expected seconds, or a time/,
+    /^kbdump: 2 problems with the command line:\n {2}--interval: got "0", .*\n {2}--timeout: got "soon", expected seconds, or a time/,
   );
   const alone = await runHere(["status", job, "--batch", "2026", "--interval", "1", "--timeout", "1"], env);
   expect(alone.code).toBe(2);

@@ -125,7 +125,7 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
   await mkdir(join(base, "empty"));
   for (const [args, message] of [
     [[join(base, "empty"), old], "there is no manifest.json in it"],
-    [[old, fresh, "--format", "csv", "--format", "table"], "--format: it is given more than once"],
+    [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
     [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
   ] as const) {
     const { code, stdout, stderr } = await runHere(["diff", ...args]);
@@ -135,7 +135,7 @@ test("2 for what is no dump or no command line, 1 for a dump that is not sound",
 
   const both = await runHere(["diff", old, fresh, "--json", "--format", "csv"]);
   expect(both.code).toBe(2);
-  expect(JSON.parse(both.stdout).error).toContain("--json: it contradicts --format csv");
+  expect(JSON.parse(both.stdout).error).toContain("--json: not together with --format csv");
 
   await truncate(join(fresh, "chunks.jsonl"), 3);
   const damaged = await runKbdump(["diff", old, fresh]);

@@ -28,7 +28,7 @@ const command = "a list of a program and its arguments, as in [pass, show, kbdum
 const keyFile = "the path of a file that holds the key, not the key itself";
 const hidden = "got a value that is not shown";
 const batch = "a batch id: text that is not empty, nor . or ..";
-const noHttp = "https, as http shows the key to the network (allow_http: true permits it)";
+const noHttp = "https, as http shows the key to the network; allow_http: true or --allow-http permits it";
 const besideDemo = "nothing beside demo: true, which brings its own service";
 
 describe("one wrong value, one problem", () => {

@@ -183,7 +183,7 @@ output: {formats: [xml], keep: {last: 0}}
     const error = await usageError(load(job, { env: { DATASET: "tell-nobody" }, flags: { dataset: dataset } }));
     expect(error.message.replace(folder, "")).toBe(
       `12 problems with the job file "/nightly.yaml":
-  --dataset: not together with a job file, which says itself what is read
+  --dataset: only without a job file; set datasets[0].id in the file
   service.api_key: the key itself is never in the file: use api_key_env, api_key_file or api_key_command
   datasets[0].docments: unknown key; did you mean documents?
   servce: unknown key; did you mean service?
@@ -226,8 +226,8 @@ output: {formats: [xml], keep: {last: 0}}
   test("cannot be read", async () => {
     const read = async (file: string) => (await usageError(loadJob({ file }, {}, {}))).message.replace(folder, "");
     await mkdir(join(folder, "folder.yaml"));
-    expect(await read(join(folder, "folder.yaml"))).toBe('cannot read the job file "/folder.yaml": it is a folder');
-    expect(await read(join(folder, "none.yaml"))).toBe('cannot read the job file "/none.yaml": there is no such file');
+    expect(await read(join(folder, "folder.yaml"))).toBe("job file /folder.yaml is a folder");
+    expect(await read(join(folder, "none.yaml"))).toBe("job file /none.yaml does not exist");
     const binary = await write(Uint8Array.of(0xff, 0xfe, 0x00), "binary.yaml");
     expect(await read(binary)).toBe('cannot read the job file "/binary.yaml": it is not UTF-8 text');
     const large = await write(new Uint8Array(16_000_001), "large.yaml");
@@ -291,10 +291,12 @@ describe("flags", () => {
 
   test("that say what is read do not go with a file", async () => {
     const flags = { baseUrl: "https://x/v1", dataset, document: [document] };
-    const message = "not together with a job file, which says itself what is read";
-    expect(await problems(smallJob, { flags })).toEqual(
-      ["--base-url", "--dataset", "--document"].map((flag) => `${flag}: ${message}`),
-    );
+    expect(await problems(smallJob, { flags: { ...flags, name: "x" } })).toEqual([
+      "--base-url: only without a job file; set service.base_url in the file",
+      "--dataset: only without a job file; set datasets[0].id in the file",
+      "--document: only without a job file; set datasets[0].documents in the file",
+      "--name: only without a job file; set name in the file",
+    ]);
   });
 
   test("--batch takes the place of the batches of the only dataset", async () => {
@@ -305,7 +307,7 @@ describe("flags", () => {
     ]);
     const two = { ...smallJob, datasets: [only, { ...only, id: document }] };
     expect(await problems(two, { flags: { batch: ["b"] } })).toEqual([
-      "--batch: not together with a job file, unless it has one dataset; batches stand under theirs",
+      "--batch: only with a job file of one dataset; set the batches of each dataset in the file",
     ]);
     expect(await problems(smallJob, { flags: { batch: [""] } })).toEqual([
       '--batch: got "", expected a batch id: text that is not empty, nor . or ..',
@@ -359,7 +361,7 @@ describe("a job without a file", () => {
     };
     expect(await problemTexts(loadJob({ none: true }, flags, {}))).toEqual([
       "--concurrency: got 0, expected a whole number from 1 to 64",
-      '--base-url: got "http://kb.example.com/v1", expected https, as http shows the key to the network (allow_http: true permits it)',
+      '--base-url: got "http://kb.example.com/v1", expected https, as http shows the key to the network; allow_http: true or --allow-http permits it',
       '--batch: got "", expected a batch id: text that is not empty, nor . or ..',
       '--batch: got "b", expected each batch once; batches[1] is the same',
     ]);

@@ -95,8 +95,8 @@ test("a wrong key: exit 1, and what to do", async () => {
 });
 
 test.each([
-  [["--budget", "-1"], /--budget: expected a whole number from 0 on/],
-  [["--exact", "--budget", "5"], /mutually exclusive/],
+  [["--budget", "-1"], /--budget: got "-1", expected a whole number from 0\n/],
+  [["--exact", "--budget", "5"], /--exact: not together with --budget/],
 ])("plan %j: exit 2", async (flags, sentence) => {
   const { code, stderr } = await runHere(["plan", "jobs/demo.yaml", ...flags]);
   expect(code).toBe(2);

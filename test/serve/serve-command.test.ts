@@ -89,13 +89,13 @@ test("a dump of CSV alone is written anew where TMPDIR says, into a file that no
 test.each([
   [["--key-env", "NO_SUCH_KEY"], /the variable NO_SUCH_KEY is not set/],
   [["--key-env", "EMPTY_KEY"], /the variable EMPTY_KEY is empty/],
-  [["--key-env", ""], /--key-env: expected the name of one variable/],
-  [["--key-env", "A", "--key-env", "B"], /--key-env: expected the name of one variable/],
-  [["--key-env"], /Not enough arguments following: key-env/],
-  [["--port"], /Not enough arguments following: port/],
-  [["--key", "x"], /--key: is for --demo.*use --key-env/],
-  [["--demo"], /--demo: the sample data is no folder/],
-  [["--port", "-1"], /--port: got -1/],
+  [["--key-env", ""], /--key-env: expected the name of an environment variable/],
+  [["--key-env", "A", "--key-env", "B"], /--key-env: given more than once/],
+  [["--key-env"], /--key-env: expected a value: environment variable with the key/],
+  [["--port"], /--port: expected a value: port on 127/],
+  [["--key", "x"], /--key: only with --demo.*use --key-env/],
+  [["--demo"], /--demo: not together with a run folder/],
+  [["--port", "-1"], /--port: got "-1", expected a whole number from 0 to 65535/],
 ])("wrong usage %j: exit 2", async (flags, message) => {
   const folder = await writeDump(await plainFolder(), soundTables);
   const { code, stdout, stderr } = await runHere(["serve", folder, ...flags], { EMPTY_KEY: "" });

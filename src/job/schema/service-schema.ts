@@ -108,7 +108,10 @@ function conflicts(given: Given): readonly Conflict[] {
   const found: Conflict[] = [];
   if (given.demo === false && given.base_url === undefined) found.push(["base_url", urlText]);
   if (isOpenHttp(given.base_url) && given.allow_http !== true) {
-    found.push(["base_url", "https, as http shows the key to the network (allow_http: true permits it)"]);
+    found.push([
+      "base_url",
+      "https, as http shows the key to the network; allow_http: true or --allow-http permits it",
+    ]);
   }
   const [first, ...others] = keyPlaces.filter((key) => isGiven(given[key]));
   for (const key of others) found.push([key, `nothing beside ${first}: the key comes from one place`]);

@@ -1,0 +1,118 @@
+import { parseArgs } from "node:util";
+import type { Option, Options } from "../command.js";
+
+/** A flag of a command line. */
+export interface Flag {
+  /** As it was written, without its value: `--base-url`, `-o`. */
+  readonly written: string;
+  /** The option that it stands for; undefined if the command has none of that name. */
+  readonly name: string | undefined;
+  /** Undefined: a flag without a value. */
+  readonly value: string | undefined;
+}
+
+/** An argument that belongs to no flag. */
+export interface Place {
+  readonly text: string;
+  /** Its place among all arguments. */
+  readonly index: number;
+  /** The flag before it. */
+  readonly after: Flag | undefined;
+}
+
+/** A command line, split by the options of its command, with nothing checked. */
+export interface Line {
+  readonly flags: readonly Flag[];
+  readonly places: readonly Place[];
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
+
+/** Whether a flag needs no value: it says true, or false behind `--no-`. */
+export function isSwitch({ type }: Option): boolean {
+  return type === "boolean";
+}
+
+/** Splits a command line in the way of POSIX and GNU: `--out x`, `--out=x`, `-o x`, `-ox`, `-qo x`, `--no-json`, `--`. */
+export function readLine(args: readonly string[], options: Options): Line {
+  const names = namesOf(options);
+  const switches = [...names].map(
+    ([name, { option, letter }]) => [name, { type: kindOf(option), ...(letter ? { short: name } : {}) }] as const,
+  );
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(switches),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return joinTokens(tokens, args, names);
+}
+
+interface Named {
+  readonly name: string;
+  readonly option: Option;
+  readonly letter: boolean;
+}
+
+/** Every spelling of every option. */
+function namesOf(options: Options): ReadonlyMap<string, Named> {
+  const spellings = Object.entries(options).flatMap(([name, option]) => {
+    const spelled = [name, ...[option.alias ?? []].flat()];
+    return spelled.map((spelling) => [spelling, { name, option, letter: spelling !== name }] as const);
+  });
+  return new Map(spellings);
+}
+
+function kindOf(option: Option): "boolean" | "string" {
+  return isSwitch(option) || option.valueIsOptional ? "boolean" : "string";
+}
+
+function joinTokens(tokens: readonly Token[], args: readonly string[], names: ReadonlyMap<string, Named>): Line {
+  const flags: Flag[] = [];
+  const places: Place[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const [before, last] = [tokens[at - 1], flags.at(-1)];
+    if (token.kind === "option") {
+      const flag = flagOf(token, args[token.index] ?? "", names);
+      if (flag.name !== undefined || before?.index !== token.index) flags.push(flag);
+    } else if (token.kind === "positional") {
+      const isValue = last !== undefined && before?.kind === "option" && takesWord(last, token.value, names);
+      if (isValue) flags[flags.length - 1] = { ...last, value: token.value };
+      else places.push({ text: token.value, index: token.index, after: last });
+    }
+  }
+  return { flags, places };
+}
+
+type OptionToken = Extract<Token, { kind: "option" }>;
+
+function flagOf(token: OptionToken, arg: string, names: ReadonlyMap<string, Named>): Flag {
+  const isShort = !token.rawName.startsWith("--");
+  if (isShort && lettersOf(arg, names).some((letter) => !names.has(letter)))
+    return { written: arg, name: undefined, value: undefined }; // -json for --json: one wrong word, not four wrong letters
+  const named = names.get(token.name);
+  if (named)
+    return { written: token.rawName, name: named.name, value: isShort ? token.value?.replace(/^=/, "") : token.value };
+  const negated = token.name.startsWith("no-") ? names.get(token.name.slice(3)) : undefined;
+  if (negated && isSwitch(negated.option) && token.value === undefined)
+    return { written: token.rawName, name: negated.name, value: "false" };
+  return { written: token.rawName, name: undefined, value: token.value };
+}
+
+/** The letters of `-qo/backup` up to the one that takes the rest for its value. */
+function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly string[] {
+  const letters = [...(arg.slice(1).split("=")[0] ?? "")];
+  const takesRest = (letter: string) => {
+    const option = names.get(letter)?.option;
+    return option !== undefined && kindOf(option) === "string";
+  };
+  const end = letters.findIndex(takesRest);
+  return end < 0 ? letters : letters.slice(0, end + 1);
+}
+
+/** `--json true` is `--json=true`. */
+function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<string, Named>): boolean {
+  const option = names.get(name ?? "")?.option;
+  return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);
+}
