@@ -15,6 +15,8 @@ export interface FirstContactOptions {
   readonly stop: (reason: StopError) => void;
   /** Whether TLS is spoken where the address says http. */
   readonly speaksTls?: (() => Promise<boolean>) | undefined;
+  /** A proxy that can answer in place of the service, as it can where no TLS is spoken. */
+  readonly proxy?: string | undefined;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface FirstContactOptions {
  * service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keyPlace, signal, stop, speaksTls } = options;
+  const { key, keyPlace, signal, stop, speaksTls, proxy } = options;
   let isMet = false;
   const end = (verdict: StopError) => {
     stop(verdict);
@@ -33,14 +35,16 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
     signal.throwIfAborted();
     return verdict ? end(verdict) : error;
   };
+  const judge = (answer: Answer) => {
+    if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace);
+    return isMet ? "service" : judgeAnswer(answer, key, proxy);
+  };
   return async (request) => {
     const answer = await send(request).catch(async (error: unknown) => {
       throw await failed(error);
     });
     signal.throwIfAborted(); // another answer has decided
-    if (answer.status === 401)
-      throw end(new StopError(errorFromAnswer(answer, key, keyPlace).message, { status: 401 }));
-    const judged = isMet ? "service" : judgeAnswer(answer, key);
+    const judged = judge(answer);
     if (judged instanceof StopError) throw end(judged);
     isMet ||= judged === "service";
     return answer;
@@ -48,21 +52,21 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
 }
 
 /** Whether a first answer is one of the service; `unclear` is all that may pass. */
-export function judgeAnswer(answer: Answer, key: string): "service" | "unclear" | StopError {
+export function judgeAnswer(answer: Answer, key: string, proxy?: string): "service" | "unclear" | StopError {
   const { status, url } = answer;
-  if (status === 200) return judgeBody(answer, key);
+  if (status === 200) return judgeBody(answer, key, proxy);
   const error = errorFromAnswer(answer, key);
   if (!(error instanceof SkipError)) return "unclear";
   if (status >= 300 && status < 400) return new StopError(error.message, { status });
   const isOptional = /\/(built-in|child_chunks)$/.test(url.split("?")[0] ?? ""); // older services lack these
   if (status === 404 && isOptional) return "unclear";
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key), proxy);
   if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
 
-function judgeBody(answer: Answer, key: string): "service" | "unclear" | StopError {
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+function judgeBody(answer: Answer, key: string, proxy: string | undefined): "service" | "unclear" | StopError {
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key), proxy);
   const text = textOf(answer)
     .replace(/^\ufeff/, "")
     .trim();
@@ -86,8 +90,11 @@ function mayBeTls(error: RetryError): boolean {
   return error.trouble === "no service" || absenceOfError(error)?.isSure === false;
 }
 
-function noService({ url, status }: Answer, what: string): StopError {
-  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}`, { status });
+function noService({ url, status }: Answer, what: string, proxy?: string): StopError {
+  const hint = proxy === undefined ? "" : `; the proxy ${proxy} may have answered in its place`;
+  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}${hint}`, {
+    status,
+  });
 }
 
 function webPage(answer: Answer, key: string): string {

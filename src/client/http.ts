@@ -49,6 +49,8 @@ export interface Http {
   readonly close: () => Promise<void>;
   /** Whether TLS is spoken where the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
+  /** The host of a proxy that can answer in place of the service. */
+  readonly proxy: string | undefined;
 }
 
 /** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
@@ -113,7 +115,8 @@ export function openHttp(options: HttpOptions): Http {
     isTls ??= base.protocol === "http:" && !proxy ? speaksTls(base) : Promise.resolve(false);
     return isTls;
   };
-  return { send, keepTo, close, speaksTls: speaksTlsThere };
+  const answering = base.protocol === "http:" ? proxy?.host : undefined; // a tunnel lets nobody answer but the service
+  return { send, keepTo, close, speaksTls: speaksTlsThere, proxy: answering };
 }
 
 class TimeoutError extends Error {

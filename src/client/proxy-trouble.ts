@@ -22,8 +22,11 @@ export function proxyTrouble(
 ): ProxyTrouble | undefined {
   if (!(error instanceof Error)) return undefined;
   const told = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
-  if ("code" in error && notReached.test(String(error.code)))
-    return told(`cannot be reached: ${words}; check ${variable}`, "no proxy");
+  const code = "code" in error ? String(error.code) : "";
+  if (notReached.test(code)) {
+    const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
+    return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");
+  }
   const [, tunnel, plain] = refused.exec(error.message) ?? [];
   const status = Number(tunnel ?? plain ?? 0);
   if (status === 0) return undefined;

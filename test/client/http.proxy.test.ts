@@ -1,6 +1,9 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { HttpOptions } from "../../src/client/http.js";
 import { RetryError, StopError, UsageError } from "../../src/errors.js";
+import { testFolder } from "../run/job-for.js";
 import { type ProxyBehaviour, startProxy } from "../servers/proxy.js";
 import { openTestClient } from "./open-test-client.js";
 import { everythingOf, openTestHttp, rejection } from "./open-test-http.js";
@@ -60,7 +63,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
       { refusal: 403 },
       "",
       scheme === "http"
-        ? /web page \(403 No\)/
+        ? /web page \(403 No\), .*; the proxy 127\.0\.0\.1:\d+ may have answered in its place$/
         : /the proxy \S+ refuses a connection to https:\/\/elsewhere.example \(403\); is it allowed there\? NO_PROXY names/,
     ],
   ] as const)("%j with login '%s' is told of the proxy, and no password", async (behaviour, login, message) => {
@@ -87,7 +90,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(error).toBeInstanceOf(StopError);
     expect(error.message).toMatch(
       new RegExp(
-        `^the service cannot be reached: GET \\S+: the proxy ${dead.host} cannot be reached: connection refused.*; check ${scheme.toUpperCase()}_PROXY$`,
+        `^the service cannot be reached: GET \\S+: the proxy ${dead.host} cannot be reached: connection refused; check ${scheme.toUpperCase()}_PROXY$`,
       ),
     );
     expect(everythingOf(error)).not.toContain("secret");
@@ -136,6 +139,19 @@ it("certificates are checked behind the proxy, where nobody vouches for them not
   const otherName = await rejection(openTestHttp(base.replace(name, "other.example"), options).get());
   expect(otherName.message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
   expect(requests).toHaveLength(0);
+});
+
+it("a proxy over TLS has its certificate checked, too", async () => {
+  const { base, options, proxy } = await startBoth("https", { certificate: "one" });
+  const env = { HTTPS_PROXY: proxy.url.replace("127.0.0.1", "localhost") };
+  const error = await rejection(openTestHttp(base, { ...options, env }).get());
+  expect(error).toBeInstanceOf(StopError);
+  expect(error.message).toContain("DEPTH_ZERO_SELF_SIGNED_CERT");
+  expect(proxy.headers).toEqual([]);
+  const caFile = join(await testFolder(), "ca.pem");
+  const both = await Promise.all(["one", "other-name"].map((certificate) => readFile(pemFile(certificate), "utf8")));
+  await writeFile(caFile, both.join(""));
+  expect((await openTestHttp(base, { caFile, env }).get()).status).toBe(200);
 });
 
 it("this machine is asked directly, and so is what NO_PROXY names", async () => {

@@ -21,12 +21,7 @@ export async function serve(
     requests.push(request);
     answer(request, response);
   };
-  const server = certificate
-    ? createTlsServer(
-        { key: readFileSync(pemFile(`${certificate}.key`)), cert: readFileSync(pemFile(certificate)) },
-        listener,
-      )
-    : createServer(listener);
+  const server = certificate ? createTlsServer(pairOf(certificate), listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
     server.closeAllConnections();
@@ -39,6 +34,11 @@ export async function serve(
 /** A certificate, or the key of one, that ships with the tests; they are valid until 2120 and trusted by nobody. */
 export function pemFile(name: string): string {
   return `${import.meta.dirname}/certificates/${name}.pem`;
+}
+
+/** The key and the certificate of a server. */
+export function pairOf(name: string): { readonly key: Buffer; readonly cert: Buffer } {
+  return { key: readFileSync(pemFile(`${name}.key`)), cert: readFileSync(pemFile(name)) };
 }
 
 /** Answers 200 with this value as JSON. */

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
+import { pairOf } from "../client/serve.js";
 
 export interface TestProxy {
   /** `http://127.0.0.1:…`, without user and password. */
@@ -24,13 +26,18 @@ export interface ProxyBehaviour {
   readonly login?: string;
   /** A status with which it refuses everything; `hang`: it never answers. */
   readonly refusal?: number | "hang";
+  /** The name of its certificate, if TLS is spoken with it. */
+  readonly certificate?: string;
 }
 
 /**
  * A proxy for one test on a free port of 127.0.0.1. Whatever host it is asked for, it goes to this port of this machine, so
  * that names which nobody knows can be used: addresses of this machine are never asked of a proxy.
  */
-export async function startProxy(toPort: number, { login, refusal }: ProxyBehaviour = {}): Promise<TestProxy> {
+export async function startProxy(
+  toPort: number,
+  { login, refusal, certificate }: ProxyBehaviour = {},
+): Promise<TestProxy> {
   const [tunnels, forwarded, headers]: [string[], string[], IncomingMessage["headers"][]] = [[], [], []];
   const sockets = new Set<Socket>();
   let mostOpen = 0;
@@ -56,7 +63,7 @@ export async function startProxy(toPort: number, { login, refusal }: ProxyBehavi
     onward.on("error", () => response.destroy());
     asked.pipe(onward);
   };
-  const server = createServer(forward);
+  const server = certificate === undefined ? createServer(forward) : createTlsServer(pairOf(certificate), forward);
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     mostOpen = Math.max(mostOpen, sockets.size);
@@ -82,7 +89,7 @@ export async function startProxy(toPort: number, { login, refusal }: ProxyBehavi
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://${host}`,
+    url: `${certificate === undefined ? "http" : "https"}://${host}`,
     host,
     tunnels,
     forwarded,
