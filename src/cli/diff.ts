@@ -6,17 +6,18 @@ import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
-import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
-import { commonOptions, memoryOption, viewFrom } from "./options.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
+import { commonOptions, dirOption, memoryOption, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
-  kbdump diff output/nightly/runs/20261119T020000123Z output/nightly/latest
+  kbdump diff nightly
+  kbdump diff nightly@20261119 nightly
   kbdump diff before after --text
   kbdump diff before after --only document --format csv
 
-Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ ·
+Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no such run · 4 they differ ·
 130, 143 interrupted`;
 
 const options = {
@@ -25,30 +26,35 @@ const options = {
   text: { type: "boolean", default: false, describe: "show which words of a changed chunk differ" },
   only: { choices: ["document"], describe: "counts of every document, and no chunks" },
   "exit-zero": { type: "boolean", default: false, describe: "exit with 0 also where they differ" },
+  ...dirOption,
   ...memoryOption,
 } as const satisfies Options;
 
-type DiffArguments = ArgumentsOf<typeof options>;
+const positionals = {
+  old: { type: "string", demandOption: true, describe: "folder of the older run, or a job" },
+  new: { type: "string", describe: "the newer run; without it, the two newest complete runs of the job" },
+} as const satisfies Positionals;
 
-/** `kbdump diff <old> <new>`: what became of the chunks of one run in another. */
+type DiffArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** `kbdump diff <old> [new]`: what became of the chunks of one run in another. */
 export const diffCommand = defineCommand({
-  name: "diff <old> <new>",
+  name: "diff <old> [new]",
   about: "compare two run folders, chunk by chunk, across re-indexing",
-  positionals: {
-    old: { type: "string", demandOption: true, describe: "folder of the older run, with manifest.json" },
-    new: { type: "string", demandOption: true, describe: "folder of the newer run" },
-  },
+  positionals,
   options,
   epilog,
   async run(args, world) {
     const { memory } = args;
     await checkArguments(args);
+    const [before, after] = await runsFrom(args, world);
     const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
     const tally = emptyReadTally();
     const view = viewFrom(args, world);
+    if (before !== args.old || after !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, text: args.text && args.only === undefined };
-    const status = await withRunDiff(args.old, args.new, setting, async (diff, changes) => {
+    const status = await withRunDiff(before, after, setting, async (diff, changes) => {
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);
       await show(diff, changes, args, world);
@@ -57,6 +63,13 @@ export const diffCommand = defineCommand({
     return status === "same" || args.exitZero ? exitCodes.complete : exitCodes.differences;
   },
 });
+
+/** The folders of the two runs, the older one first. */
+async function runsFrom({ old, new: fresh, dir }: DiffArguments, { env }: World): Promise<readonly [string, string]> {
+  const { findRun, findRunAndOneBefore } = await import("../locate/find-run.js");
+  if (fresh === undefined) return findRunAndOneBefore(old, { dir, env });
+  return [await findRun(old, { dir, env }), await findRun(fresh, { dir, env })];
+}
 
 async function checkArguments(args: DiffArguments): Promise<void> {
   const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without

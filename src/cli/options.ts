@@ -23,6 +23,10 @@ export const jobPositional = {
 
 export const outOption = { out: { type: "string", describe: "output folder" } } as const satisfies Options;
 
+export const dirOption = {
+  dir: { type: "string", describe: "output folder of a job that is given by its name; output by default" },
+} as const satisfies Options;
+
 export const memoryOption = {
   memory: { type: "string", default: "800MB", describe: "what DuckDB may use, such as 2GB" },
 } as const satisfies Options;

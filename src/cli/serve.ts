@@ -4,11 +4,11 @@ import { emptyReadTally } from "../read-tally.js";
 import { countText } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
-import { commonOptions, viewFrom } from "./options.js";
+import { commonOptions, dirOption, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
-  kbdump serve output/nightly/latest
+  kbdump serve nightly
   kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
   kbdump serve --demo --port 8080 --key local-key
 
@@ -18,14 +18,15 @@ what was made or edited by hand is lost. This is no part of the interface, and t
 The answer names the new batch, whose status can be watched; with -H "Accept: text/plain" it is nothing else.
 
 Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port cannot be had, or the dump is not as a run left it ·
-2 wrong usage, no dump, or no key in the variable`;
+2 wrong usage, no such run, or no key in the variable`;
 
 const positionals = {
-  folder: { type: "string", describe: "folder of a run: the one with manifest.json" },
+  run: { type: "string", describe: "run folder, or a job: its newest complete run" },
 } as const satisfies Positionals;
 
 const options = {
   ...commonOptions,
+  ...dirOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
   port: { type: "number", nargs: 1, default: 0, describe: "port on 127.0.0.1; 0 takes a free one" },
   "key-env": {
@@ -48,7 +49,7 @@ interface Serving {
 
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
 export const serveCommand = defineCommand({
-  name: "serve [folder]",
+  name: "serve [run]",
   about: "answer the read operations of the service from a dump, or from built-in sample data",
   positionals,
   options,
@@ -68,11 +69,11 @@ export const serveCommand = defineCommand({
   },
 });
 
-function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readonly Problem[] {
+function problemsOf({ run, demo, port, key, keyEnv }: ServeArguments): readonly Problem[] {
   const problems = [
-    folder === undefined &&
-      !demo && { path: "--demo", message: "expected, or the folder of a run, such as output/nightly/latest" },
-    folder !== undefined && demo && { path: "--demo", message: "the sample data is no folder; give one of the two" },
+    run === undefined &&
+      !demo && { path: "--demo", message: "expected, or a run, such as output/nightly/latest or the name of a job" },
+    run !== undefined && demo && { path: "--demo", message: "the sample data is no run; give one of the two" },
     !isPort(port) && { path: "--port", message: `got ${port}, expected a whole number from 0 to 65535` },
     key !== undefined &&
       !isWord(key) && { path: "--key", message: "expected one text that is not empty, without blanks" },
@@ -85,10 +86,12 @@ function problemsOf({ folder, demo, port, key, keyEnv }: ServeArguments): readon
 }
 
 async function start(args: ServeArguments, world: World): Promise<Serving> {
-  const { folder, port, keyEnv } = args;
+  const { run, dir, port, keyEnv } = args;
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
-  return folder === undefined ? startDemo(options) : startDump(folder, options, args, world);
+  if (run === undefined) return startDemo(options);
+  const { findRun } = await import("../locate/find-run.js");
+  return startDump(await findRun(run, { dir, env: world.env }), options, args, world);
 }
 
 async function keyFrom(name: string, world: World): Promise<string> {

@@ -4,22 +4,23 @@ import { jsonLine, paintFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, memoryOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, memoryOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
-  kbdump verify output/nightly/latest
+  kbdump verify nightly
+  kbdump verify nightly.yaml
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
 
-Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is not as it should be ·
+Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no such run · 4 something is not as it should be ·
 130, 143 interrupted`;
 
-/** `kbdump verify <run folder>`: reads what was written and proves it again. */
+/** `kbdump verify <run>`: reads what was written and proves it again. */
 export const verifyCommand = defineCommand({
-  name: "verify <folder>",
+  name: "verify <run>",
   about: "read a run folder anew and prove that everything in it is as it should be",
   positionals: {
-    folder: { type: "string", demandOption: true, describe: "folder of a run: the one with manifest.json" },
+    run: { type: "string", demandOption: true, describe: "run folder, or a job: its newest complete run" },
   },
   options: {
     ...commonOptions,
@@ -27,17 +28,22 @@ export const verifyCommand = defineCommand({
       type: "string",
       describe: "also compare with <job>.duckdb beside the runs folder, or with --duckdb=PATH",
     },
+    ...dirOption,
     ...memoryOption,
   },
   epilog,
   async run(args, world) {
-    const { folder, duckdb, memory, json } = args;
+    const { dir, duckdb, memory, json } = args;
     const { checkMemory } = await import("../job/check-memory.js");
     const problems = checkMemory(memory);
     if (problems.length > 0) throw new UsageError("Nothing was checked:", problems);
+    const { findRun } = await import("../locate/find-run.js");
+    const folder = await findRun(args.run, { dir, env: world.env });
     const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
     const tally = emptyReadTally();
-    const unwatch = viewFrom(args, world).watch(renderReading(tally));
+    const view = viewFrom(args, world);
+    if (folder !== args.run) view.log("info", `verifying ${folder}`);
+    const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
     const text = json ? jsonLine(verification) : renderVerification(verification, paintFor(world.stdout, world.env));

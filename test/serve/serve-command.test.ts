@@ -94,7 +94,7 @@ test.each([
   [["--key-env"], /Not enough arguments following: key-env/],
   [["--port"], /Not enough arguments following: port/],
   [["--key", "x"], /--key: is for --demo.*use --key-env/],
-  [["--demo"], /--demo: the sample data is no folder/],
+  [["--demo"], /--demo: the sample data is no run/],
   [["--port", "-1"], /--port: got -1/],
 ])("wrong usage %j: exit 2", async (flags, message) => {
   const folder = await writeDump(await plainFolder(), soundTables);
@@ -103,11 +103,15 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("what is no dump: exit 2", async () => {
+test("what is no run: exit 2", async () => {
   const folder = await plainFolder();
-  for (const path of [folder, join(folder, "absent"), import.meta.filename]) {
+  for (const [path, message] of [
+    [folder, "Not a finished run folder:"],
+    [join(folder, "absent"), "No such run or job:"],
+    [import.meta.filename, "Not a finished run folder:"],
+  ] as const) {
     const { code, stderr } = await runHere(["serve", path]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("This is no dump")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`kbdump: ${message}\n  ${path}: `)]);
   }
 });
 
