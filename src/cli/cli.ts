@@ -14,6 +14,7 @@ export const commands: Commands = {
   verify: async () => (await import("./verify.js")).verifyCommand,
   diff: async () => (await import("./diff.js")).diffCommand,
   serve: async () => (await import("./serve.js")).serveCommand,
+  list: async () => (await import("./list.js")).listCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,
   init: async () => (await import("./init.js")).initCommand,
 };
