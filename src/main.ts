@@ -44,11 +44,18 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const { stdout, stderr, env } = process;
+  const { stdin, stdout, stderr, env } = process;
   const committing = (state: CommitState) => {
     commit = state;
   };
-  process.exitCode = await runCommandLine(args, { stdout, stderr, env, signal: interrupted.signal, committing });
+  process.exitCode = await runCommandLine(args, {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    signal: interrupted.signal,
+    committing,
+  });
 } catch (error) {
   tell(error);
 }

@@ -44,7 +44,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   keep: ["dump/files", "dump/manifest", "job", "run/work", "dump/publish", "run/database", "run/setting"],
   list: ["dump/manifest", "job", "keep", "run/work"],
-  locate: ["dump/files", "dump/manifest", "job"],
+  locate: ["dump/files", "dump/manifest", "job", "run/work"],
   crawl: ["rows", "client"],
   notify: ["rows", "client", "job"],
   "run/discover": ["rows", "dump/manifest", "client", "database", "job", "crawl"],
@@ -93,9 +93,11 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run",
   ],
   serve: ["demo", "rows", "dump/files", "dump/manifest", "dump", "client"],
+  query: ["rows", "duckdb", "dump/files", "dump"],
   verify: ["rows", "duckdb", "dump/manifest"],
   terminal: [
     "rows",
+    "dump/formats",
     "dump/manifest",
     "diff",
     "run/setting",
@@ -105,6 +107,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run/documents",
     "run",
     "plan",
+    "query",
     "verify",
   ],
   cli: [
@@ -119,6 +122,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "locate",
     "run",
     "plan",
+    "query",
     "serve",
     "verify",
     "terminal",
@@ -148,7 +152,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   leven: /^job\//,
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
-  "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
+  "@duckdb/node-api": /^duckdb\/(open-duckdb|json-value|reading-statement)\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   valibot:

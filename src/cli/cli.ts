@@ -15,6 +15,7 @@ export const commands: Commands = {
   diff: async () => (await import("./diff.js")).diffCommand,
   serve: async () => (await import("./serve.js")).serveCommand,
   list: async () => (await import("./list.js")).listCommand,
+  sql: async () => (await import("./sql.js")).sqlCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,
   init: async () => (await import("./init.js")).initCommand,
 };

@@ -5,6 +5,8 @@ import type { Output } from "../terminal/view.js";
 export interface World {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Absent: nothing can be read from it. */
+  readonly stdin?: AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
   readonly env: NodeJS.ProcessEnv;
   /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;

@@ -5,6 +5,7 @@ import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { UsageError } from "../errors.js";
 import type { JobPlace } from "../job/job.js";
+import { foldersOf, type JobFolders } from "../run/work/job-folders.js";
 import { type FindOptions, findNamed } from "./find-named.js";
 import { lookAt } from "./look-at.js";
 
@@ -40,26 +41,26 @@ export async function findRunAndOneBefore(
 
 /** The published runs of one job. A manifest is only read where it has to be known whether its run is complete. */
 class JobRuns {
-  readonly #folder: string;
+  readonly #folders: JobFolders;
 
-  constructor({ name, output }: JobPlace) {
-    this.#folder = join(output.dir, name);
+  constructor(place: JobPlace) {
+    this.#folders = foldersOf(place);
   }
 
   /** The newest complete run; UsageError where there is none. */
   async newest(word: string): Promise<string> {
     const found = await this.newestComplete();
     if (found !== undefined) return found;
-    if ((await lookAt(join(this.#folder, "latest"))) === "run") return join(this.#folder, "latest"); // a copy without `runs`
+    if ((await lookAt(join(this.#folders.folder, "latest"))) === "run") return join(this.#folders.folder, "latest"); // a copy without `runs`
     const [partial] = await this.#ids();
-    if (partial === undefined) throw noRun(word, `no run in ${join(this.#folder, "runs")} yet`);
+    if (partial === undefined) throw noRun(word, `no run in ${this.#folders.runs} yet`);
     const path = this.#pathOf(partial);
     throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
   }
 
   /** The newest complete run, older than one where that is given. The run that `latest` leads to counts as complete, whatever its manifest says. */
   async newestComplete(before?: string): Promise<string | undefined> {
-    const latest = basename(await readlink(join(this.#folder, "latest")).catch(() => ""));
+    const latest = basename(await readlink(join(this.#folders.folder, "latest")).catch(() => ""));
     for (const id of await this.#ids()) {
       if (before !== undefined && id >= before) continue;
       if (id === latest || (await readRunFacts(this.#pathOf(id)))?.status === "complete") return this.#pathOf(id);
@@ -73,18 +74,18 @@ class JobRuns {
     const found = ids.filter((id) => id.startsWith(beginning));
     const [only] = found;
     if (only !== undefined && found.length === 1) return this.#pathOf(only);
-    const [folder, sample] = [join(this.#folder, "runs"), (found.length > 0 ? found : ids).slice(0, 5).join(", ")];
+    const [folder, sample] = [this.#folders.runs, (found.length > 0 ? found : ids).slice(0, 5).join(", ")];
     if (only !== undefined) throw noRun(word, `${found.length} runs begin with ${beginning}: ${sample}`);
     throw noRun(word, `no run ${beginning} in ${folder}${sample === "" ? "" : `; the newest there: ${sample}`}`);
   }
 
   #pathOf(id: string): string {
-    return join(this.#folder, "runs", id);
+    return join(this.#folders.runs, id);
   }
 
   /** Newest first. */
   async #ids(): Promise<readonly string[]> {
-    const names = await readdir(join(this.#folder, "runs")).catch(ifAbsent<string[]>([]));
+    const names = await readdir(this.#folders.runs).catch(ifAbsent<string[]>([]));
     return names.filter(isRunId).sort().reverse();
   }
 }
