@@ -2,6 +2,7 @@
 import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
+import { programText } from "./cli/program-text.js";
 import { tellError } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./run/setting/run-options.js";
@@ -44,18 +45,24 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const { stdin, stdout, stderr, env } = process;
+  const { stdout, stderr, env } = process;
   const committing = (state: CommitState) => {
     commit = state;
   };
-  process.exitCode = await runCommandLine(args, {
-    stdin,
+  const world = {
+    get program() {
+      return programText(process.argv[1], process.cwd());
+    },
+    get stdin() {
+      return process.stdin; // opened by who reads it
+    },
     stdout,
     stderr,
     env,
     signal: interrupted.signal,
     committing,
-  });
+  };
+  process.exitCode = await runCommandLine(args, world);
 } catch (error) {
   tell(error);
 }

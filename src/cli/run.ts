@@ -71,7 +71,7 @@ export const runCommand = defineCommand({
     const elapsed = performance.now() - start;
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
-      : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
+      : renderSummary(result, elapsed, paintFor(world.stdout, world.env), world.program);
     for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;

@@ -3,6 +3,8 @@ import type { Output } from "../terminal/view.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */
 export interface World {
+  /** The words that start the program once more; absent: `kbdump`. */
+  readonly program?: string;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Absent: nothing can be read from it. */

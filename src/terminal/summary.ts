@@ -6,8 +6,8 @@ import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
 import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
-/** Renders the result of a run for people: counts, paths, duration and the next commands. */
-export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
+/** Renders the result of a run for people: counts, paths, duration and the next commands, which `program` starts. */
+export function renderSummary(result: RunResult, elapsed: number, paint: Paint, program = "kbdump"): string {
   const { manifest } = result;
   const { counts, requests } = manifest;
   const verdict = result.status === "complete" ? paint.good("complete") : paint.bad("partial");
@@ -32,7 +32,7 @@ export function renderSummary(result: RunResult, elapsed: number, paint: Paint):
       : []),
     "",
     "Next:",
-    ...nextCommands(result).map((command) => `  ${command}`),
+    ...nextCommands(result, program).map((command) => `  ${command}`),
     ...(childLists === undefined ? [] : ["", paint.faint(childLists)]),
   ].join("\n");
 }
@@ -55,19 +55,21 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */
-function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
+function nextCommands({ manifest, folder, database }: RunResult, program: string): readonly string[] {
   const look = `cat ${quoted(join(short(folder), manifestName))}`;
-  if (database !== undefined)
-    return [`duckdb -readonly ${quoted(short(database))} ${quoted(firstQuery("chunks"))}`, look];
-  const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));
-  if (!chunks) return [look];
-  return [`duckdb -c ${quoted(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];
+  const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
+  const source = database === undefined ? hasChunks && short(folder) : sourceOf(short(database), manifest.job);
+  return source === false ? [look] : [`${program} sql ${quoted(source)} ${quoted(firstQuery)}`, look];
+}
+
+/** The name of a job stands for its database in the usual output folder. */
+function sourceOf(database: string, job: string): string {
+  return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
 
 /** Documents with the most chunks. */
-function firstQuery(source: string): string {
-  return `SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM ${source} GROUP BY ALL ORDER BY chunks DESC LIMIT 10`;
-}
+const firstQuery =
+  "SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM chunks GROUP BY ALL ORDER BY chunks DESC LIMIT 10";
 
 /** A path as short as it can be written from here. */
 function short(path: string): string {
