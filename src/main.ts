@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { isatty } from "node:tty";
 import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
+import { programText } from "./cli/program-text.js";
 import { tellError } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./run/setting/run-options.js";
@@ -45,16 +47,17 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  const { stdin, stdout, stderr, env } = process;
-  const terminal = stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined;
+  const { stdout, stderr, env } = process;
   const committing = (state: CommitState) => {
     commit = state;
   };
   process.exitCode = await runCommandLine(args, {
+    program: () => programText(process.argv[1], process.cwd()),
+    openStdin: () => process.stdin, // opened by the command that reads it
+    openTerminal: isatty(0) && stderr.isTTY ? () => ({ input: process.stdin, output: stderr }) : undefined,
     stdout,
     stderr,
     env,
-    terminal,
     signal: interrupted.signal,
     interrupt,
     committing,

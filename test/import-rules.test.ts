@@ -122,6 +122,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
     "diff/read-run.ts",
     "dump/open-dump.ts",
+    "query/load-run.ts",
     "run/database/load-runs.ts",
     "serve/serve-dump.ts",
   ]);

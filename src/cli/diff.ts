@@ -6,18 +6,19 @@ import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.
 import { renderDiff } from "../terminal/diff-table.js";
 import { paintFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
-import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, memoryOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
-  kbdump diff output/nightly/runs/20261119T020000123Z output/nightly/latest
+  kbdump diff nightly
+  kbdump diff nightly@20261119 nightly
   kbdump diff before after --text
   kbdump diff before after --only document --format csv
 
-Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no dump · 4 they differ · 130, 143 interrupted`;
+Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no such run · 4 they differ · 130, 143 interrupted`;
 
 const options = {
   ...commonOptions,
@@ -25,40 +26,40 @@ const options = {
   text: { type: "boolean", default: false, describe: "show the words that differ in changed chunks" },
   only: { choices: ["document"], describe: "document: the counts of every document, and no chunks" },
   "exit-zero": { type: "boolean", default: false, describe: "exit with 0 even if the runs differ" },
+  ...dirOption,
+  ...environmentOption,
   ...memoryOption,
 } as const satisfies Options;
 
-type DiffArguments = ArgumentsOf<typeof options>;
-
-/** `kbdump diff <old> <new>`: what became of the chunks of one run in another. */
-export const diffCommand = defineCommand({
-  name: "diff <old> <new>",
-  about: "compare two run folders chunk by chunk, across a re-index",
-  positionals: {
-    old: {
-      type: "string",
-      demandOption: true,
-      names: "folder",
-      describe: "folder of the older run, with manifest.json",
-    },
-    new: {
-      type: "string",
-      demandOption: true,
-      names: "folder",
-      describe: "folder of the newer run, with manifest.json",
-    },
+const positionals = {
+  old: { type: "string", demandOption: true, names: "folder", describe: "folder of the older run, or a job" },
+  new: {
+    type: "string",
+    names: "folder",
+    describe: "the newer run; without it, the two newest complete runs of the job",
   },
+} as const satisfies Positionals;
+
+type DiffArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** `kbdump diff <old> [new]`: what became of the chunks of one run in another. */
+export const diffCommand = defineCommand({
+  name: "diff <old> [new]",
+  about: "compare two runs chunk by chunk, across a re-index",
+  positionals,
   options,
   epilog,
   async run(args, world) {
     const { memory } = args;
     await checkArguments(args);
+    const [before, after] = await runsFrom(args, world);
     const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
     const tally = emptyReadTally();
     const view = viewFrom(args, world);
+    if (before !== args.old || after !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, text: args.text && args.only === undefined };
-    const status = await withRunDiff(args.old, args.new, setting, async (diff, changes) => {
+    const status = await withRunDiff(before, after, setting, async (diff, changes) => {
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);
       await show(diff, changes, args, world);
@@ -67,6 +68,13 @@ export const diffCommand = defineCommand({
     return status === "same" || args.exitZero ? exitCodes.complete : exitCodes.differences;
   },
 });
+
+/** The folders of the two runs, the older one first. */
+async function runsFrom({ old, new: fresh, dir }: DiffArguments, { env }: World): Promise<readonly [string, string]> {
+  const { findRun, findRunAndOneBefore } = await import("../locate/find-run.js");
+  if (fresh === undefined) return findRunAndOneBefore(old, { dir, env });
+  return [await findRun(old, { dir, env }), await findRun(fresh, { dir, env })];
+}
 
 async function checkArguments(args: DiffArguments): Promise<void> {
   const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without

@@ -90,12 +90,13 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 async function askAndWrite(
   path: string,
   { baseUrl, dataset, document, format }: ArgumentsOf<typeof options>,
-  { env, signal, terminal }: World,
+  { env, signal, openTerminal }: World,
 ): Promise<Written> {
   if (await stat(path).catch(() => undefined))
     throw new UsageError("No job file was written:", [{ path, message: "it exists already; name another file" }]);
   const { askJob } = await import("../init/ask-job.js"); // heavy; --help does without
   const { noDialogue } = await import("../init/no-dialogue.js");
+  const terminal = openTerminal?.();
   const dialogue = terminal ? (await import("../init/dialogue.js")).openDialogue(terminal, signal) : noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
   const given = { baseUrl, datasets: dataset ?? [], documents: document ?? [], formats };

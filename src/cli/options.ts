@@ -40,6 +40,14 @@ export const outOption = {
   out: { type: "string", alias: "o", names: "folder", describe: "output folder; wins over output.dir" },
 } as const satisfies Options;
 
+export const dirOption = {
+  dir: {
+    type: "string",
+    names: "folder",
+    describe: "output folder of a job that is given by its name; default: output",
+  },
+} as const satisfies Options;
+
 export const memoryOption = {
   memory: { type: "string", default: "800MB", describe: "memory that DuckDB may use, such as 2GB; default: 800MB" },
 } as const satisfies Options;

@@ -95,7 +95,12 @@ export const runCommand = defineCommand({
     const elapsed = performance.now() - start;
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
-      : renderSummary(result, elapsed, world.args, paintFor(world.stdout, world.env));
+      : renderSummary(
+          result,
+          elapsed,
+          { program: world.program(), args: world.args },
+          paintFor(world.stdout, world.env),
+        );
     for (const sentence of reasonsOf(result, args.quiet)) tellPartial(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;

@@ -6,11 +6,11 @@ import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, environmentOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
-  kbdump serve output/nightly/latest
+  kbdump serve nightly
   kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
   kbdump serve --demo --port 8080 --key local-key
 
@@ -18,14 +18,15 @@ To index a document of the sample data again, as if somebody had changed its chu
   curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/DOCUMENT_ID
 This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
 
-Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no dump, or no key in the variable`;
+Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
 
 const positionals = {
-  folder: { type: "string", names: "folder", describe: "folder of a run, with manifest.json" },
+  run: { type: "string", names: "folder", describe: "run folder, or a job: its newest complete run" },
 } as const satisfies Positionals;
 
 const options = {
   ...commonOptions,
+  ...dirOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
   port: { default: "0", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
   "key-env": {
@@ -48,7 +49,7 @@ interface Serving {
 
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
 export const serveCommand = defineCommand({
-  name: "serve [folder]",
+  name: "serve [run]",
   about: "answer the read operations of the service from a dump, or from sample data",
   positionals,
   options,
@@ -69,14 +70,14 @@ export const serveCommand = defineCommand({
   },
 });
 
-function problemsOf({ folder, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
+function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
   const problems = [
-    folder === undefined &&
+    run === undefined &&
       !demo && {
         path: "",
-        message: "nothing to serve: name a run folder, such as output/nightly/latest, or give --demo",
+        message: "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo",
       },
-    folder !== undefined && demo && { path: "--demo", message: "not together with a run folder" },
+    run !== undefined && demo && { path: "--demo", message: "not together with a run" },
     typeof port !== "number" && port,
     key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
     keyEnv !== undefined &&
@@ -92,10 +93,12 @@ function problemsOf({ folder, demo, key, keyEnv }: ServeArguments, port: number 
 }
 
 async function start(args: ServeArguments, port: number, world: World): Promise<Serving> {
-  const { folder, keyEnv } = args;
+  const { run, dir, keyEnv } = args;
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
-  return folder === undefined ? startDemo(options) : startDump(folder, options, args, world);
+  if (run === undefined) return startDemo(options);
+  const { findRun } = await import("../locate/find-run.js");
+  return startDump(await findRun(run, { dir, env: world.env }), options, args, world);
 }
 
 async function keyFrom(name: string, world: World): Promise<string> {

@@ -25,7 +25,7 @@ export function tellError(
   return exitCode;
 }
 
-/** Says on stderr, with `--quiet` as well, why a run that is published ends with exit 3. */
+/** Says on stderr, with `--quiet` as well, why a command ends with another code than 0 although its result is printed. */
 export function tellPartial(
   message: string,
   { logFormat }: Pick<OutputFlags, "logFormat">,

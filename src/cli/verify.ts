@@ -5,21 +5,27 @@ import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, memoryOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 
 const epilog = `Examples:
-  kbdump verify output/nightly/latest
+  kbdump verify nightly
+  kbdump verify nightly.yaml
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
 
-Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · 4 something is wrong with the dump · 130, 143 interrupted`;
+Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no such run · 4 something is wrong with the dump · 130, 143 interrupted`;
 
-/** `kbdump verify <run folder>`: reads what was written and proves it again. */
+/** `kbdump verify <run>`: reads what was written and proves it again. */
 export const verifyCommand = defineCommand({
-  name: "verify <folder>",
-  about: "read a run folder again, and prove that it is complete and unchanged",
+  name: "verify <run>",
+  about: "read a run again, and prove that it is complete and unchanged",
   positionals: {
-    folder: { type: "string", demandOption: true, names: "folder", describe: "folder of a run, with manifest.json" },
+    run: {
+      type: "string",
+      demandOption: true,
+      names: "folder",
+      describe: "run folder, or a job: its newest complete run",
+    },
   },
   options: {
     ...commonOptions,
@@ -28,17 +34,23 @@ export const verifyCommand = defineCommand({
       valueIsOptional: true,
       describe: "compare with <job>.duckdb beside the runs, too, or with the file of --duckdb=PATH",
     },
+    ...dirOption,
     ...memoryOption,
+    ...environmentOption,
   },
   epilog,
   async run(args, world) {
-    const { folder, duckdb, memory, json } = args;
+    const { dir, duckdb, memory, json } = args;
     const { checkMemory } = await import("../job/check-memory.js");
     const problems = checkMemory(memory);
     if (problems.length > 0) throw wrongLine(problems);
+    const { findRun } = await import("../locate/find-run.js");
+    const folder = await findRun(args.run, { dir, env: world.env });
     const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
     const tally = emptyReadTally();
-    const unwatch = viewFrom(args, world).watch(renderReading(tally));
+    const view = viewFrom(args, world);
+    if (folder !== args.run) view.log("info", `verifying ${folder}`);
+    const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
     const text = json ? jsonLine(verification) : renderVerification(verification, paintFor(world.stdout, world.env));

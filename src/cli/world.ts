@@ -5,10 +5,14 @@ import type { Output } from "../terminal/view.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */
 export interface World {
+  /** The words that start the program once more, such as `kbdump`; they depend on the current folder. */
+  readonly program: () => string;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Somebody to ask; undefined where stdin or stderr is no terminal. */
-  readonly terminal?: Terminal | undefined;
+  /** Opens stdin; absent: nothing can be read from it. */
+  readonly openStdin?: () => AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
+  /** Opens the terminal of somebody to ask; absent where stdin or stderr is none. */
+  readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** The command line, after the name of the program. */
   readonly args: readonly string[];

@@ -2,8 +2,8 @@ import type { Connection } from "../duckdb/open-duckdb.js";
 import { countsSql } from "./changes-sql.js";
 import { type DocumentPair, isOtherDocument } from "./compare-documents.js";
 import type { Names } from "./read-names.js";
+import { rowsOf, type SqlRow } from "./rows-of.js";
 import type { ChangeCounts, DocumentCounts, DocumentDiff, DocumentState } from "./run-diff.js";
-import { rowsOf, type SqlRow } from "./with-diff-database.js";
 
 const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
 

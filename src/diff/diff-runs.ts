@@ -1,4 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { withSpill } from "../duckdb/with-spill.js";
 import { matchRows } from "../match/match-rows.js";
 import { changedSql, changesSql, documentFacts, reorderedSql } from "./changes-sql.js";
 import { compareDocuments, type DocumentPair } from "./compare-documents.js";
@@ -11,7 +12,6 @@ import { type ReadRun, readRun } from "./read-run.js";
 import type { DiffedRun, RunDiff } from "./run-diff.js";
 import { loadTexts } from "./texts.js";
 import { isGuarded, readsChildren, warningsOf } from "./warnings.js";
-import { withDiffDatabase } from "./with-diff-database.js";
 
 /**
  * Compares two run folders, of whatever format, matching chunks across a re-index. Rejects with UsageError when a path is no
@@ -38,7 +38,7 @@ export async function withRunDiff<T>(
   const children = runs.every(({ dump }) => readsChildren(dump.manifest));
   const comparison = { documents, children, unguarded: runs.some(isGuarded) };
   const sources = await checkBoth(runs, setting);
-  return withDiffDatabase(setting, async (connection) => {
+  return withSpill(":memory:", setting, async (connection) => {
     await compareRows(connection, sources, comparison, setting);
     const diff = await runDiff(connection, runs, documents);
     const isText = setting.text && diff.counts.chunks.changed + diff.counts.child_chunks.changed > 0;

@@ -6,7 +6,7 @@ import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
 import { factsSql } from "./facts-sql.js";
 import type { ReadRun } from "./read-run.js";
-import { rowsOf } from "./with-diff-database.js";
+import { rowsOf } from "./rows-of.js";
 
 /** A file whose bytes were checked, and the SQL that reads it. */
 export interface LoadedFile extends CheckedFile {

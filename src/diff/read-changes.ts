@@ -1,7 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { diffText } from "./diff-text.js";
+import { rowsOf, type SqlRow } from "./rows-of.js";
 import type { ChangeKind, ChunkChange, HandMade, TextDiff } from "./run-diff.js";
-import { rowsOf, type SqlRow } from "./with-diff-database.js";
 
 /** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
 const page = { most: 1_000, least: 8 };

@@ -79,6 +79,12 @@ export interface Notify {
   readonly style: NotifyStyle;
 }
 
+/** The place of a job's runs, and how long they stay: all that is needed where nothing is asked of the service. */
+export interface JobPlace {
+  readonly name: string;
+  readonly output: Pick<OutputOptions, "dir" | "keep">;
+}
+
 export interface Job {
   readonly name: string;
   readonly service: ServiceOptions;

@@ -34,9 +34,14 @@ export async function loadJob(
 function jobFromDraft(draft: Draft): Job {
   const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
   const findings = joinFindings(unknownKeys, draft.unset, wrongValues);
+  if (draft.problems.length + findings.length === 0 && file) return jobFromFile(file);
+  throw jobRefusal(draft, findings);
+}
+
+/** The error of a draft that cannot be a job, with every problem. */
+export function jobRefusal(draft: Draft, findings: readonly Finding[]): UsageError {
   const problems = [...draft.problems, ...findings.map((finding) => problemFrom(finding, draft.labels))];
-  if (problems.length === 0 && file) return jobFromFile(file);
-  throw new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);
+  return new UsageError(`${countText(problems.length)} with ${draft.what}:`, problems);
 }
 
 function problemFrom({ path, message }: Finding, labels: readonly Label[]): Problem {

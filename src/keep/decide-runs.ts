@@ -11,11 +11,16 @@ export interface PastRun {
   readonly isEmpty?: boolean;
 }
 
+/** A rule of `output.keep`, or the one that holds without it: the newest complete run stays. */
+export type KeepRule = "newest" | "last" | "daily" | "weekly" | "monthly";
+
 /** The decision to keep or remove a run, and its reason. */
 export interface Decision {
   readonly runId: string;
   readonly status: PastRun["status"];
   readonly keep: boolean;
+  /** Every rule that keeps it. */
+  readonly rules: readonly KeepRule[];
   /** Every rule that keeps it, or the one sentence why none does. */
   readonly reasons: readonly string[];
 }
@@ -38,10 +43,11 @@ export function decideRuns(runs: readonly PastRun[], keep: Keep): readonly Decis
     const always = [
       ...(runId === newest?.runId ? ["newest complete run"] : []),
       ...(runId === filled?.runId && filled !== newest ? ["newest complete run with documents"] : []),
-    ];
+    ].map((text) => ({ rule: "newest" as const, text }));
     const why = [...always, ...(reasons.get(runId) ?? [])];
-    if (why.length > 0) return { runId, status, keep: true, reasons: why };
-    return { runId, status, keep: false, reasons: [reasonAgainst({ runId, status }, newest)] };
+    const rules = [...new Set(why.map(({ rule }) => rule))];
+    if (why.length > 0) return { runId, status, keep: true, rules, reasons: why.map(({ text }) => text) };
+    return { runId, status, keep: false, rules, reasons: [reasonAgainst({ runId, status }, newest)] };
   });
 }
 
@@ -51,19 +57,26 @@ function reasonAgainst({ runId, status }: PastRun, newest: PastRun | undefined):
   return "no rule keeps it among the partial runs since the newest complete one";
 }
 
+interface Reason {
+  readonly rule: KeepRule;
+  readonly text: string;
+}
+
 /** The rules that keep each run, of runs that stand newest first. */
-function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, readonly string[]> {
-  const reasons = new Map<string, string[]>();
-  const add = (runId: string, reason: string) => reasons.set(runId, [...(reasons.get(runId) ?? []), reason]);
+function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, readonly Reason[]> {
+  const reasons = new Map<string, Reason[]>();
+  const add = (runId: string, rule: KeepRule, text: string) =>
+    reasons.set(runId, [...(reasons.get(runId) ?? []), { rule, text }]);
   const { last = 0 } = keep;
-  for (const [index, { runId }] of runs.slice(0, last).entries()) add(runId, `last ${last}: number ${index + 1}`);
+  for (const [index, { runId }] of runs.slice(0, last).entries())
+    add(runId, "last", `last ${last}: number ${index + 1}`);
   for (const rule of ["daily", "weekly", "monthly"] as const) {
     const seen = new Set<string>();
     for (const { runId } of runs) {
       const period = periodOf[rule](timeOfRun(runId) ?? 0);
       if (seen.size >= (keep[rule] ?? 0) || seen.has(period)) continue;
       seen.add(period);
-      add(runId, `${rule} ${keep[rule]}: ${period}`);
+      add(runId, rule, `${rule} ${keep[rule]}: ${period}`);
     }
   }
   return reasons;

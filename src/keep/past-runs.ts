@@ -1,13 +1,18 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsence } from "../dump/files/is-there.js";
+import type { RunFacts } from "../dump/manifest/manifest.js";
 import { manifestName } from "../dump/manifest/manifest.js";
 import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import { timeOfRun } from "../dump/manifest/run-id.js";
 import type { PastRun } from "./decide-runs.js";
 
-/** A run of a job as it lies in its folder. */
+/** A run of a job as it lies in its folder; null stands for what its manifest does not say. */
 export interface RunFolder extends PastRun {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly counts: RunFacts["counts"];
   /** The size of its files according to its manifest. */
   readonly bytes: number;
 }
@@ -51,7 +56,20 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   if (format !== 1) return `its manifest.json has format ${format}, which this version does not know`;
   if (itsJob !== job) return "it is a run of another job";
   if (runId !== name) return "its manifest.json is that of another run";
-  return { runId, status, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), isEmpty: counts.documents === 0 };
+  return {
+    runId,
+    status,
+    startedAt: timeFrom(manifest.started_at),
+    finishedAt: timeFrom(manifest.finished_at),
+    counts,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    isEmpty: counts.documents === 0,
+  };
+}
+
+function timeFrom(text: string): number | null {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
 }
 
 async function hasManifest(folder: string): Promise<boolean> {

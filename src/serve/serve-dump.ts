@@ -25,7 +25,7 @@ export interface ServedDump {
 
 /**
  * Answers the read operations of the service from a run folder, on loopback, and resolves once it does. Nothing is written.
- * Rejects with UsageError when the folder is no dump, StopError when it is not as a run left it or the port cannot be had, or
+ * Rejects with UsageError when the folder is no finished run, StopError when it is not as a run left it or the port cannot be had, or
  * the reason of `options.signal`.
  */
 export async function serveDump(folder: string, options: ServeOptions = {}): Promise<ServedDump> {

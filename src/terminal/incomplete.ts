@@ -1,14 +1,14 @@
 import { sentenceOf } from "../run/documents/document-result.js";
 import type { RunResult } from "../run/run-job.js";
 import { nameAndId } from "../words.js";
-import { retryCommand } from "./shell-text.js";
+import { type Invocation, retryCommand } from "./shell-text.js";
 import { countText, type Paint, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in manifest.json. */
 const shown = 10;
 
 /** Renders the documents that are not complete, every other flaw of the run, and the command that mends it. */
-export function renderIncomplete(result: RunResult, args: readonly string[], paint: Paint): readonly string[] {
+export function renderIncomplete(result: RunResult, invocation: Invocation, paint: Paint): readonly string[] {
   const { manifest, names, problems } = result;
   const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
   const documents = incomplete.map(({ document_id: id, status, error }) => {
@@ -17,7 +17,7 @@ export function renderIncomplete(result: RunResult, args: readonly string[], pai
   });
   const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
   const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
-  const mend = ["", "Once the cause is gone, read what is missing:", `  ${retryCommand(args)}`];
+  const mend = ["", "Once the cause is gone, read what is missing:", `  ${retryCommand(invocation)}`];
   return [
     ...section("Incomplete:", documents, "more document"),
     ...section(

@@ -5,8 +5,14 @@ export function shellText(argument: string): string {
   return `"${argument.replace(/(["$`\\])/g, "\\$1")}"`;
 }
 
-/** The command that reads again what failed, from the arguments of the run that it failed in. */
-export function retryCommand(args: readonly string[]): string {
+/** The words that started the program, and its arguments. */
+export interface Invocation {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** The command that reads again what failed, from the one of the run that it failed in. */
+export function retryCommand({ program, args }: Invocation): string {
   const kept = args.filter((argument) => !/^--(fresh|retry-failed)$/.test(argument));
-  return ["kbdump", ...kept, "--retry-failed"].map(shellText).join(" ");
+  return [program, ...[...kept, "--retry-failed"].map(shellText)].join(" ");
 }

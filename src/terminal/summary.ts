@@ -6,14 +6,11 @@ import type { RunResult } from "../run/run-job.js";
 import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
 import { renderIncomplete } from "./incomplete.js";
-import { shellText } from "./shell-text.js";
+import { type Invocation, shellText } from "./shell-text.js";
 import { bytesText, countText, durationText, type Paint } from "./text.js";
 
-/**
- * Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. `args`
- * are the arguments that started it.
- */
-export function renderSummary(result: RunResult, elapsed: number, args: readonly string[], paint: Paint): string {
+/** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
+export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, paint: Paint): string {
   const { manifest } = result;
   const { counts, requests } = manifest;
   const isComplete = result.status === "complete";
@@ -29,7 +26,7 @@ export function renderSummary(result: RunResult, elapsed: number, args: readonly
     `${paint.strong(verdict)}: ${read.join(", ")}`,
     paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
     ...renderDiscovered(manifest),
-    ...renderIncomplete(result, args, paint),
+    ...renderIncomplete(result, invocation, paint),
     "",
     ...renderPlaces(result),
     ...(result.pruned.length > 0
@@ -37,7 +34,7 @@ export function renderSummary(result: RunResult, elapsed: number, args: readonly
       : []),
     "",
     "Next:",
-    ...nextCommands(result).map((command) => `  ${command}`),
+    ...nextCommands(result, invocation).map((command) => `  ${command}`),
     ...(childLists === undefined ? [] : ["", paint.faint(childLists)]),
   ].join("\n");
 }
@@ -60,19 +57,21 @@ function renderPlaces({ manifest, folder, database }: RunResult): readonly strin
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */
-function nextCommands({ manifest, folder, database }: RunResult): readonly string[] {
+function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
   const look = `cat ${shellText(join(short(folder), manifestName))}`;
-  if (database !== undefined)
-    return [`duckdb -readonly ${shellText(short(database))} ${shellText(firstQuery("chunks"))}`, look];
-  const chunks = manifest.files.find(({ path }) => /^chunks\./.test(path));
-  if (!chunks) return [look];
-  return [`duckdb -c ${shellText(firstQuery(`'${join(short(folder), chunks.path)}'`))}`, look];
+  const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
+  const source = database === undefined ? hasChunks && short(folder) : sourceOf(short(database), manifest.job);
+  return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(firstQuery)}`, look];
+}
+
+/** The name of a job stands for its database in the usual output folder. */
+function sourceOf(database: string, job: string): string {
+  return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
 
 /** Documents with the most chunks. */
-function firstQuery(source: string): string {
-  return `SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM ${source} GROUP BY ALL ORDER BY chunks DESC LIMIT 10`;
-}
+const firstQuery =
+  "SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM chunks GROUP BY ALL ORDER BY chunks DESC LIMIT 10";
 
 /** A path as short as it can be written from here. */
 function short(path: string): string {

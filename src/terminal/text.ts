@@ -44,6 +44,14 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
 
+/** `12 min`, `5 h`, `3 d`: a time in the past, roughly; two days and more in days. */
+export function ageText(milliseconds: number): string {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
+}
+
 /** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
 export function jsonLine(value: unknown): string {
   return escapeControls(jsonText(value));

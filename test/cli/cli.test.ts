@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -31,13 +32,16 @@ async function startPlace(more: { service?: object; formats?: string[]; chunks?:
 }
 
 test("run: 0, the summary on stdout, commands that work as they stand", async () => {
-  const { job, env, folder } = await startPlace({ formats: ["jsonl", "duckdb"], chunks: 110 });
+  const { job, env, folder, document } = await startPlace({ formats: ["jsonl", "duckdb"], chunks: 110 });
   const { code, stdout, stderr } = await runKbdump(["run", job], env, folder);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(
     /^complete: 1 document, 110 chunks, 110 child chunks\nin \d+\.\d s with 117 requests, [\d.]+ kB received\n/,
   );
-  expect(stdout).toContain("duckdb -readonly out/test/test.duckdb ");
+  const [, next = ""] = /^ {2}(node .*dist\/main\.js sql out\/test\/test\.duckdb .*)$/m.exec(stdout) ?? [];
+  const pasted = await finished(spawn("sh", ["-c", next], { cwd: folder }));
+  expect([pasted.code, pasted.stderr]).toEqual([0, ""]);
+  expect(pasted.stdout).toMatch(new RegExp(`^document_id +chunks +characters\n${document.id} +110 +\\d+\n\n1 row\n$`));
   expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n/);
   expect(stdout.trimEnd().split("\n").at(-1)).toBe(
     "0 of 110 child lists were empty; child_chunks: auto would have asked for all of them, too",

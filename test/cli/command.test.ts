@@ -38,6 +38,7 @@ async function run(...args: readonly string[]) {
   let stdout = "";
   const output = { write: (text: string) => (stdout += text) };
   const world = {
+    program: () => "kbdump",
     stdout: output,
     stderr: output,
     env: {},

@@ -7,11 +7,24 @@ import type { Finished } from "./run-kbdump.js";
  * Runs a command line in this process, as main.ts does in one of its own, in a fraction of the time. Signals, pipes and the
  * built program itself take `runKbdump`.
  */
-export async function runHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Finished> {
+export async function runHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  stdin?: AsyncIterable<string | Uint8Array>,
+): Promise<Finished> {
   const [stdout, stderr] = [collect(), collect()];
   const ended = new AbortController();
   const interrupt = (error: Error) => ended.abort(error);
-  const world = { stdout, stderr, env, signal: ended.signal, interrupt, committing: () => {} };
+  const world = {
+    program: () => "kbdump",
+    ...(stdin ? { openStdin: () => stdin } : {}),
+    stdout,
+    stderr,
+    env,
+    signal: ended.signal,
+    interrupt,
+    committing: () => {},
+  };
   const code = await runCommandLine(args, world).catch((error) => tellError(error, outputFlags(args), world));
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }

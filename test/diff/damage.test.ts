@@ -2,7 +2,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { diffRuns } from "../../src/diff/diff-runs.js";
-import { lackOf } from "../../src/diff/with-diff-database.js";
+import { lackOf } from "../../src/duckdb/with-spill.js";
 import { StopError, UsageError } from "../../src/errors.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { editManifest, forgeLines } from "../verify/forge.js";
@@ -16,7 +16,7 @@ const errorOf = (run: string) => diffRuns(run, run).catch((error: unknown) => er
 test("what is no dump is wrong usage", async () => {
   const folder = await plainFolder();
   expect(await errorOf(join(folder, "gone"))).toBeInstanceOf(UsageError);
-  expect(String(await errorOf(folder))).toContain("there is no manifest.json in it");
+  expect(String(await errorOf(folder))).toContain("no manifest.json in it");
 });
 
 describe("files that are not those of their run are refused, and verify is named", () => {

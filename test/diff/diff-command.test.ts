@@ -119,13 +119,13 @@ test("a document that could not be read is named, with the reason", async () => 
   expect(stdout).toContain("  only in the new run\n  not compared: it could not be read in the new run (");
 });
 
-test("2 for what is no dump or no command line, 1 for a dump that is not sound", async () => {
+test("2 for what is no run or no command line, 1 for a dump that is not sound", async () => {
   const [old, fresh] = await twoDumps(soundTables, soundTables);
   const base = dirname(dirname(old));
   await mkdir(join(base, "empty"));
   for (const [args, message] of [
-    [[join(base, "empty"), old], "there is no manifest.json in it"],
     [[old, fresh, "--format", "csv", "--format", "table"], "--format: given more than once"],
+    [[join(base, "empty"), old], "no manifest.json in it"],
     [[old, fresh, "--memory", "lots"], '--memory: got "lots", expected a size'],
   ] as const) {
     const { code, stdout, stderr } = await runHere(["diff", ...args]);
@@ -149,9 +149,9 @@ test("--help has examples and the exit codes; the documentation explains it", as
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump diff /);
   expect(stdout).toContain("4 they differ");
-  expect((await runHere(["--help"])).stdout).toContain("kbdump diff <old> <new>");
+  expect((await runHere(["--help"])).stdout).toContain("kbdump diff <old> [new]");
   const readme = await readFile("README.md", "utf8");
-  expect(readme).toContain("| `kbdump diff <old> <new>` |");
+  expect(readme).toContain("| `kbdump diff <old> [new]` |");
   expect(documentation).toContain("\n## Comparing two dumps\n");
   expect(readme).toMatch(/^\| 4 \| .*diff/m);
 });

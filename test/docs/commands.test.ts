@@ -4,13 +4,14 @@ import { runCommandLine } from "../../src/cli/cli.js";
 import { tableBelow } from "../documentation.js";
 
 const page = "docs/commands.md";
-const commands = ["run", "plan", "status", "verify", "diff", "serve", "prune", "init", "completion"];
+const commands = ["run", "plan", "status", "verify", "diff", "serve", "list", "sql", "prune", "init", "completion"];
 
 /** The output of `--help`, with every line whole. */
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = "";
   const stdout = { columns: 1_000, write: (piece: string) => (text += piece) };
   const world = {
+    program: () => "kbdump",
     stdout,
     stderr: stdout,
     env: {},

@@ -23,16 +23,22 @@ test("says of every run what becomes of it and why, newest first", () => {
     run("2026-11-21T02:00:00Z", "partial"),
   ];
   expect(decideRuns(runs, { last: 1, daily: 2, monthly: 1 })).toEqual([
-    { ...runs[5], keep: true, reasons: ["last 1: number 1", "daily 2: 2026-11-21", "monthly 1: 2026-11"] },
+    {
+      ...runs[5],
+      keep: true,
+      rules: ["last", "daily", "monthly"],
+      reasons: ["last 1: number 1", "daily 2: 2026-11-21", "monthly 1: 2026-11"],
+    },
     {
       ...runs[4],
       keep: true,
+      rules: ["newest", "last", "daily", "monthly"],
       reasons: ["newest complete run", "last 1: number 1", "daily 2: 2026-11-20", "monthly 1: 2026-11"],
     },
-    { ...runs[3], keep: false, reasons: ["no rule keeps it"] },
-    { ...runs[2], keep: true, reasons: ["daily 2: 2026-11-19"] },
-    { ...runs[1], keep: false, reasons: ["partial, and the later run 20261120T140000000Z is complete"] },
-    { ...runs[0], keep: false, reasons: ["no rule keeps it"] },
+    { ...runs[3], keep: false, rules: [], reasons: ["no rule keeps it"] },
+    { ...runs[2], keep: true, rules: ["daily"], reasons: ["daily 2: 2026-11-19"] },
+    { ...runs[1], keep: false, rules: [], reasons: ["partial, and the later run 20261120T140000000Z is complete"] },
+    { ...runs[0], keep: false, rules: [], reasons: ["no rule keeps it"] },
   ]);
 });
 

@@ -94,7 +94,7 @@ test.each([
   [["--key-env"], /--key-env: expected a value: environment variable with the key/],
   [["--port"], /--port: expected a value: port on 127/],
   [["--key", "x"], /--key: only with --demo.*use --key-env/],
-  [["--demo"], /--demo: not together with a run folder/],
+  [["--demo"], /--demo: not together with a run/],
   [["--port", "-1"], /--port: got "-1", expected a whole number from 0 to 65535/],
 ])("wrong usage %j: exit 2", async (flags, message) => {
   const folder = await writeDump(await plainFolder(), soundTables);
@@ -103,11 +103,15 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
-test("what is no dump: exit 2", async () => {
+test("what is no run: exit 2", async () => {
   const folder = await plainFolder();
-  for (const path of [folder, join(folder, "absent"), import.meta.filename]) {
+  for (const [path, message] of [
+    [folder, "Not a finished run folder:"],
+    [join(folder, "absent"), "No such run or job:"],
+    [import.meta.filename, "Not a finished run folder:"],
+  ] as const) {
     const { code, stderr } = await runHere(["serve", path]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("This is no dump")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`kbdump: ${message}\n  ${path}: `)]);
   }
 });
 

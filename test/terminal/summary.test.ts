@@ -21,7 +21,7 @@ function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunR
   return { manifest, status: manifest.status, names: new Map(), problems: [], pruned: [], ...places, ...facts };
 }
 
-const summaryOf = (result: RunResult) => renderSummary(result, 1234, args, paint).split("\n");
+const summaryOf = (result: RunResult) => renderSummary(result, 1234, { program: "kbdump", args }, paint).split("\n");
 
 test("a partial run lists what is missing once, by name and id, and gives the command that reads it", () => {
   const documents = [documentRow("a", "complete"), documentRow("b", "failed"), documentRow("c", "unstable")];
@@ -81,5 +81,5 @@ test.each([
   [["run", "--dataset", "it's", ""], 'kbdump run --dataset "it\'s" "" --retry-failed'],
   [["run", "a!.yaml"], "kbdump run 'a!.yaml' --retry-failed"],
 ])("the command after %j", (given, command) => {
-  expect(retryCommand(given)).toBe(command);
+  expect(retryCommand({ program: "kbdump", args: given })).toBe(command);
 });

@@ -20,8 +20,8 @@ describe("what is no dump", () => {
     await rename(join(run, "manifest.json"), join(run, "..", "manifest.json"));
     await mkdir(join(run, "empty"));
     for (const [path, reason] of [
-      [run, "there is no manifest.json in it"],
-      [join(run, "empty"), "there is no manifest.json in it"],
+      [run, "no manifest.json in it"],
+      [join(run, "empty"), "no manifest.json in it"],
       [join(run, "gone"), "there is no such folder"],
       [join(run, "chunks.jsonl", "gone"), "there is no such folder"],
       [join(run, "chunks.jsonl"), "it is no folder"],

@@ -71,16 +71,19 @@ test("what is said of a dump without files stands before the verdict", async () 
   );
 });
 
-test("2 for what is no dump, with the reason", async () => {
+test("2 for what is no run, with the reason", async () => {
   const folder = await plainFolder();
   const [gone, empty, file] = [join(folder, "gone"), join(folder, "empty"), join(folder, "file")];
   await mkdir(empty);
   await writeFile(file, "");
   for (const [args, message] of [
-    [["verify"], "kbdump: <folder> is missing: folder of a run, with manifest.json. Example: kbdump verify output/"],
-    [["verify", gone], `kbdump: This is no dump:\n  ${gone}: there is no such folder\n`],
-    [["verify", empty], `kbdump: This is no dump:\n  ${empty}: there is no manifest.json in it`],
-    [["verify", file], `kbdump: This is no dump:\n  ${file}: it is no folder`],
+    [
+      ["verify"],
+      "kbdump: <run> is missing: run folder, or a job: its newest complete run. Example: kbdump verify nightly",
+    ],
+    [["verify", gone], `kbdump: No such run or job:\n  ${gone}: there is no such file or folder\n`],
+    [["verify", empty], `kbdump: Not a finished run folder:\n  ${empty}: no manifest.json in it`],
+    [["verify", file], `kbdump: Not a finished run folder:\n  ${file}: it is a file`],
     [["verify", empty, "--memory", "lots"], '--memory: got "lots", expected a size such as 800MB or 2GB'],
     [["verify", empty, "--duckbd"], "unknown flag --duckbd; did you mean --duckdb?"],
   ] as const) {
@@ -134,8 +137,8 @@ test("--help has an example and the exit codes", async () => {
   const { code, stdout } = await runHere(["verify", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump verify /);
-  expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no dump · ");
-  expect((await runHere(["--help"])).stdout).toContain("kbdump verify <folder>");
+  expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no such run · 4 ");
+  expect((await runHere(["--help"])).stdout).toContain("kbdump verify <run>");
 });
 
 test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
@@ -153,7 +156,7 @@ test("SIGINT: exit 130 soon, and not a word on stdout", async () => {
 
 test("the documentation explains it", async () => {
   const readme = await readFile("README.md", "utf8");
-  expect(readme).toContain("| `kbdump verify <run folder>` |");
+  expect(readme).toContain("| `kbdump verify <run>` |");
   expect(documentation).toContain("\n## Verifying a dump\n");
   expect(readme).toMatch(/^\| 4 \| /m);
 });

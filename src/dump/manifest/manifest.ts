@@ -124,6 +124,9 @@ export const manifestSchema = object({
   discovered: v.optional(discovered),
 });
 
+/** Null where a manifest does not say. */
+const countOrNull = v.fallback(v.nullable(count), null);
+
 /**
  * The part of a manifest that says which run it is of, and what the run found. It is read where other runs are looked at,
  * whatever version made them: the rest may be in a form that this version does not know.
@@ -133,8 +136,13 @@ export const runFactsSchema = object({
   job: text,
   run_id: text,
   status: oneOf("complete", "partial"),
+  started_at: v.fallback(text, ""),
   finished_at: v.fallback(text, ""),
-  counts: v.fallback(object({ documents: count }), { documents: 1 }),
+  counts: v.fallback(object({ documents: countOrNull, chunks: countOrNull, child_chunks: countOrNull }), {
+    documents: null,
+    chunks: null,
+    child_chunks: null,
+  }),
   files: v.fallback(listOf(object({ bytes: count })), []),
   documents: v.fallback(listOf(object({ dataset_id: text, document_id: text })), []),
   discovered: v.fallback(v.optional(discovered), undefined),

@@ -26,7 +26,7 @@ export async function readDumpFolder(path: string): Promise<DumpFolder> {
   const folder = await folderAt(path);
   const read = await readManifest(folder);
   if (read) return { folder, ...read };
-  throw noDump(path, `there is no ${manifestName} in it, which is written last: a folder without it is no dump`);
+  throw noDump(path, `no ${manifestName} in it, which a run writes last`);
 }
 
 /** Reads the manifest in a folder; undefined when there is none. It is never waited for, and no symlink is followed. */
@@ -118,5 +118,5 @@ async function folderAt(path: string): Promise<string> {
 }
 
 function noDump(path: string, message: string): UsageError {
-  return new UsageError("This is no dump:", [{ path, message }]);
+  return new UsageError("Not a finished run folder:", [{ path, message }]);
 }

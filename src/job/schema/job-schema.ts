@@ -25,12 +25,18 @@ const datasets = v.pipe(
   }),
 );
 
-/** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
-export const jobSchema = mapping("a mapping with service, datasets and output", {
+/** The part of a job file that says where its runs are. */
+export const placeEntries = {
   name: v.pipe(
     v.nullish(v.pipe(v.string(nameText), v.regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, nameText))),
     v.description("Name of the job and of its folder: a-z, 0-9, _ and -. Absent: the file's name."),
   ),
+  output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
+};
+
+/** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
+export const jobSchema = mapping("a mapping with service, datasets and output", {
+  name: placeEntries.name,
   service: v.pipe(serviceSchema, v.description("Where the knowledge service is, and how hard it may be asked.")),
   datasets: v.pipe(
     v.union([all, datasets], datasetsText),
@@ -54,7 +60,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     v.nullish(positiveNumber(8760, "a number of hours"), 24),
     v.description("Hours within which a run that broke off is continued. Default: 24."),
   ),
-  output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
+  output: placeEntries.output,
   notify: v.pipe(v.optional(notifySchema), v.description("URLs to call when a run starts and when it is over.")),
   $schema: v.pipe(v.optional(v.string("the address of a JSON Schema")), v.description("For editors; not read.")),
 });

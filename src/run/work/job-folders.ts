@@ -1,7 +1,7 @@
 import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
-import type { Job } from "../../job/job.js";
+import type { JobPlace } from "../../job/job.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -32,7 +32,7 @@ export interface Hold extends JobFolders {
 }
 
 /** Names the folders of a job; makes none. */
-export function foldersOf({ name, output }: Pick<Job, "name" | "output">): JobFolders {
+export function foldersOf({ name, output }: JobPlace): JobFolders {
   const folder = join(output.dir, name);
   const hidden = join(folder, ".work");
   return {

@@ -68,12 +68,21 @@ export function isLockOf(found: LockFile | undefined, text: string): boolean {
  * ahead of `now` is none that a living process gave.
  */
 export async function refuseHeld(path: string, found: LockFile, now: number): Promise<void> {
-  if (isReleased(found)) return;
-  const { text, touched } = found;
-  const holder = holderFrom(text);
+  const { isHeld, holder, alive, age } = await lookAtLock(found, now);
+  if (isHeld) throw new BusyError(busyText(path, holder, alive, age));
+}
+
+/** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if nobody holds it. */
+export async function holderOf(found: LockFile, now: number): Promise<Holder | null | undefined> {
+  const { isHeld, holder } = await lookAtLock(found, now);
+  return isHeld ? (holder ?? null) : undefined;
+}
+
+async function lookAtLock(found: LockFile, now: number) {
+  const holder = holderFrom(found.text);
   const alive = holder && (await isAlive(holder));
-  const age = now - touched;
-  if (alive ?? Math.abs(age) < deadAfter) throw new BusyError(busyText(path, holder, alive, age));
+  const age = now - found.touched;
+  return { holder, alive, age, isHeld: !isReleased(found) && (alive ?? Math.abs(age) < deadAfter) };
 }
 
 function busyText(path: string, holder: Holder | undefined, alive: boolean | undefined, age: number): string {

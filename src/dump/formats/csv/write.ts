@@ -11,16 +11,26 @@ import { joinedKinds, type StagedFile, type TextFormat, type Writer, type Writer
  * before cells that a spreadsheet would run as formulas, which is not lossless.
  */
 export function csvText(safe: boolean): TextFormat {
-  const options = { quoted_match: /^$|\r/, escape_formulas: safe, eof: false };
   return {
     format: "csv",
     head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
     texts: (kind, rows) => {
       const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
-      return rows.length > 0 ? [stringify(cells, options)] : [];
+      return rows.length > 0 ? [csvLines(cells, safe)] : [];
     },
   };
 }
+
+/** Rows as CSV, without a line feed at the end. */
+export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): string {
+  return stringify(
+    rows.map((row) => [...row]),
+    { quoted_match: /^$|\r/, escape_formulas: safe, eof: false },
+  );
+}
+
+/** Null is empty and unquoted. */
+export type CsvCell = string | number | bigint | null;
 
 /** The parts of every kind, joined below its header. */
 export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer {
@@ -45,7 +55,7 @@ export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer 
 }
 
 /** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
-function cell(type: ColumnType, value: unknown): string | number | bigint | null {
+function cell(type: ColumnType, value: unknown): CsvCell {
   if (value === null || value === undefined) return null;
   if (typeof value === "number") return value;
   if (type === "integer" && value instanceof ExactNumber) return BigInt(value.text);

@@ -1,21 +1,28 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Connection, lacksMemory, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
-import type { DiffSetting } from "./diff-options.js";
+import { type Connection, type DuckDbOptions, lacksMemory, withDuckDb } from "./open-duckdb.js";
 
-/** A DuckDB that holds what is compared. What does not fit its memory goes to a temporary folder, which is removed. */
-export async function withDiffDatabase<T>(
-  { memory, signal }: DiffSetting,
+export interface SpillOptions extends Pick<DuckDbOptions, "memory" | "readOnly"> {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a database (`:memory:` or a file), runs `work` and closes it. What does not fit the memory goes to a temporary folder
+ * of the system, never beside the database, and is removed.
+ */
+export async function withSpill<T>(
+  path: string,
+  options: SpillOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const temporary = await mkdtemp(join(tmpdir(), "kbdump-diff-"));
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-duckdb-"));
   try {
-    return await withDuckDb(":memory:", { memory, temporary: join(temporary, "spill"), signal }, work);
+    return await withDuckDb(path, { ...options, temporary: join(temporary, "spill") }, work);
   } catch (cause) {
-    signal.throwIfAborted(); // rather than what an interrupted DuckDB says
-    throw lackOf(cause, memory) ?? cause;
+    options.signal.throwIfAborted(); // rather than what an interrupted DuckDB says
+    throw lackOf(cause, options.memory) ?? cause;
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
@@ -31,10 +38,3 @@ export function lackOf(cause: unknown, memory: string): StopError | undefined {
   const message = `DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`;
   return new StopError(message, { cause });
 }
-
-/** The rows of a statement, as JSON has them: large integers are texts. */
-export async function rowsOf(connection: Connection, sql: string): Promise<readonly SqlRow[]> {
-  return (await connection.runAndReadAll(sql)).getRowObjectsJson();
-}
-
-export type SqlRow = Readonly<Record<string, unknown>>;

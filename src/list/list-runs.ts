@@ -1,0 +1,59 @@
+import { readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { JobPlace } from "../job/job.js";
+import { decideRuns, type KeepRule } from "../keep/decide-runs.js";
+import { type RunFolder, readPastRuns, type Stranger } from "../keep/past-runs.js";
+import { foldersOf } from "../run/work/job-folders.js";
+import { holderOf, readLock } from "../run/work/lock-file.js";
+
+/** A run of a job, as the list shows it. */
+export interface ListedRun extends RunFolder {
+  readonly folder: string;
+  /** Whether `latest` leads to it. */
+  readonly isLatest: boolean;
+  /** The rules of `output.keep` that hold it; empty: the next run removes it. null: no rules are known. */
+  readonly keptBy: readonly KeepRule[] | null;
+}
+
+/** The process of a run that is at work; null stands for what its lock does not say. */
+export interface RunAtWork {
+  readonly pid: number | null;
+  readonly host: string | null;
+  readonly since: string | null;
+}
+
+/** The runs of a job. */
+export interface RunList {
+  readonly job: string;
+  readonly folder: string;
+  /** Newest first. */
+  readonly runs: readonly ListedRun[];
+  /** Whatever lies among the runs and is none, with the reason. */
+  readonly strangers: readonly Stranger[];
+  readonly atWork: RunAtWork | undefined;
+}
+
+/** Lists the runs of a job by their manifests; reads no other file, and changes nothing. */
+export async function listRuns(place: JobPlace, now: Date): Promise<RunList> {
+  const folders = foldersOf(place);
+  const { runs, strangers } = await readPastRuns(folders.runs, place.name);
+  const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));
+  const { keep } = place.output;
+  const rules = new Map(keep && decideRuns(runs, keep).map(({ runId, rules }) => [runId, rules]));
+  const listed = runs.map((run) => ({
+    ...run,
+    folder: join(folders.runs, run.runId),
+    isLatest: run.runId === latest,
+    keptBy: rules.get(run.runId) ?? null,
+  }));
+  const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
+  const atWork = await runAtWork(join(folders.private, "lock"), now);
+  return { job: place.name, folder: folders.folder, runs: newestFirst, strangers, atWork };
+}
+
+async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined> {
+  const found = await readLock(lock);
+  const holder = found && (await holderOf(found, now.getTime()));
+  if (holder === null) return { pid: null, host: null, since: null };
+  return holder && { pid: holder.pid, host: holder.host, since: holder.since };
+}

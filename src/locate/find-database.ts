@@ -1,0 +1,23 @@
+import { isThere } from "../dump/files/is-there.js";
+import { UsageError } from "../errors.js";
+import { foldersOf } from "../run/work/job-folders.js";
+import { type FindOptions, findNamed } from "./find-named.js";
+import { findRun } from "./find-run.js";
+
+/**
+ * What can be asked by SQL under a word: the database of a job, a database file, or a run folder. UsageError where there is
+ * none.
+ */
+export async function findDatabase(
+  word: string,
+  options: FindOptions,
+): Promise<{ readonly database: string } | { readonly folder: string }> {
+  const found = await findNamed(word, options);
+  if (found.kind === "database") return { database: found.file };
+  if (found.kind === "run folder") return { folder: found.folder };
+  if (found.run !== undefined) return { folder: await findRun(word, options) };
+  const { database } = foldersOf(found.place);
+  if (await isThere(database)) return { database };
+  const message = `there is no ${database}. Put duckdb into output.formats and run the job, or name a run folder`;
+  throw new UsageError("The job has no database:", [{ path: word, message }]);
+}

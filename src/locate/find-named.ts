@@ -1,0 +1,90 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { isThere } from "../dump/files/is-there.js";
+import { type Problem, UsageError } from "../errors.js";
+import type { JobPlace } from "../job/job.js";
+import { loadJobPlace } from "../job/load-job-place.js";
+import { jobsIn, lookAt } from "./look-at.js";
+import { isJobName, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
+
+export interface FindOptions {
+  /** The output folder that names of jobs are looked for in; it also wins over that of a job file. Default: `output`. */
+  readonly dir?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What a word stands for, its job file read and its folders named. */
+export type FoundThing =
+  | { readonly kind: "run folder"; readonly folder: string }
+  | { readonly kind: "database"; readonly file: string }
+  /** `keep` is known of a job that was named by its file; `run` is the run that was named with it. */
+  | { readonly kind: "job"; readonly place: JobPlace; readonly file?: string; readonly run?: string };
+
+/** Finds what a word stands for. UsageError, with what there is instead, where it is none of all this. */
+export async function findNamed(text: string, { dir, env }: FindOptions): Promise<FoundThing> {
+  const word = wordFrom(text);
+  const output = dir ?? "output";
+  const sights = {
+    whole: await lookAt(text),
+    before: word.run === undefined ? ("nothing" as const) : await lookAt(word.before),
+    job: isJobName(word.before) ? await lookAt(join(output, word.before)) : ("nothing" as const),
+  };
+  const meaning = meaningOf(word, sights);
+  if (meaning.kind === "unknown") throw await nothingFound(word, sights.whole === "folder", output);
+  return thingFrom(meaning, dir, env);
+}
+
+async function thingFrom(
+  meaning: Exclude<Meaning, { kind: "unknown" }>,
+  dir: string | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<FoundThing> {
+  if (meaning.kind === "run folder" || meaning.kind === "database") return meaning;
+  const run = meaning.run === undefined ? {} : { run: meaning.run };
+  if (meaning.kind === "job") return { kind: "job", place: placeAt(dir ?? "output", meaning.name), ...run };
+  if (meaning.kind === "job folder") {
+    const folder = resolve(meaning.folder);
+    const parent = basename(folder) === basename(meaning.folder) ? dirname(meaning.folder) : dirname(folder);
+    return { kind: "job", place: placeAt(parent, basename(folder)), ...run };
+  }
+  const place = await loadJobPlace(meaning.file, env);
+  const output = dir === undefined ? place.output : { ...place.output, dir };
+  return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
+}
+
+function placeAt(dir: string, name: string): JobPlace {
+  return { name, output: { dir, keep: undefined } };
+}
+
+/** The error of a word that stands for nothing. */
+async function nothingFound({ text, before }: Word, isFolder: boolean, output: string): Promise<UsageError> {
+  if (isFolder) return new UsageError("Not a finished run folder:", [await noManifest(text)]);
+  if (!isJobName(before))
+    return new UsageError("No such run or job:", [{ path: text, message: "there is no such file or folder" }]);
+  const jobs = await jobsIn(output);
+  const there =
+    jobs === undefined
+      ? `there is no folder ${output}`
+      : jobs.length > 0
+        ? `jobs there: ${listText(jobs)}`
+        : "no job has run there";
+  const message = `no file or folder has this name, and no job in ${output}; ${there}. --dir names another output folder`;
+  return new UsageError("No such run or job:", [{ path: text, message }]);
+}
+
+/** The problem of a folder without a manifest; it names the run that was probably meant. */
+async function noManifest(folder: string): Promise<Problem> {
+  const jobs = (await jobsIn(folder)) ?? [];
+  const near = [folder, ...jobs.map((name) => join(folder, name)), dirname(folder), dirname(dirname(folder))];
+  for (const place of near) {
+    const latest = join(place, "latest");
+    if ((await isThere(latest)) && (await lookAt(latest)) === "run")
+      return { path: folder, message: `no manifest.json in it. Did you mean ${latest}?` };
+  }
+  return { path: folder, message: "no manifest.json in it, which a run writes last" };
+}
+
+/** The first names of a list. */
+function listText(names: readonly string[]): string {
+  const shown = names.slice(0, 10).join(", ");
+  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+}

@@ -1,0 +1,95 @@
+import { readdir, readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { ifAbsent } from "../dump/files/is-there.js";
+import { readRunFacts } from "../dump/manifest/read-manifest.js";
+import { isRunId } from "../dump/manifest/run-id.js";
+import { UsageError } from "../errors.js";
+import type { JobPlace } from "../job/job.js";
+import { foldersOf, type JobFolders } from "../run/work/job-folders.js";
+import { type FindOptions, findNamed } from "./find-named.js";
+import { lookAt } from "./look-at.js";
+
+/**
+ * The run folder that a word stands for: the folder itself, or the newest complete run of a job that is given by its name, its
+ * folder or its job file, or the run behind the `@`. UsageError where there is none.
+ */
+export async function findRun(word: string, options: FindOptions): Promise<string> {
+  const thing = await findNamed(word, options);
+  if (thing.kind === "run folder") return thing.folder;
+  if (thing.kind === "database") {
+    const message = "it is a file; expected the folder of a run, a job file, or the name of a job";
+    throw new UsageError("Not a finished run folder:", [{ path: word, message }]);
+  }
+  const runs = new JobRuns(thing.place);
+  return thing.run === undefined ? runs.newest(word) : runs.named(word, thing.run);
+}
+
+/** The run that a word stands for, and the complete run of the same job before it. UsageError where there are not two. */
+export async function findRunAndOneBefore(
+  word: string,
+  options: FindOptions,
+): Promise<readonly [before: string, run: string]> {
+  const thing = await findNamed(word, options);
+  if (thing.kind !== "job")
+    throw noRun(word, "it is one run; name a second one, or a job whose two newest runs to compare");
+  const runs = new JobRuns(thing.place);
+  const run = await (thing.run === undefined ? runs.newest(word) : runs.named(word, thing.run));
+  const before = await runs.newestComplete(basename(run));
+  if (before !== undefined) return [before, run];
+  throw noRun(word, `no complete run before ${basename(run)}; two are needed to compare`);
+}
+
+/** The published runs of one job. A manifest is only read where it has to be known whether its run is complete. */
+class JobRuns {
+  readonly #folders: JobFolders;
+
+  constructor(place: JobPlace) {
+    this.#folders = foldersOf(place);
+  }
+
+  /** The newest complete run; UsageError where there is none. */
+  async newest(word: string): Promise<string> {
+    const found = await this.newestComplete();
+    if (found !== undefined) return found;
+    if ((await lookAt(join(this.#folders.folder, "latest"))) === "run") return join(this.#folders.folder, "latest"); // a copy without `runs`
+    const [partial] = await this.#ids();
+    if (partial === undefined) throw noRun(word, `no run in ${this.#folders.runs} yet`);
+    const path = this.#pathOf(partial);
+    throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
+  }
+
+  /** The newest complete run, older than one where that is given. The run that `latest` leads to counts as complete, whatever its manifest says. */
+  async newestComplete(before?: string): Promise<string | undefined> {
+    const latest = basename(await readlink(join(this.#folders.folder, "latest")).catch(() => ""));
+    for (const id of await this.#ids()) {
+      if (before !== undefined && id >= before) continue;
+      if (id === latest || (await readRunFacts(this.#pathOf(id)))?.status === "complete") return this.#pathOf(id);
+    }
+    return undefined;
+  }
+
+  /** The run of that id, or the only one whose id begins so. */
+  async named(word: string, beginning: string): Promise<string> {
+    const ids = await this.#ids();
+    const found = ids.filter((id) => id.startsWith(beginning));
+    const [only] = found;
+    if (only !== undefined && found.length === 1) return this.#pathOf(only);
+    const [folder, sample] = [this.#folders.runs, (found.length > 0 ? found : ids).slice(0, 5).join(", ")];
+    if (only !== undefined) throw noRun(word, `${found.length} runs begin with ${beginning}: ${sample}`);
+    throw noRun(word, `no run ${beginning} in ${folder}${sample === "" ? "" : `; the newest there: ${sample}`}`);
+  }
+
+  #pathOf(id: string): string {
+    return join(this.#folders.runs, id);
+  }
+
+  /** Newest first. */
+  async #ids(): Promise<readonly string[]> {
+    const names = await readdir(this.#folders.runs).catch(ifAbsent<string[]>([]));
+    return names.filter(isRunId).sort().reverse();
+  }
+}
+
+function noRun(word: string, message: string): UsageError {
+  return new UsageError("No such run:", [{ path: word, message }]);
+}

@@ -1,0 +1,64 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { withSpill } from "../duckdb/with-spill.js";
+import { isThere } from "../dump/files/is-there.js";
+import { StopError, UsageError } from "../errors.js";
+import { loadRun } from "./load-run.js";
+import { type QueryResult, runQuery } from "./run-query.js";
+
+/** A database to ask, or a run folder whose files are loaded first. */
+export type QuerySource = { readonly database: string } | { readonly folder: string };
+
+export interface QueryOptions {
+  readonly memory: string;
+  readonly signal: AbortSignal;
+  /** The most rows to give; undefined: all. */
+  readonly limit: number | undefined;
+}
+
+/**
+ * Asks a database by one statement, and hands the result to `work`. The database is opened read-only, and the connection reaches
+ * no other file, whatever the statement says. Rejects with UsageError where the statement is wrong or does more than read.
+ */
+export async function queryDatabase<T>(
+  source: QuerySource,
+  statement: string,
+  { limit, ...options }: QueryOptions,
+  work: (result: QueryResult) => Promise<T>,
+): Promise<T> {
+  if ("folder" in source) {
+    return withSpill(":memory:", options, async (connection) => {
+      await loadRun(connection, source.folder, statement, options.signal);
+      await seal(connection);
+      return work(await runQuery(connection, statement, limit));
+    });
+  }
+  const { database } = source;
+  if (!(await isThere(database))) throw notOpened(database, "there is no such file");
+  const opened = withSpill(database, { ...options, readOnly: true }, async (connection) => {
+    await seal(connection);
+    return work(await runQuery(connection, statement, limit));
+  });
+  return opened.catch((error: unknown) => {
+    throw openingError(error, database) ?? error;
+  });
+}
+
+/** From here on the connection reads and writes no file but the database, and no statement can change that. */
+async function seal(connection: Connection): Promise<void> {
+  await connection.run("SET TimeZone = 'UTC'");
+  await connection.run("SET enable_external_access = false");
+  await connection.run("SET lock_configuration = true");
+}
+
+/** The error of a database that cannot be opened in words; undefined for any other error. */
+function openingError(error: unknown, database: string): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is no DuckDB database");
+  if (!/Could not set lock/.test(error.message)) return undefined;
+  const message = `${database} is open for writing in another program; close it there, or ask a copy of the file`;
+  return new StopError(message, { cause: error });
+}
+
+function notOpened(database: string, message: string): UsageError {
+  return new UsageError("No database could be asked:", [{ path: database, message }]);
+}

@@ -1,0 +1,95 @@
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { findRun, findRunAndOneBefore } from "../../src/locate/find-run.js";
+import { makeRuns } from "../keep/past-run.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+
+const [first, second, third] = ["20261118T020000000Z", "20261119T020000000Z", "20261120T020000000Z"];
+
+/** An output folder with the job `test`: two complete runs, and a partial one after them. */
+async function startPlace() {
+  const folder = await testFolder();
+  const dir = join(folder, "out");
+  const job = join(dir, "test");
+  await makeRuns(job, "test", { [first]: "complete", [second]: "complete", [third]: "partial" });
+  return { folder, dir, job, options: { dir, env: {} }, runOf: (id: string) => join(job, "runs", id) };
+}
+
+test("a name, a folder and a file of a job stand for its newest complete run; a run folder for itself", async () => {
+  const { folder, job, options, runOf } = await startPlace();
+  // What a run needs is not asked for: no service, a variable that is not set.
+  const file = await jobFile(folder, { notify: { url: `\${NOTIFY_URL}` } });
+  expect(await findRun("test", options)).toBe(runOf(second));
+  expect(await findRun(job, { env: {} })).toBe(runOf(second));
+  expect(await findRun(`${job}/`, { env: {} })).toBe(runOf(second));
+  expect(await findRun(file, { env: {} })).toBe(runOf(second));
+  expect(await findRun(join(job, "latest"), { env: {} })).toBe(join(job, "latest"));
+  expect(await findRun(runOf(third), { env: {} })).toBe(runOf(third));
+  expect(await findRun(`test@${third}`, options)).toBe(runOf(third));
+  expect(await findRun("test@20261118", options)).toBe(runOf(first));
+  expect(await findRun(`${file}@20261118`, { env: {} })).toBe(runOf(first));
+});
+
+test("the run before is the complete one before, whichever run is given", async () => {
+  const { options, runOf } = await startPlace();
+  expect(await findRunAndOneBefore("test", options)).toEqual([runOf(first), runOf(second)]);
+  expect(await findRunAndOneBefore(`test@${third}`, options)).toEqual([runOf(second), runOf(third)]);
+  await expect(findRunAndOneBefore(`test@${first}`, options)).rejects.toThrow(
+    `No such run:\n  test@${first}: no complete run before ${first}; two are needed to compare`,
+  );
+  await expect(findRunAndOneBefore(runOf(first), options)).rejects.toThrow("it is one run; name a second one");
+});
+
+test("a run at `latest` with a broken manifest is not passed over in silence", async () => {
+  const { options, runOf } = await startPlace();
+  await writeFile(join(runOf(second), "manifest.json"), "{");
+  expect(await findRun("test", options)).toBe(runOf(second));
+});
+
+test("a job without `latest` still has its newest complete run, and a copy without `runs` its `latest`", async () => {
+  const { job, dir, options, runOf } = await startPlace();
+  await rm(join(job, "latest"));
+  expect(await findRun("test", options)).toBe(runOf(second));
+  await makeRuns(join(dir, "copy"), "copy", { [first]: "complete" });
+  await rm(join(dir, "copy", "latest"));
+  await mkdir(join(dir, "single"));
+  await symlink(runOf(first), join(dir, "single", "latest"));
+  expect(await findRun("single", options)).toBe(join(dir, "single", "latest"));
+});
+
+test("what is not found is named, with what there is", async () => {
+  const { folder, dir, job, options, runOf } = await startPlace();
+  await makeRuns(join(dir, "partial"), "partial", { [first]: "partial", [second]: "partial" });
+  await mkdir(join(dir, "empty", ".work"), { recursive: true });
+  await mkdir(join(dir, "other"));
+  const latest = join(job, "latest");
+  const file = join(folder, "file.txt");
+  await writeFile(file, "");
+  const other = "--dir names another output folder";
+  const messages: Readonly<Record<string, string>> = {
+    nightly: `No such run or job:\n  nightly: no file or folder has this name, and no job in ${dir}; jobs there: empty, partial, test. ${other}`,
+    "no/such": "No such run or job:\n  no/such: there is no such file or folder",
+    "": "No such run or job:\n  there is no such file or folder",
+    [file]: `Not a finished run folder:\n  ${file}: it is a file; expected the folder of a run, a job file, or the name of a job`,
+    [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}?`,
+    [join(job, "runs")]:
+      `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
+    [join(dir, "other")]:
+      `Not a finished run folder:\n  ${join(dir, "other")}: no manifest.json in it, which a run writes last`,
+    empty: `No such run:\n  empty: no run in ${join(dir, "empty", "runs")} yet`,
+    partial: `No such run:\n  partial: no complete run, so there is no latest. The newest run is partial or cannot be read: ${join(dir, "partial", "runs", second)}`,
+    "test@20250101": `No such run:\n  test@20250101: no run 20250101 in ${join(job, "runs")}; the newest there: ${third}, ${second}, ${first}`,
+    "test@20261118T03": `No such run:\n  test@20261118T03: no run 20261118T03 in ${join(job, "runs")}; the newest there: ${third}, ${second}, ${first}`,
+  };
+  for (const [word, message] of Object.entries(messages))
+    await expect(findRun(word, options), word).rejects.toThrow(message);
+  await makeRuns(job, "test", { "20261118T030000000Z": "partial" });
+  await expect(findRun("test@20261118", options)).rejects.toThrow(
+    `2 runs begin with 20261118: 20261118T030000000Z, ${first}`,
+  );
+  await expect(findRun("nightly", { dir: join(folder, "none"), env: {} })).rejects.toThrow(
+    `no job in ${join(folder, "none")}; there is no folder ${join(folder, "none")}. ${other}`,
+  );
+  expect(await findRun(runOf(third), options)).toBe(runOf(third));
+});
