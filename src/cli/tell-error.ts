@@ -25,8 +25,8 @@ export function tellError(
   return exitCode;
 }
 
-/** Says on stderr, with `--quiet` as well, why a run that is published ends with exit 3. */
-export function tellPartial(
+/** Says on stderr, with `--quiet` as well, why a command that has a result does not end with exit 0. */
+export function tellReason(
   message: string,
   { logFormat }: Pick<OutputFlags, "logFormat">,
   { stderr }: { readonly stderr: Output },
