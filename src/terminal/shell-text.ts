@@ -7,6 +7,6 @@ export function shellText(argument: string): string {
 
 /** The command that reads again what failed, from the arguments of the run that it failed in. */
 export function retryCommand(args: readonly string[]): string {
-  const kept = args.filter((argument) => !/^--(fresh|retry-failed)$/.test(argument));
+  const kept = args.filter((argument) => !/^--(no-)?(fresh|retry-failed)(=.*)?$/.test(argument));
   return ["kbdump", ...kept, "--retry-failed"].map(shellText).join(" ");
 }
