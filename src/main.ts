@@ -4,9 +4,11 @@ import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
 import { programText } from "./cli/program-text.js";
-import { tellError } from "./cli/tell-error.js";
+import { tellError, tellReason } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./run/setting/run-options.js";
+
+const args = process.argv.slice(2);
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;
@@ -19,7 +21,8 @@ const endNow = (error: InterruptedError): void => {
     return;
   }
   const isPublished = commit === "done";
-  if (isPublished) process.stderr.write("kbdump: the run is published; the next run ends what was left to do\n");
+  if (isPublished)
+    tellReason("the run is published; the next run ends what was left to do", outputFlags(args), process);
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
 const interrupt = (error: InterruptedError): void => {
@@ -32,7 +35,6 @@ const interrupt = (error: InterruptedError): void => {
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupt(new InterruptedError(signal)));
 
-const args = process.argv.slice(2);
 let told = false;
 const tell = (error: unknown) => {
   told = true;

@@ -7,7 +7,7 @@ import { durationFrom } from "./duration.js";
 import { wrongLine } from "./line/wrong-line.js";
 import { commonOptions, dirOption, environmentOption } from "./options.js";
 import { printResult } from "./print-result.js";
-import { tellPartial } from "./tell-error.js";
+import { tellReason } from "./tell-error.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -52,7 +52,7 @@ export const listCommand = defineCommand({
     const lists = args.job === undefined ? await listJobs(args, now) : [await listJob(args.job, args, now, world)];
     await printResult(world, resultText(lists, args, { now: now.getTime(), maxAge }, world));
     const stale = staleTexts(lists, now.getTime(), maxAge);
-    for (const sentence of stale) tellPartial(`${sentence}; --max-age is ${args.maxAge}`, args, world);
+    for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, world);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });

@@ -20,7 +20,7 @@ import {
   viewFrom,
 } from "./options.js";
 import { printResult } from "./print-result.js";
-import { tellPartial } from "./tell-error.js";
+import { tellReason } from "./tell-error.js";
 import { TimeLimit, timeLimitFrom } from "./time-limit.js";
 
 const epilog = `Examples:
@@ -101,7 +101,7 @@ export const runCommand = defineCommand({
           { program: world.program(), args: world.args },
           paintFor(world.stdout, world.env),
         );
-    for (const sentence of reasonsOf(result, args.quiet)) tellPartial(`published, but ${sentence}`, args, world);
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },

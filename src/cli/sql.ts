@@ -49,7 +49,8 @@ export const sqlCommand = defineCommand({
     const limit = await checkArguments(args);
     const { findDatabase } = await import("../locate/find-database.js");
     const source = await findDatabase(args.source, { dir: args.dir, env: world.env });
-    const statement = args.statement || (await textOf(world.openStdin?.())); // yargs makes an empty text of -
+    const isPiped = args.statement === undefined || args.statement === "-";
+    const statement = isPiped ? await textOf(world.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("../query/query-database.js"); // heavy; --help does without
     const setting = { memory: args.memory, signal: world.signal, limit };
     await queryDatabase(source, statement, setting, (result) => print(result, source, args, world));

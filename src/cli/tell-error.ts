@@ -25,8 +25,8 @@ export function tellError(
   return exitCode;
 }
 
-/** Says on stderr, with `--quiet` as well, why a command ends with another code than 0 although its result is printed. */
-export function tellPartial(
+/** Says on stderr, with `--quiet` as well, why a command that has a result does not end with exit 0. */
+export function tellReason(
   message: string,
   { logFormat }: Pick<OutputFlags, "logFormat">,
   { stderr }: { readonly stderr: Output },

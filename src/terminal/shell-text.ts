@@ -13,6 +13,6 @@ export interface Invocation {
 
 /** The command that reads again what failed, from the one of the run that it failed in. */
 export function retryCommand({ program, args }: Invocation): string {
-  const kept = args.filter((argument) => !/^--(fresh|retry-failed)$/.test(argument));
+  const kept = args.filter((argument) => !/^--(no-)?(fresh|retry-failed)(=.*)?$/.test(argument));
   return [program, ...[...kept, "--retry-failed"].map(shellText)].join(" ");
 }

@@ -83,6 +83,7 @@ function short(path: string): string {
 export function summaryJson(result: RunResult, elapsed: number): object {
   const { manifest, status, folder, database, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
+  const datasets = new Map(discovered?.datasets.map(({ dataset_id, name }) => [dataset_id, name]));
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
     status,
@@ -94,7 +95,11 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     counts,
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
-    incomplete_documents: incomplete.map((row) => ({ ...row, document_name: names.get(row.document_id) ?? null })),
+    incomplete_documents: incomplete.map((row) => ({
+      ...row,
+      dataset_name: datasets.get(row.dataset_id) ?? null,
+      document_name: names.get(row.document_id) ?? null,
+    })),
     drift,
     warnings,
     problems,

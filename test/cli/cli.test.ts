@@ -192,7 +192,7 @@ test.each([
   [[], /^kbdump <command>: exports everything[\s\S]*Exit codes: /],
   [["--quiet"], /^kbdump: no command; expected one of run, plan, /],
   [["run", "--fresh", "--retry-failed"], /^kbdump: --fresh: not together with --retry-failed\n$/],
-  [["serve"], /^kbdump: nothing to serve: name a run folder, .*, or give --demo\n$/],
+  [["serve"], /^kbdump: nothing to serve: name a run or a job, .*, or give --demo\n$/],
   [["serve", "--demo", "--port", "70000"], /^kbdump: --port: got 70000, expected a whole number from 0 to 65535\n$/],
 ])("a wrong command line %j: exit 2 and what is wrong", async (args, message) => {
   const { code, stdout, stderr } = await runHere(args);

@@ -34,7 +34,7 @@ test.each([
   expect(interrupt).toHaveBeenCalledTimes(times);
 });
 
-test.each(["", "4d", "0", "9999h", ["1h", "2h"]])("--max-duration %j is refused", (value) => {
+test.each(["", "4x", "0", "9999h", ["1h", "2h"]])("--max-duration %j is refused", (value) => {
   expect(() => timeLimitFrom(value)).toThrow(UsageError);
 });
 

@@ -217,6 +217,16 @@ describe("the sample data", () => {
     }
   });
 
+  it("has everything that a re-index takes in English: edits, answers, and child chunks made by hand", () => {
+    const byHand = [
+      ...sample.chunks.filter(({ updated_by }) => typeof updated_by === "string"),
+      ...[...sample.children.values()].flat().filter(({ type }) => type === "customized"),
+    ];
+    expect(byHand.length).toBeGreaterThan(100);
+    const others = byHand.filter(({ content, answer = "" }) => !/^[\p{ASCII}]*$/u.test(`${content} ${answer}`));
+    expect(others.map(({ content }) => content)).toEqual([]);
+  });
+
   it("varies: hardly two prose chunks alike", () => {
     const contents = documentNamed("Employee handbook").chunks.map(({ content }) => content);
     expect(new Set(contents).size / contents.length).toBeGreaterThan(0.99);

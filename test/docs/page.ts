@@ -165,6 +165,7 @@ async function compile(name: string, { folder, shell }: Page): Promise<void> {
     files.push(file);
   }
   const strict = ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--noUnusedLocals"];
+  strict.push("--noPropertyAccessFromIndexSignature", "--noImplicitReturns");
   const target = ["--module", "nodenext", "--target", "es2023", "--types", "node", "--skipLibCheck"];
   const roots = ["--typeRoots", resolve("node_modules/@types"), "--ignoreConfig"];
   const args = [...strict, ...target, ...roots, ...files];

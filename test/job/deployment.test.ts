@@ -3,12 +3,13 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { exitCodes } from "../../src/errors.js";
+import { exitCodes, InterruptedError } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
+import { runHere } from "../cli/run-here.js";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { documentation } from "../documentation.js";
 import { startReceiver } from "../notify/start-receiver.js";
-import { testFolder } from "../run/job-for.js";
+import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 
@@ -89,6 +90,7 @@ test("the service runs as systemd would run it: credentials, variables and worki
   expect(await readFile(join(state, "output", "nightly", "metrics.prom"), "utf8")).toContain("kbdump_runs_total");
   const [wrong, partial] = [exitCodes.usage, exitCodes.partial];
   expect(unit.get("Service.RestartPreventExitStatus")).toEqual([`${wrong} ${partial}`]);
+  expect(unit.get("Service.SuccessExitStatus")).toEqual([String(new InterruptedError("SIGTERM").exitCode)]);
 });
 
 /** Every key of these objects, at any depth, by the path to it; of lists, those of all items. */
@@ -165,6 +167,30 @@ test("the pod finds its job, its key and its volume where they are mounted, and 
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   expect(container.image).toMatch(/:\d+\.\d+\.\d+$/);
   expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+test("every line of the pod's log is JSON, whether the run is complete, partial or wrong", async () => {
+  const { CronJob } = JSON.parse(JSON.stringify(await manifests()));
+  const [command, , ...flags] = CronJob.spec.jobTemplate.spec.template.spec.containers[0].args;
+  const store = new Store();
+  const document = makeDocument({ chunks: 1 });
+  const dataset = store.addDataset(document);
+  const server = await startRealisticServer(store);
+  onTestFinished(() => server.close());
+  const folder = await testFolder();
+  const datasets = (...documents: string[]) => [{ id: dataset.id, documents }];
+  const output = { formats: ["jsonl"] };
+  for (const [code, job] of [
+    [0, { datasets: datasets(document.id) }],
+    [3, { datasets: datasets(document.id, "00000000-0000-4000-8000-00000000dead") }],
+    [2, { datasets: [] }],
+  ] as const) {
+    const file = await jobFile(folder, { service: { base_url: server.url, retries: 0 }, output, ...job });
+    const ended = await runHere([command, file, ...flags], { KNOWLEDGE_API_KEY: server.key });
+    expect(ended.code, ended.stderr).toBe(code);
+    const lines = (ended.stderr + ended.stdout).trimEnd().split("\n");
+    for (const line of lines) expect(JSON.parse(line), line).toBeTypeOf("object");
+  }
 });
 
 test("the image holds the package alone, and starts it", async () => {

@@ -135,5 +135,7 @@ test("documents that the service lists are planned by name, and the run says whi
   const names = plan.documents.map((one: Record<string, unknown>) => [one.dataset_name, one.document_name]);
   expect(names).toEqual([bad, good].map(({ name }) => ["Knowledge 1", name]));
   const run = JSON.parse((await runHere(["run", job, "--json", "--quiet"], env)).stdout);
-  expect(run.incomplete_documents).toMatchObject([{ document_id: bad.id, document_name: bad.name }]);
+  expect(run.incomplete_documents).toMatchObject([
+    { dataset_name: "Knowledge 1", document_id: bad.id, document_name: bad.name },
+  ]);
 });

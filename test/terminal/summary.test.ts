@@ -54,8 +54,8 @@ test("a partial run lists what is missing once, by name and id, and gives the co
   ]);
   expect(summaryJson(result, 1)).toMatchObject({
     incomplete_documents: [
-      { document_id: "b", document_name: "Hand\u001b[31mbook" },
-      { document_id: "c", document_name: null },
+      { dataset_name: null, document_id: "b", document_name: "Hand\u001b[31mbook" },
+      { dataset_name: null, document_id: "c", document_name: null },
     ],
   });
 });
@@ -79,6 +79,7 @@ test.each([
   [["run", "a.yaml"], "kbdump run a.yaml --retry-failed"],
   [["run", "a.yaml", "--retry-failed", "--quiet"], "kbdump run a.yaml --quiet --retry-failed"],
   [["run", "--dataset", "it's", ""], 'kbdump run --dataset "it\'s" "" --retry-failed'],
+  [["run", "--fresh=true", "a.yaml"], "kbdump run a.yaml --retry-failed"],
   [["run", "a!.yaml"], "kbdump run 'a!.yaml' --retry-failed"],
 ])("the command after %j", (given, command) => {
   expect(retryCommand({ program: "kbdump", args: given })).toBe(command);

@@ -28,7 +28,7 @@ export function buildChunk(source: ChunkSource, number: number): StoredChunk {
   const parts = partsOf(source, number, language, childCount);
   const children = parts
     .slice(0, childCount)
-    .map((content, index) => childRow(id, index + 1, content, timeOf(source, number)));
+    .map((content, index) => childRow(id, index + 1, content, { time: timeOf(source, number), language }));
   const content = paragraph(language, parts);
   const plain = chunkRow(source, { id, number, content, children: outline.embedsChildren ? children : [], language });
   const row = (outline.peculiarities ?? []).reduce((chunk, peculiarity) => peculiarity(chunk, number), plain);
@@ -90,14 +90,20 @@ function chunkRow(source: ChunkSource, { id, number, content, children, language
   };
 }
 
-function childRow(segmentId: string, position: number, content: string, time: number): ChildChunk {
+/** People make child chunks in English, so that a reader can judge what a re-index takes. */
+function childRow(
+  segmentId: string,
+  position: number,
+  content: string,
+  { time, language }: { readonly time: number; readonly language: Language },
+): ChildChunk {
   return {
     id: stableId(`${segmentId}/${position}`),
     segment_id: segmentId,
     content,
     position,
     word_count: characters(content),
-    type: position % 7 === 3 ? "customized" : "automatic",
+    type: language === english && position % 7 === 3 ? "customized" : "automatic",
     created_at: time,
     updated_at: time,
   };
