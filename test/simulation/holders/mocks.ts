@@ -22,7 +22,7 @@ export function simulatedHolders(actual: object): object {
   };
 }
 
-/** `duckdb-inspect.ts` for what stands in place of the database here. */
+/** `inspect-database.ts` for what stands in place of the database here. */
 export function simulatedInspection(actual: object): object {
   const inspectDatabase = async (path: string) => {
     if (!fs.existsSync(path)) return { state: "absent" };
@@ -30,7 +30,7 @@ export function simulatedInspection(actual: object): object {
     if (!text.startsWith("{")) return { state: "foreign", what: "is not ours" };
     return { state: "ours", newest: JSON.parse(text).runs.at(-1) ?? null };
   };
-  return { ...actual, inspectDatabase };
+  return { ...actual, inspectDatabase, inspectWholly: inspectDatabase };
 }
 
 /** `node:timers/promises`: a pause of a simulated process is over at its next turn, so that no schedule depends on a clock. */
