@@ -216,7 +216,7 @@ test("init writes a job file, and never over one that is there", async () => {
   expect(text).toContain("base_url:");
   expect(await runHere(["init", path])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("it exists already"),
+    stderr: expect.stringContaining("exists already"),
   });
   expect(await readFile(path, "utf8")).toBe(text);
 });
