@@ -12,9 +12,9 @@ export interface ServiceOptions {
   /** Name of the variable that holds the key; apiKeyFile comes first where there is one. */
   readonly apiKeyEnv: string;
   readonly apiKeyFile: string | undefined;
-  /** Requests in flight at the most, 1 to 64. */
+  /** Maximum concurrent requests, 1 to 64. */
   readonly concurrency: number;
-  /** Requests a second at the most. */
+  /** Maximum requests per second. */
   readonly maxRps: number | undefined;
   /** Seconds for one request. */
   readonly timeout: number;
