@@ -30,8 +30,15 @@ export function describeError(error: unknown): ErrorReport {
   if (!(error instanceof Error)) return { message: String(error), exitCode: exitCodes.failed, unexpected: true };
   const reason = fileErrorText(error);
   if (reason) return expected(reason, exitCodes.failed);
-  if ("syscall" in error) return expected(error.message, exitCodes.failed);
+  if ("syscall" in error) return expected(plainText(error), exitCodes.failed);
   if (/^(IO Error|Out of Memory Error|Could not set lock)/.test(error.message))
     return expected(`DuckDB: ${error.message}`, exitCodes.failed);
   return { message: error.message, exitCode: exitCodes.failed, unexpected: true };
+}
+
+/** `ENOENT: no such file or directory, open '/x'` without the code and the name of the call. */
+function plainText({ message }: Error): string {
+  return message
+    .replace(/^E[A-Z]+: /, "")
+    .replace(/, \w+(?: ('.*'))?$/, (_, path?: string) => (path ? `: ${path}` : ""));
 }

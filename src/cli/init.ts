@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
-import { exitCodes, UsageError } from "../errors.js";
+import { exitCodes } from "../errors.js";
 import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
-import { writeNewFiles } from "../init/write-job.js";
+import { existingFile, writeNewFiles } from "../init/write-job.js";
 import { jsonLine } from "../terminal/text.js";
-import { type ArgumentsOf, defineCommand } from "./command.js";
-import { formatOption } from "./options.js";
+import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
+import { wrongLine } from "./line/wrong-line.js";
+import { environmentOption, formatOption } from "./options.js";
 import { printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -17,35 +18,30 @@ const epilog = `Examples:
 Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 2 the file exists or cannot be written`;
 
 const options = {
-  json: { type: "boolean", default: false, describe: "print the result as one JSON object" },
+  json: { type: "boolean", default: false, describe: "print the result as one JSON object, the last line of stdout" },
   ask: { type: "boolean", default: false, describe: "ask for service, key, datasets and documents, and try the key" },
-  "base-url": {
-    type: "string",
-
-    describe: "with --ask: the service, such as https://kb.example.com/v1",
-  },
-  dataset: {
-    type: "string",
-    array: true,
-    nargs: 1,
-
-    describe: "with --ask: id or name of a dataset, or all; repeatable",
-  },
+  "base-url": { type: "string", describe: "with --ask: the service, such as https://kb.example.com/v1" },
+  dataset: { type: "string", array: true, describe: "with --ask: id or name of a dataset, or all; repeatable" },
   document: {
     type: "string",
     array: true,
-    nargs: 1,
-
     describe: "with --ask: id or name of a document, or all (default); repeatable",
   },
   ...formatOption,
-} as const;
+  "allow-http": {
+    type: "boolean",
+    describe: "with --ask: allow plain http to another host, which shows the key to the network",
+  },
+  ...environmentOption,
+} as const satisfies Options;
 
 /** `kbdump init [path]`: a job file to start from. */
 export const initCommand = defineCommand({
   name: "init [path]",
-  about: "write a job file to start from; --ask asks you and the service for what belongs in it",
-  positionals: { path: { type: "string", default: "job.yaml", describe: "file to write; it must not exist" } },
+  about: "write a job file: with a comment on every option, or with --ask from your answers",
+  positionals: {
+    path: { type: "string", default: "job.yaml", names: "file", describe: "file to write; default: job.yaml" },
+  },
   options,
   epilog,
   async run(args, world) {
@@ -59,17 +55,16 @@ export const initCommand = defineCommand({
 });
 
 /** Flags that answer questions say nothing where none is asked. */
-function refuseAnswers({ baseUrl, dataset, document, format }: ArgumentsOf<typeof options>): void {
+function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: ArgumentsOf<typeof options>): void {
   const answers = Object.entries({
     "--base-url": baseUrl,
     "--dataset": dataset,
     "--document": document,
     "--format": format,
+    "--allow-http": allowHttp,
   });
-  const problems = answers
-    .filter(([, value]) => value !== undefined)
-    .map(([path]) => ({ path, message: "needs --ask" }));
-  if (problems.length > 0) throw new UsageError("No job file was written:", problems);
+  const given = answers.filter(([, value]) => value !== undefined);
+  if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
 }
 
 /** The outcome of `init`. */
@@ -89,17 +84,16 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 
 async function askAndWrite(
   path: string,
-  { baseUrl, dataset, document, format }: ArgumentsOf<typeof options>,
+  { baseUrl, allowHttp, dataset, document, format }: ArgumentsOf<typeof options>,
   { env, signal, openTerminal }: World,
 ): Promise<Written> {
-  if (await stat(path).catch(() => undefined))
-    throw new UsageError("No job file was written:", [{ path, message: "it exists already; name another file" }]);
+  if (await stat(path).catch(() => undefined)) throw existingFile(path);
   const { askJob } = await import("../init/ask-job.js"); // heavy; --help does without
   const { noDialogue } = await import("../init/no-dialogue.js");
   const terminal = openTerminal?.();
   const dialogue = terminal ? (await import("../init/dialogue.js")).openDialogue(terminal, signal) : noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
-  const given = { baseUrl, datasets: dataset ?? [], documents: document ?? [], formats };
+  const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
   const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
   const file = { path, text: renderAskedJob(job) };

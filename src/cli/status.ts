@@ -12,7 +12,7 @@ import type { World } from "./world.js";
 
 const epilog = `Examples:
   kbdump status nightly.yaml
-  kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch 20250306120000123456
+  kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch ID
   kbdump status backup.yaml --batch 20261120093000654321 --watch --timeout 2h
 
 With --watch, kbdump polls until every document is completed or in error, and keeps every reading that changed. It shows a bar per document on a terminal, and a line per change elsewhere. It warns of a document that has not moved for ten minutes. A failed poll does not end the watch; a wrong key or an unknown batch does.

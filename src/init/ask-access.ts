@@ -23,7 +23,7 @@ const keyQuestion: Question = {
 
 /** Asks for the base URL and the key until the service lists its datasets; without a terminal, the first error counts. */
 export async function askAccess(
-  given: Pick<GivenAnswers, "baseUrl" | "datasets">,
+  given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
   dialogue: Dialogue,
   setting: SurveySetting,
 ): Promise<Answering> {
@@ -38,7 +38,7 @@ export async function askAccess(
     const key: string = answers.get(keyQuestion.flag) ?? knownKey ?? "";
     dialogue.say(`Asking ${baseUrl} …`);
     try {
-      const access = { baseUrl, key };
+      const access = { baseUrl, allowHttp: given.allowHttp, key };
       const needsList = ids.length === 0 || ids.length < given.datasets.length;
       const datasets = needsList ? await surveyDatasets(access, setting) : await surveyNamed(access, ids, setting);
       return { access, datasets };

@@ -29,7 +29,7 @@ export async function askJob(
   const isSaved = setting.env[keyVariable] === undefined && (await askKeyPlace(keyFile, dialogue)) === "file";
   const key = isSaved ? { file: keyFile } : { variable: keyVariable };
   return {
-    job: { baseUrl: access.baseUrl, key, datasets, formats },
+    job: { baseUrl: access.baseUrl, allowHttp: access.allowHttp, key, datasets, formats },
     keyToSave: isSaved ? access.key : undefined,
   };
 }

@@ -10,6 +10,7 @@ export interface Named {
 /** The answers that flags gave; the dialogue asks for the others. */
 export interface GivenAnswers {
   readonly baseUrl: string | undefined;
+  readonly allowHttp: boolean;
   /** Ids or names, or `all`. */
   readonly datasets: readonly string[];
   /** Ids or names of documents of the one dataset, or `all`. */
@@ -20,6 +21,7 @@ export interface GivenAnswers {
 /** The answers of a dialogue, from which a job file is made. */
 export interface AskedJob {
   readonly baseUrl: string;
+  readonly allowHttp: boolean;
   /** The place of the key: a variable, or a file. */
   readonly key: { readonly variable: string } | { readonly file: string };
   readonly datasets: "all" | readonly AskedDataset[];
@@ -31,13 +33,14 @@ export interface AskedDataset extends Named {
 }
 
 /** Renders a job file that runs as it stands. */
-export function renderAskedJob({ baseUrl, key, datasets, formats }: AskedJob): string {
+export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob): string {
   const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
   return [
     "# A job of kbdump, written by `kbdump init --ask`. `kbdump init other.yaml` writes a file that shows every option.",
     "",
     "service:",
     `  base_url: ${quoted(baseUrl)}`,
+    ...(allowHttp ? ["  allow_http: true # shows the key to the network"] : []),
     `  ${place} # the key itself is never in this file`,
     "",
     ...renderDatasets(datasets),

@@ -20,12 +20,12 @@ service:
   api_key_env: KNOWLEDGE_API_KEY        # the variable that holds the key (this is the default)
   # api_key_file: ~/kbdump.key          # in place of api_key_env: a file that holds the key
   # api_key_command: [pass, show, kb]   # in place of api_key_env: a program that prints the key
-  concurrency: 8                        # requests in flight at the most, 1 to 64
-  # max_rps: 50                         # requests a second at the most
+  concurrency: 8                        # maximum concurrent requests, 1 to 64
+  # max_rps: 50                         # maximum requests per second
   timeout: 60                           # seconds for one request
   retries: 6                            # tries after the first, 0 to 20
   # outage: 300                         # seconds for which the service may be gone in the middle of a run
-  # max_body: 64                        # MB of one answer at the most
+  # max_body: 64                        # maximum MB of one answer
   # ca_file: ./ca.pem                   # the authority behind the certificate of the service
   # allow_http: true                    # plain http to another host: shows the key to the network
 

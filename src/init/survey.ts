@@ -11,6 +11,7 @@ import type { Named } from "./asked-job.js";
 /** A service and the key to ask it with. */
 export interface Access {
   readonly baseUrl: string;
+  readonly allowHttp: boolean;
   readonly key: string;
 }
 
@@ -31,7 +32,7 @@ const pagesAhead = 8;
  * StopError if the service cannot be reached, does not answer as the Knowledge API, or refuses the key.
  */
 export async function surveyDatasets(access: Access, setting: SurveySetting): Promise<readonly Named[]> {
-  const job = await loadJob({ none: true }, { baseUrl: access.baseUrl, dataset: "all" }, setting.env);
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, setting.env);
   return withClient(job, optionsFor(access, setting), async (client) => {
     const { wanted } = await listDatasets(client, new LookAhead(pagesAhead));
     return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
@@ -40,14 +41,17 @@ export async function surveyDatasets(access: Access, setting: SurveySetting): Pr
 
 /** Lists the documents of a dataset by name. Rejects with StopError where the service does not list them. */
 export async function surveyDocuments(access: Access, id: string, setting: SurveySetting): Promise<readonly Named[]> {
-  const { baseUrl } = access;
-  const job = await loadJob({ none: true }, { baseUrl, dataset: id, document: ["all"] }, setting.env);
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, setting.env);
   return withClient(job, optionsFor(access, setting), async (client) => {
     const { found } = await discoverDocuments(client, job, new LookAhead(pagesAhead));
     const [failure] = found?.failures ?? [];
     if (failure !== undefined) throw new StopError(failure);
     return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));
   });
+}
+
+function addressFlags({ baseUrl, allowHttp }: Access) {
+  return { baseUrl, ...(allowHttp ? { allowHttp } : {}) };
 }
 
 function optionsFor({ key }: Access, { env, signal }: SurveySetting) {

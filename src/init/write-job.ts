@@ -24,7 +24,14 @@ export async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
 }
 
 function unwritten(path: string, error: unknown): UsageError {
-  const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
-  const message = isThere ? "it exists already; name another file" : `it cannot be written: ${problemText(error)}`;
-  return new UsageError("No job file was written:", [{ path, message }]);
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  if (code === "EEXIST") return existingFile(path);
+  const reason =
+    code === "ENOENT" ? "the folder does not exist; make it first" : `cannot be written: ${problemText(error)}`;
+  return new UsageError(`${path}: ${reason}`, []);
+}
+
+/** The refusal to write over a file. */
+export function existingFile(path: string): UsageError {
+  return new UsageError(`${path}: exists already; name another file, as in kbdump init nightly.yaml`, []);
 }

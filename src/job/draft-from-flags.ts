@@ -25,7 +25,7 @@ export function draftFromFlags(flags: JobFlags): Draft {
   const source = { name: flags.name, service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
   const document = mergeFlags(source, given);
   return {
-    what: "the flags of a run without a job file",
+    what: "the command line",
     document,
     written: document,
     labels: [...sourceLabels, ...given.map(({ flag, path }) => ({ text: flag, path }))],

@@ -17,8 +17,8 @@ export function gotText(value: unknown, path: Path): string {
   if (typeof value === "string") {
     return hasVariable(value) ? `${quotedText(value)} (filled in from the environment)` : quotedText(value);
   }
-  if (Array.isArray(value)) return value.length > 0 ? "[…]" : "[]";
-  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0 ? "{…}" : "{}";
+  if (Array.isArray(value)) return value.length > 0 ? "a list" : "[]";
+  if (typeof value === "object" && value !== null) return Object.keys(value).length > 0 ? "a mapping" : "{}";
   return String(value);
 }
 

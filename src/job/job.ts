@@ -14,9 +14,9 @@ export interface ServiceOptions {
   readonly apiKeyFile: string | undefined;
   /** A program and its arguments that prints the key. */
   readonly apiKeyCommand: readonly string[] | undefined;
-  /** Requests in flight at the most, 1 to 64. */
+  /** Maximum concurrent requests, 1 to 64. */
   readonly concurrency: number;
-  /** Requests a second at the most. */
+  /** Maximum requests per second. */
   readonly maxRps: number | undefined;
   /** Seconds for one request. */
   readonly timeout: number;

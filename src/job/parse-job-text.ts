@@ -6,6 +6,7 @@ import { isMapping } from "../schema.js";
 const mostAliases = 100;
 const deepest = 20;
 const mostProblems = 10;
+const depthText = `nested more than ${deepest} levels deep`;
 
 const options = {
   version: "1.2",
@@ -27,8 +28,8 @@ export function parseJobText(text: string, what: string): unknown {
   const lines = new LineCounter();
   const document = attempt(what, () => parseDocument(text, { ...options, lineCounter: lines }));
   const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  const problems = errors.slice(0, mostProblems).map((error) => problemFrom(error, text, lines));
-  if (problems.length > 0) throw refusal(what, problems);
+  const problems = onePerLine(errors, lines).map((error) => problemFrom(error, text, lines));
+  if (problems.length > 0) throw refusal(what, problems.slice(0, mostProblems));
   const value: unknown = attempt(what, () => document.toJS({ maxAliasCount: mostAliases }));
   if (!isWithinDepth(value, deepest)) throw tooDeep(what);
   return value;
@@ -45,13 +46,36 @@ function attempt<Value>(what: string, action: () => Value): Value {
   }
 }
 
+/** What follows unexpected text on the same line is unexpected because of it. */
+function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly YAMLError[] {
+  const lineOf = ({ pos }: YAMLError) => lines.linePos(pos[0]).line;
+  return errors.filter(
+    (error, at) =>
+      error.code !== "UNEXPECTED_TOKEN" || !errors.slice(0, at).some((one) => lineOf(one) === lineOf(error)),
+  );
+}
+
+/** Words for what the library tells in terms of its grammar. */
+const texts: Readonly<Record<string, string>> = {
+  BAD_INDENT: "wrong indentation, or a [ or { that is not closed",
+  DUPLICATE_KEY: "this key stands here for the second time",
+  MULTIPLE_DOCS: "a second document begins here; a job file holds one",
+  NON_STRING_KEY: "this key is not a text",
+  RESOURCE_EXHAUSTION: depthText,
+  TAB_AS_INDENT: "a tab; indent with blanks",
+  TAG_RESOLVE_FAILED: "unknown tag; a text that begins with ! stands in quotes",
+  UNEXPECTED_TOKEN: "unexpected text; put a value that holds : , # | [ ] { or } in quotes",
+};
+
 function problemFrom(error: YAMLError, text: string, lines: LineCounter): Problem {
   const { line, col } = lines.linePos(error.pos[0]);
   const source = text.split(/\r?\n/)[line - 1] ?? "";
-  const message = error.code === "RESOURCE_EXHAUSTION" ? depthText : plainMessage(error);
+  const message = texts[error.code] ?? plainMessage(error);
   // ${NAME} is plain text in YAML, but not inside [ ] and { }: there its brace opens a mapping.
   const hint =
-    error.code === "MISSING_CHAR" && source.includes("${") ? `; inside [ ] and { } write "\${NAME}" in quotes` : "";
+    /^(MISSING_CHAR|UNEXPECTED_TOKEN)$/.test(error.code) && source.includes("${")
+      ? `; inside [ ] and { } write "\${NAME}" in quotes`
+      : "";
   return { path: `line ${line}, column ${col}`, message: `${message}${hint}` };
 }
 
@@ -59,8 +83,6 @@ function problemFrom(error: YAMLError, text: string, lines: LineCounter): Proble
 function plainMessage({ message }: Error): string {
   return escapeControls(message.replace(/(?<=\S): .*$/s, ""));
 }
-
-const depthText = `nested more than ${deepest} levels deep`;
 
 function tooDeep(what: string): UsageError {
   return refusal(what, [{ path: "", message: depthText }]);

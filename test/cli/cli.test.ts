@@ -213,6 +213,32 @@ test.each(["run", "status", "serve", "init"])("%s --help has an example and the 
 test("--version", async () => {
   const { version } = JSON.parse(await readFile("package.json", "utf8"));
   expect(await runKbdump(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  for (const line of [["-V"], ["-v"], ["run", "--version"]])
+    expect(await runHere(line)).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  const { node, platform, arch } = { node: process.version, platform: process.platform, arch: process.arch };
+  const duckdb = JSON.parse(await readFile("node_modules/@duckdb/node-api/package.json", "utf8")).version;
+  const { stdout } = await runHere(["--version", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({ name: "kbdump", version, node, platform, arch, duckdb });
+});
+
+test("help in every spelling; without arguments on stderr, with exit 2", async () => {
+  const [all, run] = [await runHere(["--help"]), await runHere(["run", "--help"])];
+  expect(run.stdout).toMatch(/^kbdump run \[job\]\n/);
+  expect([await runHere(["-h"]), await runHere(["help"])]).toEqual([all, all]);
+  expect([await runHere(["help", "run"]), await runHere(["run", "x", "--base-ulr", "-h"])]).toEqual([run, run]);
+  expect(await runHere([])).toEqual({ code: 2, stdout: "", stderr: all.stdout });
+});
+
+test("--env-file holds the key, and what the job file takes from the environment", async () => {
+  const { job, env, folder, server } = await startPlace();
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.service.base_url = `\${KB_TEST_URL}`;
+  await writeFile(job, JSON.stringify(text));
+  const file = join(folder, "test.env");
+  await writeFile(file, `KNOWLEDGE_API_KEY='${env.KNOWLEDGE_API_KEY}'\nKB_TEST_URL=${server.url}\n`);
+  expect(await runHere(["run", job, "-q", "--env-file", file])).toMatchObject({ code: 0, stderr: "" });
+  const wrong = await runHere(["run", job, "-q", "--env-file", file], { KNOWLEDGE_API_KEY: "dataset-wrong" });
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining("401 unauthorized") });
 });
 
 test("init writes a job file, and never over one that is there", async () => {
@@ -223,7 +249,7 @@ test("init writes a job file, and never over one that is there", async () => {
   expect(text).toContain("base_url:");
   expect(await runHere(["init", path])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("it exists already"),
+    stderr: expect.stringContaining("exists already"),
   });
   expect(await readFile(path, "utf8")).toBe(text);
 });

@@ -78,7 +78,7 @@ test("a file that is there is kept, and nobody is asked anything", async () => {
   const { code, stderr } = await runHere(["init", path, "--ask", "--base-url", "http://127.0.0.1:1/v1"], env);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `kbdump: No job file was written:\n  ${path}: it exists already; name another file\n`,
+    stderr: `kbdump: ${path}: exists already; name another file, as in kbdump init nightly.yaml\n`,
   });
   expect(await readFile(path, "utf8")).toBe("mine");
 });
@@ -88,7 +88,7 @@ test("flags that answer questions need --ask", async () => {
   const { code, stderr } = await runHere(["init", path, "--dataset", "x", "--format", "csv"]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: "kbdump: No job file was written:\n  --dataset: needs --ask\n  --format: needs --ask\n",
+    stderr: "kbdump: 2 problems with the command line:\n  --dataset: needs --ask\n  --format: needs --ask\n",
   });
 });
 
@@ -96,6 +96,7 @@ test("whatever the names and paths are, the file says the same as the answers", 
   const named = fc.record({ id: fc.uuid(), name: fc.option(fc.string({ unit: "binary" })) });
   const asked: fc.Arbitrary<AskedJob> = fc.record({
     baseUrl: fc.webUrl(),
+    allowHttp: fc.boolean(),
     key: fc.oneof(fc.record({ variable: fc.constant("KEY") }), fc.record({ file: fc.string({ minLength: 1 }) })),
     datasets: fc.array(
       fc
@@ -107,10 +108,10 @@ test("whatever the names and paths are, the file says the same as the answers", 
   });
   fc.assert(
     fc.property(asked, (job) => {
-      const { baseUrl, key, datasets, formats } = job;
+      const { baseUrl, allowHttp, key, datasets, formats } = job;
       const place = "file" in key ? { api_key_file: key.file } : { api_key_env: key.variable };
       expect(parse(renderAskedJob(job))).toEqual({
-        service: { base_url: baseUrl, ...place },
+        service: { base_url: baseUrl, ...(allowHttp ? { allow_http: true } : {}), ...place },
         datasets:
           datasets === "all"
             ? "all"

@@ -103,7 +103,10 @@ describe("one wrong value, one problem", () => {
     [{ ...demo, service: { demo: true, allow_http: true } }, `service.allow_http: got true, expected ${besideDemo}`],
     [{ service: smallJob.service }, "datasets: got nothing, expected a list of datasets, or the word all"],
     [{ ...smallJob, datasets: "every" }, 'datasets: got "every", expected a list of datasets, or the word all'],
-    [{ ...smallJob, datasets: { id: secret } }, "datasets: got {…}, expected a list of datasets, or the word all"],
+    [
+      { ...smallJob, datasets: { id: secret } },
+      "datasets: got a mapping, expected a list of datasets, or the word all",
+    ],
     [{ ...smallJob, datasets: [] }, "datasets: got [], expected at least one dataset"],
     [
       { ...smallJob, datasets: [dataset] },

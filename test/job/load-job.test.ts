@@ -208,7 +208,7 @@ output: {formats: [xml], keep: {last: 0}}
   });
 
   test.each([
-    ["- a", "got […], expected a mapping with service, datasets and output"],
+    ["- a", "got a list, expected a mapping with service, datasets and output"],
     ["just text", 'got "just text", expected a mapping with service, datasets and output'],
   ])("is no mapping: %s", async (text, problem) => {
     expect(await problems(text)).toEqual([problem]);
@@ -346,9 +346,7 @@ describe("a job without a file", () => {
   });
 
   test("says which flags are missing or wrong", async () => {
-    expect(
-      (await usageError(loadJob({ none: true }, {}, {}))).message,
-    ).toBe(`3 problems with the flags of a run without a job file:
+    expect((await usageError(loadJob({ none: true }, {}, {}))).message).toBe(`3 problems with the command line:
   --base-url: got nothing, expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
   --dataset: got nothing, expected a UUID, 8-4-4-4-12 hexadecimal digits
   --document: got nothing, expected at least one document or batch, or the word all for documents`);

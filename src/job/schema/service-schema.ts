@@ -54,11 +54,11 @@ const entries = {
   ),
   concurrency: v.pipe(
     v.nullish(wholeNumber(1, 64), 8),
-    v.description("Requests in flight at the most, over all documents together: 1 to 64."),
+    v.description("Maximum concurrent requests, over all documents together: 1 to 64."),
   ),
   max_rps: v.pipe(
     v.optional(positiveNumber(10_000)),
-    v.description("Requests a second at the most. Absent: no bound but concurrency."),
+    v.description("Maximum requests per second. Absent: limited by concurrency only."),
   ),
   timeout: v.pipe(
     v.nullish(positiveNumber(3_600, "a number of seconds"), 60),
@@ -71,7 +71,7 @@ const entries = {
   ),
   max_body: v.pipe(
     v.nullish(wholeNumber(1, 1_024, "a whole number of MB"), 64),
-    v.description("Size of one answer at the most, in MB of 1,000,000 bytes."),
+    v.description("Maximum size of one answer, in MB of 1,000,000 bytes."),
   ),
   ca_file: v.pipe(
     v.optional(filePath("the path of a PEM file")),

@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commands } from "../../src/cli/cli.js";
+import { startService } from "../../src/demo/start-service.js";
+import { testFolder } from "../run/job-for.js";
+import { type BadInput, badInputs, badInputsOfFolder, secretKey } from "./bad-inputs.js";
+import { runHere } from "./run-here.js";
+import { type Finished, runKbdump } from "./run-kbdump.js";
+
+let service: Awaited<ReturnType<typeof startService>>;
+beforeAll(async () => {
+  service = await startService({ port: 0 });
+});
+afterAll(() => service.close());
+
+const flags = (await Promise.all(Object.values(commands).map((load) => load()))).flatMap(({ options }) =>
+  Object.keys(options),
+);
+const camelCase = flags
+  .filter((flag) => flag.includes("-"))
+  .map((flag) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
+
+/** What no message may hold: values of the code, codes of the system, stacks, names of libraries and of the code, the key. */
+const unfit = [
+  /\bNaN\b|\bundefined\b|\[object/,
+  /\bE(NOENT|ISDIR|ACCES|PERM|EXIST|NOTDIR|ADDRINUSE|CONNREFUSED)\b/,
+  /^\s+at .*:\d+|This is a fault/m,
+  /yargs|valibot|YAMLParseError|YError|ERR_[A-Z]/,
+  new RegExp(`\\b(${camelCase.join("|")})\\b`),
+  new RegExp(secretKey.slice(8)),
+];
+
+async function folderFor({ files = {} }: BadInput): Promise<string> {
+  const folder = await testFolder();
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text.replaceAll("@/", `${folder}/`));
+  }
+  return folder;
+}
+
+function filledIn(text: string, folder: string): string {
+  const { port } = new URL(service.url);
+  return text
+    .replaceAll(/(?<!\w)@/g, folder)
+    .replaceAll("SERVICE_URL", service.url)
+    .replaceAll("SERVICE_PORT", port);
+}
+
+function expectRefusal({ code = 2, says, line }: BadInput, refused: Finished, folder: string): void {
+  const { stdout, stderr } = refused;
+  const expected = filledIn(says, folder);
+  expect(`exit ${refused.code}\n${stderr}`).toContain(
+    says.startsWith("kbdump: ") ? `exit ${code}\n${expected}` : expected,
+  );
+  if (says.endsWith("\n")) expect(stderr.endsWith(expected)).toBe(true);
+  expect(refused.code).toBe(code);
+  const allowed = line.split(/[ =]/); // a message may repeat what was typed
+  const own = (text: string) =>
+    allowed.reduce((rest, word) => (/^--\w+$/.test(word) ? rest.replaceAll(word, "") : rest), text);
+  for (const pattern of unfit) expect(own(stdout + stderr)).not.toMatch(pattern);
+}
+
+test("there are more than a hundred of them", () => {
+  expect(badInputs.length + badInputsOfFolder.length).toBeGreaterThanOrEqual(100);
+});
+
+test.each(badInputs)("$line: $says", async (input) => {
+  const folder = await folderFor(input);
+  const args = filledIn(input.line, folder).split(" ");
+  expectRefusal(input, await runHere(args, input.env ?? {}), folder);
+});
+
+test.each(badInputsOfFolder)("in its folder, $line: $says", async (input) => {
+  const folder = await folderFor(input);
+  expectRefusal(input, await runKbdump(input.line.split(" "), input.env ?? {}, folder), folder);
+});

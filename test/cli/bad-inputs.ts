@@ -1,0 +1,455 @@
+const id = "7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b";
+const other = "a8e0d1c2-b3a4-4958-8677-665544332211";
+const url = "https://kb.example.com/v1";
+const key = "dataset-0123456789abcdefghij";
+const source = `service: {base_url: ${url}}`;
+const datasets = `datasets: [{id: ${id}, documents: [${other}]}]`;
+const good = `${source}\n${datasets}\n`;
+const flags = `--base-url ${url} --dataset ${id} --document ${other}`;
+
+/** A wrong command line, and what becomes of it. */
+export interface BadInput {
+  /** Words with blanks in between; `@` is the folder that the files lie in; `SERVICE_URL` and `SERVICE_PORT` lead to the demo service. */
+  readonly line: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Usage, 2, unless another is given. */
+  readonly code?: number;
+  /** A part of what stderr says, or all of it where it ends with a line feed. */
+  readonly says: string;
+}
+
+/** A key that must not be printed, whatever happens. */
+export const secretKey = key;
+
+const withJob = (text: string) => ({ files: { "job.yaml": text } });
+
+const commandLines: readonly BadInput[] = [
+  { line: "runn", says: "kbdump: unknown command runn; did you mean run?\n" },
+  { line: "stauts", says: "kbdump: unknown command stauts; did you mean status?\n" },
+  { line: "RUN", says: "kbdump: unknown command RUN; did you mean run?\n" },
+  { line: "version", says: "kbdump: unknown command version; did you mean kbdump --version?\n" },
+  { line: "@/job.yaml", says: '/job.yaml"; did you mean kbdump run "' },
+  { line: "frobnicate", says: "kbdump: unknown command frobnicate; expected one of run, plan, status, " },
+  { line: "help frobnicate", says: "kbdump: unknown command frobnicate; expected one of run, " },
+  { line: "--quiet", says: "kbdump: no command; expected one of run, plan, " },
+  { line: "--frobnicate", says: "kbdump: no command; expected one of run, plan, " },
+  { line: key, says: "kbdump: unknown command a value that is not shown; expected one of " },
+  { line: "run --base-ulr x", says: "kbdump: unknown flag --base-ulr; did you mean --base-url?\n" },
+  { line: "run --baseUrl x", says: "kbdump: unknown flag --baseUrl; did you mean --base-url?\n" },
+  {
+    line: "run --concurency 3 --documnet x --frobnicate",
+    says: "kbdump: 3 problems with the command line:\n  unknown flag --concurency; did you mean --concurrency?\n  unknown flag --documnet; did you mean --document?\n  unknown flag --frobnicate; kbdump run --help lists the flags\n",
+  },
+  { line: "run -x", says: "kbdump: unknown flag -x; kbdump run --help lists the flags\n" },
+  { line: "run -json", says: "kbdump: unknown flag -json; did you mean --json?\n" },
+  {
+    line: `run --api-key ${key}`,
+    says: "kbdump: unknown flag --api-key; the key is never on the command line: put it in ",
+  },
+  {
+    line: `run --token=${key}`,
+    says: "kbdump: unknown flag --token; the key is never on the command line: put it in ",
+  },
+  { line: `run -${key}`, says: "kbdump: unknown flag a value that is not shown; did you mean --dataset?\n" },
+  { line: `run ${key}`, says: "kbdump: job file (a name that is not shown, as it looks like a key) does not exist\n" },
+  { line: "run --out", says: "kbdump: --out: expected a value: output folder\n" },
+  { line: "run -o --json", says: "kbdump: --out: expected a value: output folder\n" },
+  {
+    line: "run --base-url",
+    says: "kbdump: --base-url: expected a value: without a job file: the service, such as https://",
+  },
+  { line: "run --log-format", says: "kbdump: --log-format: got nothing, expected text or json\n" },
+  { line: "run --log-format xml", says: 'kbdump: --log-format: got "xml", expected text or json\n' },
+  { line: "run --json=maybe", says: 'kbdump: --json: got "maybe", expected true or false\n' },
+  { line: "run --out a --out b", says: "kbdump: --out: given more than once\n" },
+  { line: "run --out a -o b --log-format json --log-format text", says: "  --log-format: given more than once\n" },
+  { line: "run --fresh --retry-failed", says: "kbdump: --fresh: not together with --retry-failed\n" },
+  { line: "run a.yaml b.yaml", says: 'kbdump: unexpected argument "b.yaml"; expected kbdump run [job]\n' },
+  { line: "run --format csv parquet", says: "kbdump: --format: write --format csv,parquet\n" },
+  { line: "run --format csv parquet @/job.yaml", says: "kbdump: --format: write --format csv,parquet\n" },
+  { line: `run --document ${id} ${other}`, says: `kbdump: --document: write --document ${id},${other}\n` },
+  {
+    line: "run --env-file @/nothing.env @/job.yaml",
+    says: 'the environment file "@/nothing.env": there is no such file\n',
+  },
+  { line: "run --env-file @ @/job.yaml", says: 'kbdump: cannot read the environment file "@": it is a folder\n' },
+  { line: "run --env-file= @/job.yaml", says: 'kbdump: cannot read the environment file "": there is no such file\n' },
+];
+
+const flagValues: readonly BadInput[] = [
+  { line: `run ${flags} --concurrency abc`, says: '--concurrency: got "abc", expected a whole number from 1 to 64\n' },
+  { line: `run ${flags} --concurrency 0`, says: "--concurrency: got 0, expected a whole number from 1 to 64\n" },
+  { line: `run ${flags} --concurrency 1.5`, says: "--concurrency: got 1.5, expected a whole number from 1 to 64\n" },
+  { line: `run ${flags} --concurrency=`, says: '--concurrency: got "", expected a whole number from 1 to 64\n' },
+  { line: `run ${flags} --max-rps -1`, says: '--max-rps: got "-1", expected a number above 0, at most 10000\n' },
+  { line: `run ${flags} --max-rps Infinity`, says: '--max-rps: got "Infinity", expected a number above 0, at most' },
+  { line: `run ${flags} --format xml`, says: '--format: got "xml", expected jsonl, csv, parquet or duckdb\n' },
+  { line: `run ${flags} --format csv,`, says: '--format: got "", expected jsonl, csv, parquet or duckdb\n' },
+  {
+    line: `run ${flags} --format csv,csv`,
+    says: '--format: got "csv", expected each format once; formats[0] is the same\n',
+  },
+  { line: `run ${flags} --child-chunks some`, says: '--child-chunks: got "some", expected all, auto or none\n' },
+  {
+    line: `run ${flags} --consistency strict`,
+    says: '--consistency: got "strict", expected sweeps, counts or anchored\n',
+  },
+  {
+    line: `run ${flags} --out=`,
+    says: '--out: got "", expected the path of a folder, without a question mark in it\n',
+  },
+  { line: `run ${flags} --name Nightly`, says: '--name: got "Nightly", expected a name of a-z, 0-9, _ and - that ' },
+  {
+    line: `run --base-url nowhere --dataset ${id} --document all`,
+    says: '--base-url: got "nowhere", expected an http or https URL',
+  },
+  {
+    line: `run --base-url http://10.0.0.5/v1 --dataset ${id} --document all`,
+    says: "; allow_http: true or --allow-http permits it\n",
+  },
+  {
+    line: `run --base-url https://u:p@x/v1 --dataset ${id} --document all`,
+    says: "--base-url: got a value that is not shown, expected ",
+  },
+  {
+    line: `run --base-url ${url}`,
+    says: "  --dataset: got nothing, expected a UUID, 8-4-4-4-12 hexadecimal digits\n  --document: got nothing, expected at least one",
+  },
+  {
+    line: `run --base-url ${url} --dataset 7`,
+    says: '  --dataset: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits\n  --document: got nothing, expected ',
+  },
+  { line: `run --dataset ${id} --document all`, says: "--base-url: got nothing, expected an http or https URL" },
+  {
+    line: `run --base-url ${url} --dataset ${id}`,
+    says: "--document: got nothing, expected at least one document or batch, ",
+  },
+  {
+    line: `run --base-url ${url} --dataset ${id} --document x,${other}`,
+    says: '--document: got "x", expected a UUID, 8-4-4-4-12 ',
+  },
+  {
+    line: `run --base-url ${url} --dataset all --document ${id}`,
+    says: "--document: not together with --dataset all, ",
+  },
+  {
+    line: `run --base-url ${url} --dataset ${id} --batch ..`,
+    says: '--batch: got "..", expected a batch id: text that is not empty',
+  },
+  {
+    line: "plan @/job.yaml --budget many",
+    ...withJob(good),
+    says: 'kbdump: --budget: got "many", expected a whole number from 0\n',
+  },
+  { line: "plan @/job.yaml --exact --budget 5", says: "kbdump: --exact: not together with --budget\n" },
+  {
+    line: "status @/job.yaml --interval 5s",
+    ...withJob(good),
+    says: "kbdump: --interval: only together with --watch\n",
+  },
+  {
+    line: "status @/job.yaml --watch --timeout soon",
+    ...withJob(good),
+    says: '--timeout: got "soon", expected seconds, or a time',
+  },
+  {
+    line: "status @/job.yaml",
+    ...withJob(good),
+    says: "kbdump: the job names no batch: set datasets[0].batches, or give --batch: ",
+  },
+];
+
+const jobFiles: readonly BadInput[] = [
+  { line: "run @/nightly.yaml", says: "kbdump: job file @/nightly.yaml does not exist\n" },
+  { line: "run @/nightly.yaml", files: { "nightly.yml": good }, says: "does not exist; did you mean @/nightly.yml?\n" },
+  {
+    line: "run @/nigthly.yaml",
+    files: { "jobs/nightly.yaml": good },
+    says: "does not exist; did you mean @/jobs/nightly.yaml?\n",
+  },
+  { line: "run @", ...withJob(good), says: "kbdump: job file @ is a folder; did you mean @/job.yaml?\n" },
+  {
+    line: "prune",
+    says: "kbdump: <job> is missing: job file, YAML or JSON. Example: kbdump prune nightly.yaml --dry-run\n",
+  },
+  {
+    line: `run @/job.yaml ${flags}`,
+    ...withJob(good),
+    says: "  --dataset: only without a job file; set datasets[0].id in the file\n  --document: only without a job file; ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(""),
+    says: "  datasets: got nothing, expected a list of datasets, or the word all\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("just a text"),
+    says: '  got "just a text", expected a mapping with service, datasets and output\n',
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("- a\n- b\n"),
+    says: "  got a list, expected a mapping with service, datasets and output\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("service: {base_url: x\n"),
+    says: "is neither YAML nor JSON that can be read:\n  line ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("service:\n\tbase_url: x\n"),
+    says: "is neither YAML nor JSON that can be read:\n  line 2, ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("a: 1\na: 2\n"),
+    says: "is neither YAML nor JSON that can be read:\n  line 2, column 1: ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob("---\na: 1\n---\nb: 2\n"),
+    says: "is neither YAML nor JSON that can be read:\n  line ",
+  },
+  { line: "run @/job.yaml", ...withJob("a: *nowhere\n"), says: "is neither YAML nor JSON that can be read:\n  " },
+  { line: "run @/job.yaml", ...withJob(`service: {base_url: \${KB}}\n`), says: 'NAME}" in quotes\n' },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service:\n  base_url: \${KB_URL}\n${datasets}\n`),
+    says: "  service.base_url: KB_URL is not set in the environment\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service:\n  base_url: \${KB_URL\n${datasets}\n`),
+    says: "expected a name and } after ${",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service: {base_url: ${url}, api_key: ${key}}\n${datasets}\n`),
+    says: "  service.api_key: the key itself is never in the file",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service: {base_url: ${url}, api_key_env: ${key}}\n${datasets}\n`),
+    says: "  service.api_key_env: got a value that is not shown, ",
+  },
+  { line: "run @/job.yaml", ...withJob(`servce: {}\n${good}`), says: "  servce: unknown key; did you mean service?\n" },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {format: [csv]}\n`),
+    says: "  output.format: unknown key; did you mean formats?\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {formats: csv}\n`),
+    says: '  output.formats: got "csv", expected a list of jsonl, ',
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {formats: []}\n`),
+    says: "  output.formats: got [], expected at least one of jsonl, ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {keep: 14}\n`),
+    says: "  output.keep: got 14, expected a mapping such as {last: 14}\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {keep: {}}\n`),
+    says: "  output.keep: got {}, expected at least one of last, daily, ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}output: {memory: 2}\n`),
+    says: "  output.memory: got 2, expected a size such as 800MB or 2GB\n",
+  },
+  { line: "run @/job.yaml", ...withJob(`${good}name: Über\n`), says: '  name: got "Über", expected a name of a-z, ' },
+  {
+    line: "run @/Nightly.yaml",
+    files: { "Nightly.yaml": good },
+    says: "  name (taken from the file's name; set name to choose another): ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}child_chunks: yes\n`),
+    says: '  child_chunks: got "yes", expected all, auto or none\n',
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}resume_within: -1\n`),
+    says: "  resume_within: got -1, expected a number of hours above 0",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service: {base_url: ${url}, concurrency: "8"}\n${datasets}\n`),
+    says: '  service.concurrency: got "8", expected a whole number ',
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service: {base_url: ${url}, timeout: 0}\n${datasets}\n`),
+    says: "  service.timeout: got 0, expected a number of seconds above 0",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`service: {demo: true, base_url: ${url}}\n${datasets}\n`),
+    says: "  service.base_url: got ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${source}\ndatasets: []\n`),
+    says: "  datasets: got [], expected at least one dataset\n",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${source}\ndatasets: [{id: ${id}}]\n`),
+    says: "  datasets[0].documents: got nothing, expected at least one ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${source}\ndatasets: [{id: 7, documents: all}]\n`),
+    says: "  datasets[0].id: got 7, expected a UUID, ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${source}\ndatasets: [{id: ${id}, batches: [20250306120000123456]}]\n`),
+    says: "expected the batch id in quotes, ",
+  },
+  {
+    line: "run @/job.yaml",
+    ...withJob(`${good}notify: {url: ftp://x}\n`),
+    says: "  notify.url: got a value that is not shown, expected ",
+  },
+  { line: "prune @/job.yaml", ...withJob(good), says: "output.keep" },
+];
+
+const keys: readonly BadInput[] = [
+  {
+    line: "run @/job.yaml -o @/out",
+    ...withJob(good),
+    says: "kbdump: no key: the variable KNOWLEDGE_API_KEY is not set. ",
+  },
+  {
+    line: "run @/job.yaml -o @/out",
+    ...withJob(good),
+    env: { KNOWLEDGE_API_KEY: " " },
+    says: "kbdump: no key: the variable KNOWLEDGE_API_KEY is empty. ",
+  },
+  {
+    line: "run @/job.yaml -o @/out",
+    ...withJob(good),
+    env: { KNOWLEDGE_API_KEY: `Bearer ${key}` },
+    says: 'without "Bearer"',
+  },
+  {
+    line: "run @/job.yaml -o @/out",
+    ...withJob(`service: {base_url: ${url}, api_key_file: @/key}\n${datasets}\n`),
+    says: "cannot read the key file ",
+  },
+  {
+    line: "run @/job.yaml -o @/out",
+    ...withJob(`service: {base_url: ${url}, ca_file: @/ca.pem}\n${datasets}\n`),
+    env: { KNOWLEDGE_API_KEY: key },
+    says: "ca.pem",
+  },
+  {
+    line: `plan --base-url SERVICE_URL --dataset ${id} --document ${other}`,
+    env: { KNOWLEDGE_API_KEY: key },
+    code: 1,
+    says: "401 unauthorized",
+  },
+];
+
+const folders: readonly BadInput[] = [
+  {
+    line: "verify",
+    says: "kbdump: <folder> is missing: folder of a run, with manifest.json. Example: kbdump verify output/",
+  },
+  { line: "verify @/nothing", says: "@/nothing: there is no such folder\n" },
+  { line: "verify @", says: "there is no manifest.json in it" },
+  {
+    line: "verify @/job.yaml",
+    ...withJob(good),
+    says: "it is no folder; name the folder of a run, such as output/nightly/latest\n",
+  },
+  { line: "verify @", files: { "manifest.json": "{" }, code: 4, says: "" },
+  { line: "verify @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
+  { line: "verify a b", says: 'kbdump: unexpected argument "b"; expected kbdump verify <folder>\n' },
+  {
+    line: "verify a --duckdb b",
+    says: 'kbdump: unexpected argument "b"; a value of --duckdb follows =, as in --duckdb=PATH\n',
+  },
+  { line: "diff", says: "kbdump: 2 problems with the command line:\n  <old> is missing: folder of the older run, " },
+  {
+    line: "diff @",
+    says: "kbdump: <new> is missing: folder of the newer run, with manifest.json. Example: kbdump diff output/",
+  },
+  { line: "diff @ @", says: "there is no manifest.json in it" },
+  { line: "diff a b --only chunks", says: 'kbdump: --only: got "chunks", expected document\n' },
+  { line: "diff a b --format xml", says: 'kbdump: --format: got "xml", expected table, json or csv\n' },
+  { line: "diff a b --json --format csv", says: "kbdump: --json: not together with --format csv\n" },
+  {
+    line: "serve",
+    says: "kbdump: nothing to serve: name a run folder, such as output/nightly/latest, or give --demo\n",
+  },
+  { line: "serve @ --demo", says: "kbdump: --demo: not together with a run folder\n" },
+  { line: "serve --demo --port x", says: 'kbdump: --port: got "x", expected a whole number from 0 to 65535\n' },
+  { line: "serve --demo --port 70000", says: "kbdump: --port: got 70000, expected a whole number from 0 to 65535\n" },
+  { line: "serve --demo --port SERVICE_PORT", code: 1, says: "SERVICE_PORT" },
+  {
+    line: `serve @ --key ${key}`,
+    says: "kbdump: --key: only with --demo, as other users see it in the list of processes; use --key-env\n",
+  },
+  { line: "serve @ --key-env NO_SUCH_KEY", says: "kbdump: no key: the variable NO_SUCH_KEY is not set. " },
+  { line: "serve @", says: "there is no manifest.json in it" },
+  {
+    line: "init @/job.yaml",
+    ...withJob(good),
+    says: "kbdump: @/job.yaml: exists already; name another file, as in kbdump init nightly.yaml\n",
+  },
+  { line: "init @/nothing/job.yaml", says: "kbdump: @/nothing/job.yaml: the folder does not exist; make it first\n" },
+  {
+    line: "init @/job.yaml/x",
+    ...withJob(good),
+    says: "kbdump: @/job.yaml/x: cannot be written: a part of the path is no folder: @/job.yaml/x\n",
+  },
+  { line: "completion tcsh", says: 'kbdump: <shell>: got "tcsh"; expected bash, zsh or fish\n' },
+  {
+    line: "completion",
+    env: { SHELL: "/bin/tcsh" },
+    says: "kbdump: <shell>: missing, and SHELL in the environment names none of them; expected bash, ",
+  },
+];
+
+/** Wrong input of every kind. */
+export const badInputs: readonly BadInput[] = [...commandLines, ...flagValues, ...jobFiles, ...keys, ...folders];
+
+/** Lines that depend on the folder that the program starts in, so that a process of its own runs them. */
+export const badInputsOfFolder: readonly BadInput[] = [
+  { line: "run", says: "kbdump: no job file given; kbdump init writes one; without a file, give --base-url, " },
+  { line: "run", ...withJob(good), says: "kbdump: no job file given; did you mean kbdump run job.yaml?\n" },
+  {
+    line: "plan --concurrency abc",
+    ...withJob(good),
+    says: "kbdump: no job file given; did you mean kbdump plan job.yaml?\n",
+  },
+  {
+    line: "run nightly.yml",
+    files: { "nightly.yaml": good },
+    says: "kbdump: job file nightly.yml does not exist; did you mean nightly.yaml?\n",
+  },
+  { line: "run --base-ulr x --json", says: "kbdump: unknown flag --base-ulr; did you mean --base-url?\n" },
+  { line: "run job.yaml", ...withJob(good), says: "kbdump: no key: the variable KNOWLEDGE_API_KEY is not set. " },
+  {
+    line: "run job.yaml --env-file .env",
+    files: { "job.yaml": `service:\n  base_url: \${KB_URL}\n${datasets}\n`, ".env": "KB_URL=nowhere\n" },
+    says: `service.base_url: got "\${KB_URL}" (filled in from the environment), expected `,
+  },
+  {
+    line: "init",
+    ...withJob(good),
+    says: "kbdump: job.yaml: exists already; name another file, as in kbdump init nightly.yaml\n",
+  },
+];
