@@ -2,9 +2,11 @@
 import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
-import { tellError } from "./cli/tell-error.js";
+import { tellError, tellReason } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./run/setting/run-options.js";
+
+const args = process.argv.slice(2);
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;
@@ -17,7 +19,8 @@ const endNow = (error: InterruptedError): void => {
     return;
   }
   const isPublished = commit === "done";
-  if (isPublished) process.stderr.write("kbdump: the run is published; the next run ends what was left to do\n");
+  if (isPublished)
+    tellReason("the run is published; the next run does what was left to do", outputFlags(args), process);
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -29,7 +32,6 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-const args = process.argv.slice(2);
 let told = false;
 const tell = (error: unknown) => {
   told = true;

@@ -5,6 +5,7 @@
 export const importGraph: Readonly<Record<string, readonly string[]>> = {
   demo: [],
   rows: [],
+  results: ["rows"],
   duckdb: ["rows"],
   "dump/files": ["rows"],
   "dump/formats": ["rows", "duckdb", "dump/files"],
@@ -94,6 +95,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   verify: ["rows", "duckdb", "dump/manifest"],
   terminal: [
     "rows",
+    "results",
     "dump/manifest",
     "diff",
     "run/setting",
@@ -106,6 +108,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     "demo",
+    "results",
     "dump/formats",
     "diff",
     "job",
@@ -139,13 +142,14 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "p-limit": /^client\/paced\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
-  "@valibot/to-json-schema": /^job\/write-json-schema\.ts$/,
+  "@valibot/to-json-schema": /^(job\/write-json-schema|results\/write-schemas)\.ts$/,
   leven: /^job\//,
   diff: /^diff\/diff-text\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
+  // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { exitCodes, UsageError } from "../errors.js";
 import { initialJobFile } from "../job/init.js";
+import type { InitResult } from "../results/init.js";
+import { jsonLine } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { printResult } from "./print-result.js";
 
@@ -18,7 +20,8 @@ export const initCommand = defineCommand({
       throw new UsageError("No job file was written:", [{ path, message: reason }]);
     });
     const next = `Wrote ${path}. Fill in the service and the ids, set the key, and start it:\n  kbdump run ${path}`;
-    await printResult(world, json ? JSON.stringify({ path }) : next);
+    const result: InitResult = { status: "complete", path };
+    await printResult(world, json ? jsonLine(result) : next);
     return exitCodes.complete;
   },
 });

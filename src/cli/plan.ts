@@ -1,4 +1,5 @@
 import { exitCodes, UsageError } from "../errors.js";
+import type { PlanResult } from "../results/plan.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
@@ -50,7 +51,9 @@ export const planCommand = defineCommand({
     const unwatch = view.watch(renderRun(tally));
     const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
     const plan = await planJob(job, setting).finally(unwatch);
-    world.stdout.write(`${args.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);
+    world.stdout.write(
+      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`,
+    );
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });

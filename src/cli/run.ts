@@ -6,7 +6,7 @@ import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
-import { tellPartial } from "./tell-error.js";
+import { tellReason } from "./tell-error.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
@@ -72,7 +72,7 @@ export const runCommand = defineCommand({
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
       : renderSummary(result, elapsed, paintFor(world.stdout, world.env));
-    for (const sentence of result.problems) tellPartial(`published, but ${sentence}`, args, world);
+    for (const sentence of result.problems) tellReason(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },

@@ -1,12 +1,14 @@
 import { exitCodes, type Problem, UsageError } from "../errors.js";
 import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
+import type { WatchResult } from "../results/status.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
 import type { ArgumentsOf, Options } from "./command.js";
 import { durationFrom } from "./duration.js";
 import { type commonOptions, viewFrom } from "./options.js";
+import { tellReason } from "./tell-error.js";
 import type { World } from "./world.js";
 
 /** Options of `kbdump status` for a watch. */
@@ -49,7 +51,7 @@ export function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof 
 /** Watches the batches of a job, prints how that ended, and gives the exit code. */
 export async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
   const { watchStatus } = await import("../indexing/watch-status.js"); // heavy; --help does without
-  const { stdout, stderr, env, signal } = world;
+  const { stdout, env, signal } = world;
   const view = viewFrom(args, world);
   const tally = emptyWatchTally();
   const news = new WatchNews();
@@ -62,9 +64,11 @@ export async function watchBatches(job: Job, times: WatchTimes, args: CommonArgu
     onPoll: (changed) => view.tell(news.from(changed)),
     ...times,
   }).finally(unwatch);
-  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`);
+  stdout.write(
+    `${args.json ? jsonLine(result satisfies WatchResult) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`,
+  );
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
-  stderr.write(`kbdump: ${timeoutText(result, times.timeout ?? 0)}\n`);
+  tellReason(timeoutText(result, times.timeout ?? 0), args, world);
   return exitCodes.failed;
 }

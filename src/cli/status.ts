@@ -1,7 +1,7 @@
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import type { TakenStatus } from "../indexing/take-status.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { renderStatusTable } from "../terminal/status-table.js";
+import { renderStatusTable, statusJson } from "../terminal/status-table.js";
 import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
@@ -48,7 +48,7 @@ export const statusCommand = defineCommand({
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
-    await printResult(world, args.json ? jsonLine(status) : render(status, world));
+    await printResult(world, args.json ? jsonLine(statusJson(status)) : render(status, world));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });

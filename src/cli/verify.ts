@@ -1,5 +1,6 @@
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
+import type { VerifyResult } from "../results/verify.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
@@ -40,7 +41,9 @@ export const verifyCommand = defineCommand({
     const unwatch = viewFrom(args, world).watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
-    const text = json ? jsonLine(verification) : renderVerification(verification, paintFor(world.stdout, world.env));
+    const text = json
+      ? jsonLine(verification satisfies VerifyResult)
+      : renderVerification(verification, paintFor(world.stdout, world.env));
     await printResult(world, text);
     return verification.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },

@@ -79,11 +79,11 @@ function countsOf({ job, opening, evidence: { surveys } }: Asked): PlanCounts {
 
 /** The median latencies of all requests one after another, in as many lanes as may be in flight; or what max_rps allows. */
 function leastSeconds({ requests, pages, lists }: Forecast, { answers }: Evidence, { service }: Job): number {
-  const median = (kind: Parameters<typeof answers.of>[0]) => answers.of(kind).latency.median ?? 0;
+  const median = (kind: Parameters<typeof answers.of>[0]) => answers.of(kind).latency.median_seconds ?? 0;
   const others = requests - pages - lists;
   const waited = pages * median("chunk_page") + lists * median("child_list") + others * median("other");
   const allowed = service.maxRps === undefined ? 0 : requests / service.maxRps;
-  return Math.round(Math.max(waited / 1000 / service.concurrency, allowed) * 10) / 10;
+  return Math.round(Math.max(waited / service.concurrency, allowed) * 10) / 10;
 }
 
 /** A run of this job asks for nearly all that the plan asked for: it never receives less. */

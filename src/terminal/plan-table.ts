@@ -57,20 +57,24 @@ function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty
 function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan): readonly string[] {
   const { chunk_page: page, child_list: list } = time.latency;
   const free =
-    disk.free === null ? "what is free is unknown" : `${bytesText(disk.free)} free in ${terminalText(disk.folder)}`;
+    disk.free_bytes === null
+      ? "free space unknown"
+      : `${bytesText(disk.free_bytes)} free in ${terminalText(disk.folder)}`;
   return [
     ...renderReasons(certainty.this_job),
     `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
     `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
     "least time: all requests at the median latency, with full concurrency throughout; a run takes longer",
     `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
-    `disk: ${bytesText(disk.needed)} while it works, ${bytesText(disk.run_folder + disk.database)} that stay; ${free}`,
+    `disk: ${bytesText(disk.needed_bytes)} while it works, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} that stay; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
   ].map((line) => `  ${line}`);
 }
 
-function latencyText({ median, p95, answers }: Latency): string {
-  return median === null ? "unknown" : `${median} ms (p95 ${p95} ms, ${countText(answers, "answer")})`;
+function latencyText({ median_seconds: median, p95_seconds: p95, answers }: Latency): string {
+  const text = (seconds: number) => `${Math.round(seconds * 10_000) / 10} ms`;
+  if (median === null || p95 === null) return "unknown";
+  return `${text(median)} (p95 ${text(p95)}, ${countText(answers, "answer")})`;
 }
 
 function renderReasons({ exact, why }: Certainty): readonly string[] {

@@ -1,5 +1,6 @@
+import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
-import { countText, durationText } from "./text.js";
+import { countText, durationText, secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
 /** The state of a run, derived from its tally. */
@@ -55,10 +56,30 @@ export function renderProgress(progress: RunProgress): string {
     .join(" · ");
 }
 
+/** The same for programs. */
+function runFacts(tally: RunTally, elapsed: number): RunFacts {
+  const { step, documents, documentsDone, chunks, childChunks, requests, rate, share, left } = progressOf(
+    tally,
+    elapsed,
+  );
+  return {
+    step,
+    documents,
+    documents_done: documentsDone,
+    chunks,
+    child_chunks: childChunks,
+    requests,
+    requests_per_second: Math.round(rate * 10) / 10,
+    share: share ?? null,
+    elapsed_seconds: secondsFrom(elapsed),
+    remaining_seconds: secondsFrom(left),
+  };
+}
+
 /** Renders how far a run or its plan is. */
 export function renderRun(tally: RunTally): Rendering {
   return {
-    facts: (elapsed) => progressOf(tally, elapsed),
+    facts: (elapsed) => runFacts(tally, elapsed),
     lines: (elapsed) => [renderProgress(progressOf(tally, elapsed))],
     block: (elapsed, screen) => {
       const progress = progressOf(tally, elapsed);

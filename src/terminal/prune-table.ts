@@ -1,4 +1,5 @@
 import type { PruneResult } from "../keep/prune-job.js";
+import type { PruneSummary } from "../results/prune.js";
 import { bytesText, countText, type Paint, terminalText } from "./text.js";
 
 /** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
@@ -26,7 +27,11 @@ export function renderPrune(
 }
 
 /** The same for programs. */
-export function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): object {
+export function pruneJson(
+  job: string,
+  { runs, strangers, setAside, failures }: PruneResult,
+  dryRun: boolean,
+): PruneSummary {
   const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
     run_id: runId,
     status,
@@ -35,6 +40,7 @@ export function pruneJson(job: string, { runs, strangers, setAside, failures }: 
   });
   const failed = new Set(failures.map(({ runId }) => runId));
   return {
+    status: failures.length > 0 ? "partial" : "complete",
     job,
     dry_run: dryRun,
     kept: runs.filter(({ keep }) => keep).map(named),

@@ -1,3 +1,5 @@
+import type { TakenStatus } from "../indexing/take-status.js";
+import type { StatusResult } from "../results/status.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
 import { alignedLines } from "./aligned-lines.js";
@@ -15,6 +17,11 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
   ]);
   const [first = "", ...lines] = alignedLines([head, ...cells], []);
   return [paint.faint(first), ...lines.map((line, at) => coloured(line, cells[at]?.[1], paint))].join("\n");
+}
+
+/** A snapshot for programs. */
+export function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
+  return { status: failures.length > 0 ? "partial" : "complete", rows, failures, drift, database, added };
 }
 
 function coloured(line: string, status: string | undefined, paint: Paint): string {

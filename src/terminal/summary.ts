@@ -1,10 +1,11 @@
 import { join, relative } from "node:path";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
+import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import type { RunResult } from "../run/run-job.js";
 import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
-import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+import { bytesText, countText, durationText, type Paint, secondsFrom, terminalText } from "./text.js";
 
 /** Renders the result of a run for people: counts, paths, duration and the next commands. */
 export function renderSummary(result: RunResult, elapsed: number, paint: Paint): string {
@@ -81,7 +82,7 @@ function quoted(argument: string): string {
 }
 
 /** The same for programs. */
-export function summaryJson(result: RunResult, elapsed: number): object {
+export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   const { manifest, status, folder, database, pruned, problems } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
@@ -91,8 +92,8 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     run_id,
     folder,
     database: database ?? null,
-    seconds: Math.round(elapsed) / 1000,
-    counts,
+    seconds: secondsFrom(elapsed),
+    counts: { ...counts, document_info: counts.document_info ?? null },
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
     incomplete_documents: incomplete,
@@ -100,6 +101,6 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     warnings,
     problems,
     removed_runs: pruned,
-    ...(discovered ? { discovered } : {}),
+    discovered: discovered ?? null,
   };
 }

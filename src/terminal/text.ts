@@ -44,6 +44,13 @@ export function durationText(milliseconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
 }
 
+/** Milliseconds as seconds for programs, to the millisecond; null where they are unknown. */
+export function secondsFrom(milliseconds: number): number;
+export function secondsFrom(milliseconds: number | null | undefined): number | null;
+export function secondsFrom(milliseconds: number | null | undefined): number | null {
+  return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds) / 1000;
+}
+
 /** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */
 export function jsonLine(value: unknown): string {
   return escapeControls(jsonText(value));

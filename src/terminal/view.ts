@@ -1,4 +1,5 @@
 import type { Log } from "../log.js";
+import type { LogLine, ReadFacts, ReadingFacts, RunFacts, WatchFacts } from "../results/log.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** The stream that progress goes to: stderr, or a stand-in. */
@@ -27,7 +28,7 @@ export interface Screen {
 /** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
 export interface Rendering {
   /** For machines. */
-  readonly facts: (elapsed: number) => object;
+  readonly facts: (elapsed: number) => RunFacts | ReadFacts | WatchFacts;
   /** Lines to print from time to time. */
   readonly lines: (elapsed: number) => readonly string[];
   /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
@@ -36,10 +37,9 @@ export interface Rendering {
   readonly drawEvery: number;
 }
 
-/** Something that just happened: an entry each for machines, lines for people. */
+/** Readings that say something new: an entry each for machines, lines for people. */
 export interface News {
-  readonly message: string;
-  readonly facts: readonly object[];
+  readonly facts: readonly ReadingFacts[];
   readonly lines: readonly string[];
 }
 
@@ -61,14 +61,15 @@ export function openView({ output, env, format, quiet }: ViewOptions): View {
 const printEvery = 10_000;
 
 function jsonView(output: Output): View {
-  const write = (level: "info" | "warn", message: string, facts: object = {}) =>
-    output.write(`${jsonLine({ time: new Date().toISOString(), level, message, ...facts })}\n`);
+  const write = (line: LogLine) => output.write(`${jsonLine(line)}\n`);
+  const time = () => new Date().toISOString();
   return {
-    log: (level, message) => write(level, message),
-    tell: ({ message, facts }) => {
-      for (const each of facts) write("info", message, each);
+    log: (level, message) => write({ time: time(), level, message }),
+    tell: ({ facts }) => {
+      for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
-    watch: ({ facts }) => repeat(printEvery, (elapsed) => write("info", "progress", facts(elapsed))),
+    watch: ({ facts }) =>
+      repeat(printEvery, (elapsed) => write({ time: time(), level: "info", message: "progress", ...facts(elapsed) })),
   };
 }
 

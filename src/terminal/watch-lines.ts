@@ -7,13 +7,6 @@ import { countText, durationText, terminalText } from "./text.js";
 
 /** How far one document is. */
 export interface DocumentProgress {
-  readonly dataset_id: unknown;
-  readonly batch: unknown;
-  readonly document_id: unknown;
-  /** As the service says it; open. */
-  readonly indexing_status: unknown;
-  readonly completed_segments: unknown;
-  readonly total_segments: unknown;
   /** From 0 to 1; null where nothing is counted. */
   readonly share: number | null;
   /** Milliseconds to go; null as long as nothing can be said. */
@@ -21,11 +14,8 @@ export interface DocumentProgress {
 }
 
 export function documentProgress({ row, samples }: WatchedDocument, now: number): DocumentProgress {
-  const { dataset_id, batch, document_id, indexing_status, completed_segments, total_segments } = row;
   const counts = countsOf(row);
-  const share = counts ? counts.done / counts.total : null;
-  const left = timeLeft(samples, row, now) ?? null;
-  return { dataset_id, batch, document_id, indexing_status, completed_segments, total_segments, share, left };
+  return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
 }
 
 /** How far the whole watch is. */
@@ -68,11 +58,11 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
 
 /** `document 1e63378f-…: indexing · 360 of 721 chunks, 49 % · 2 min 5 s left` */
 export function renderDocumentLine(document: WatchedDocument, now: number): string {
-  const { document_id, share, left } = documentProgress(document, now);
+  const { share, left } = documentProgress(document, now);
   const counts = countsOf(document.row);
   const done = counts && `${counts.done.toLocaleString("en-US")} of ${countText(counts.total, "chunk")}`;
   const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
-  return `document ${terminalText(String(document_id))}: ${facts.filter(Boolean).join(" · ")}`;
+  return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
 /** So few documents that are waited for are told of one by one. */
@@ -108,8 +98,8 @@ export function renderWatchBlock(
 }
 
 function barLine(document: WatchedDocument, now: number, columns: number): string {
-  const { document_id, share, left } = documentProgress(document, now);
-  const id = terminalText(String(document_id), 36);
+  const { share, left } = documentProgress(document, now);
+  const id = terminalText(String(document.row.document_id), 36);
   const name = columns < 80 ? id.slice(0, 8) : id;
   const bar = renderBar(share ?? undefined, columns < 100 ? 12 : 24);
   return [`${name}  ${bar}  ${stageText(document)}`, leftText(left)].filter(Boolean).join(" · ");

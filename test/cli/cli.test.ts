@@ -131,7 +131,12 @@ test("a server that is not there: exit 1, and what to look at", async () => {
   expect(stderr).toMatch(
     /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\?; check service.base_url\n$/,
   );
-  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: 1, error: stderr.slice("kbdump: ".length, -1) });
+  expect(JSON.parse(stdout)).toEqual({
+    status: "failed",
+    exit_code: 1,
+    error: stderr.slice("kbdump: ".length, -1),
+    problems: [],
+  });
 });
 
 test("a wrong base URL: the message says where to look", async () => {

@@ -48,7 +48,8 @@ test("JSON lines for machines, and nothing at all", () => {
     message: "progress",
     step: "reading chunks.csv",
     share: 0.25,
-    left: 30_000,
+    elapsed_seconds: 10,
+    remaining_seconds: 30,
   });
   expect(watched({ quiet: true, isTTY: true }, 100_000)).toBe("");
 });

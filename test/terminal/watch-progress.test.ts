@@ -104,12 +104,21 @@ test("JSON: a line for every reading that tells something new, and for what is s
   const lines = written.map((line) => JSON.parse(line));
   const time = "2026-11-20T02:00:00.000Z";
   const reading = { time, level: "info", message: "reading", dataset_id: "set", batch: "b", document_id: "one" };
-  const said = { indexing_status: "indexing", total_segments: 8, left: null };
+  const said = { indexing_status: "indexing", total_segments: 8, remaining_seconds: null };
   expect(lines).toEqual([
     { ...reading, ...said, completed_segments: 2, share: 0.25 },
     { ...reading, ...said, completed_segments: 4, share: 0.5 },
     { time, level: "warn", message: "odd \u009b2J thing" },
-    { ...lines[3], message: "progress", documents: 1, completed: 0, failed: 0, left: 20_000 },
+    {
+      time: lines[3].time,
+      level: "info",
+      message: "progress",
+      documents: 1,
+      completed: 0,
+      failed: 0,
+      elapsed_seconds: 10,
+      remaining_seconds: 20,
+    },
   ]);
   expect(written.join("")).not.toContain("\u009b");
 });
