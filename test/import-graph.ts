@@ -145,6 +145,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "@valibot/to-json-schema": /^(job\/write-json-schema|results\/write-schemas)\.ts$/,
   leven: /^job\//,
   diff: /^diff\/diff-text\.ts$/,
+  "string-width": /^terminal\/display-width\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@duckdb/node-api": /^duckdb\/open-duckdb\.ts$/,
   yargs: /^cli\/(cli|command|output-flags)\.ts$/,

@@ -1,5 +1,6 @@
 import type { ErrorResult } from "../results/error.js";
 import type { LogLine } from "../results/log.js";
+import { blankControls } from "../safe-text.js";
 import { jsonLine } from "../terminal/text.js";
 import type { Output } from "../terminal/view.js";
 import { describeError } from "./describe-error.js";
@@ -19,8 +20,8 @@ export function tellError(
   const failed = { exit_code: exitCode, problems };
   if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
   else {
-    stderr.write(`kbdump: ${message}\n`);
-    if (stack !== null) stderr.write(`This is a fault of kbdump.\n${stack}\n`);
+    stderr.write(`kbdump: ${plainLines(message)}\n`);
+    if (stack !== null) stderr.write(`This is a fault of kbdump.\n${plainLines(stack)}\n`);
   }
   if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
   return exitCode;
@@ -33,7 +34,12 @@ export function tellReason(
   { stderr }: { readonly stderr: Output },
 ): void {
   if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message });
-  else stderr.write(`kbdump: ${message}\n`);
+  else stderr.write(`kbdump: ${plainLines(message)}\n`);
+}
+
+/** Lines of a message, which may quote anything, without control characters. */
+function plainLines(message: string): string {
+  return message.split("\n").map(blankControls).join("\n");
 }
 
 function writeLine(stderr: Output, line: LogLine): void {

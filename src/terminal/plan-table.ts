@@ -130,7 +130,7 @@ function renderWarnings(warnings: readonly string[], paint: Paint): readonly str
   const more = warnings.length - shown;
   return [
     "",
-    ...warnings.slice(0, shown).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
+    ...warnings.slice(0, shown).map((warning) => `${paint.warn("warning")}: ${terminalText(warning, 400)}`),
     ...(more > 0 ? [`… and ${countText(more, "more warning")}: see --json`] : []),
   ];
 }

@@ -1,5 +1,6 @@
 import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
+import { cutToWidth } from "./display-width.js";
 import { countText, durationText, secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
@@ -92,7 +93,9 @@ export function renderRun(tally: RunTally): Rendering {
 /** A bar and as much of the text as fits beside it. */
 export function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
   const bar = renderBar(share, columns < 100 ? 12 : 24);
-  return `${paint.good(bar)}  ${text.slice(0, Math.max(0, columns - bar.length - 3))}`;
+  const room = columns - 1;
+  if (room < bar.length + 3) return paint.good(cutToWidth(bar, room));
+  return `${paint.good(bar)}  ${cutToWidth(text, room - bar.length - 2)}`;
 }
 
 /** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */

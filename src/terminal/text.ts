@@ -5,6 +5,7 @@ import { blankControls, cutText, escapeControls } from "../safe-text.js";
 /** Colours for a terminal, or none. */
 export interface Paint {
   readonly good: (text: string) => string;
+  readonly warn: (text: string) => string;
   readonly bad: (text: string) => string;
   readonly strong: (text: string) => string;
   readonly faint: (text: string) => string;
@@ -18,8 +19,14 @@ const plain = (text: string) => text;
 /** Colours only where they are wanted: on a terminal, and never with NO_COLOR. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   if (!stream.isTTY || env.NO_COLOR || env.TERM === "dumb")
-    return { good: plain, bad: plain, strong: plain, faint: plain };
-  return { good: painted("green"), bad: painted("red"), strong: painted("bold"), faint: painted("dim") };
+    return { good: plain, warn: plain, bad: plain, strong: plain, faint: plain };
+  return {
+    good: painted("green"),
+    warn: painted("yellow"),
+    bad: painted("red"),
+    strong: painted("bold"),
+    faint: painted("dim"),
+  };
 }
 
 /** `5,012 chunks`, `1 chunk`. */
@@ -49,6 +56,12 @@ export function secondsFrom(milliseconds: number): number;
 export function secondsFrom(milliseconds: number | null | undefined): number | null;
 export function secondsFrom(milliseconds: number | null | undefined): number | null {
   return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds) / 1000;
+}
+
+/** The local time of day: `14:03:07`. */
+export function clockText(time: Date): string {
+  const parts = [time.getHours(), time.getMinutes(), time.getSeconds()];
+  return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
 
 /** A value as one line of JSON, in which no character can move the cursor; numbers exactly. */

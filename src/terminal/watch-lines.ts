@@ -2,6 +2,7 @@ import { countsOf } from "../indexing/document-reading.js";
 import { timeLeft } from "../indexing/time-left.js";
 import type { WatchTally } from "../indexing/watch-options.js";
 import { isOver, type WatchedDocument, type WatchedDocuments } from "../indexing/watched-documents.js";
+import { cutToWidth } from "./display-width.js";
 import { renderBar } from "./progress.js";
 import { countText, durationText, terminalText } from "./text.js";
 
@@ -94,7 +95,7 @@ export function renderWatchBlock(
     renderWatchProgress(tally, now),
     ...shown.map((document) => barLine(document, now, size.columns)),
     ...(more > 0 ? [`… and ${countText(more, "more document")}`] : []),
-  ].map((line) => cut(line, size.columns - 1));
+  ].map((line) => cutToWidth(line, size.columns - 1));
 }
 
 function barLine(document: WatchedDocument, now: number, columns: number): string {
@@ -115,17 +116,4 @@ function stageText({ row, state }: WatchedDocument): string {
 
 function leftText(left: number | null): string | undefined {
   return left === null ? undefined : `${durationText(left)} left`;
-}
-
-/** As much of a text as fits in so many columns; signs that may be two columns wide are taken to be. */
-function cut(text: string, columns: number): string {
-  let room = columns;
-  let end = 0;
-  for (const sign of text) {
-    const code = sign.codePointAt(0) ?? 0;
-    room -= code < 0x1100 || (code >= 0x2000 && code < 0x2c00) ? 1 : 2;
-    if (room < 0) break;
-    end += sign.length;
-  }
-  return text.slice(0, end);
 }

@@ -30,7 +30,7 @@ test("an error is a line on stderr, and with --json one object on stdout", () =>
   expect(say(error, { json: false, logFormat: "text" })).toEqual({
     exitCode: 1,
     stdout: "",
-    stderr: "kbdump: it broke\u0085\n",
+    stderr: "kbdump: it broke \n",
   });
   const { stdout, stderr } = say(new BusyError("busy\u0085"), { json: true, logFormat: "json" });
   expect(stdout).toBe('{"status":"busy","error":"busy\\u0085","exit_code":5,"problems":[]}\n');
