@@ -3,7 +3,7 @@ import type { PlanResult } from "../results/plan.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, formatOption, jobFrom, jobOptions, jobPositional, paceOption, viewFrom } from "./options.js";
 
@@ -52,7 +52,7 @@ export const planCommand = defineCommand({
     const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
     const plan = await planJob(job, setting).finally(unwatch);
     world.stdout.write(
-      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`,
+      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(world.stdout, world.env))}\n`,
     );
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },

@@ -1,8 +1,9 @@
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import type { TakenStatus } from "../indexing/take-status.js";
 import { namedDatasets } from "../job/named-datasets.js";
+import { wrapToWidth } from "../terminal/display-width.js";
 import { renderStatusTable, statusJson } from "../terminal/status-table.js";
-import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
+import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -55,6 +56,7 @@ export const statusCommand = defineCommand({
 
 function render(status: TakenStatus, world: World): string {
   const place = status.added ? "added to" : "waiting for the next run, which adds it to";
-  const table = renderStatusTable(status.rows, Date.now(), paintFor(world.stdout, world.env));
-  return `${table}\n\n${place} ${terminalText(status.database)}`;
+  const page = pageFor(world.stdout, world.env);
+  const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
+  return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }

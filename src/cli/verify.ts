@@ -1,7 +1,7 @@
 import { exitCodes, UsageError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { VerifyResult } from "../results/verify.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
@@ -43,7 +43,7 @@ export const verifyCommand = defineCommand({
     const verification = await verifyRun(folder, setting).finally(unwatch);
     const text = json
       ? jsonLine(verification satisfies VerifyResult)
-      : renderVerification(verification, paintFor(world.stdout, world.env));
+      : renderVerification(verification, pageFor(world.stdout, world.env));
     await printResult(world, text);
     return verification.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },

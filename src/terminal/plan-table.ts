@@ -1,25 +1,26 @@
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
-import { alignedLines } from "./aligned-lines.js";
-import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+import { wrapToWidth } from "./display-width.js";
+import { layOutTable } from "./table.js";
+import { bytesText, countText, durationText, type Page, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in --json. */
 const shown = 20;
 /** Reasons why a forecast is not exact that are shown, likewise. */
 const reasons = 3;
 
-/** A plan for people: what is there, what a run takes in every mode, the documents, what is peculiar to the service. */
-export function renderPlan(plan: JobPlan, paint: Paint): string {
+/** A plan for people: the counts, a run in every mode, the documents, the quirks of the service. */
+export function renderPlan(plan: JobPlan, page: Page): string {
   return [
-    paint.strong(headline(plan)),
+    ...wrapToWidth(headline(plan), page.columns, "  ").map(page.paint.strong),
     "",
-    ...renderModes(plan, paint),
+    ...renderModes(plan, page),
     "",
-    ...renderBasis(plan),
+    ...renderBasis(plan).flatMap((line) => wrapToWidth(`  ${line}`, page.columns, "    ")),
     "",
-    ...renderDocuments(plan, paint),
+    ...renderDocuments(plan, page),
     "",
-    ...renderQuirks(plan.quirks, paint),
-    ...renderWarnings(plan.warnings, paint),
+    ...renderQuirks(plan.quirks, page),
+    ...renderWarnings(plan.warnings, page),
   ].join("\n");
 }
 
@@ -32,7 +33,7 @@ function headline({ job, counts }: JobPlan): string {
 
 function renderModes(
   { child_chunks: mine, requests, certainty, time, received }: JobPlan,
-  paint: Paint,
+  { paint, columns }: Page,
 ): readonly string[] {
   const rows = (["all", "auto", "none"] as const).map((mode) => [
     `${mode}${mode === mine ? " (this job)" : ""}`,
@@ -41,11 +42,11 @@ function renderModes(
     durationText(time.least_seconds[mode] * 1000),
     bytesText(received.bytes[mode]),
   ]);
-  const [head = "", ...lines] = alignedLines(
-    [["child_chunks", "requests", "", "least time", "received"], ...rows],
-    [1],
-  );
-  return [paint.faint(head), ...lines];
+  const [head = [], ...lines] = layOutTable([["child_chunks", "requests", "", "least time", "received"], ...rows], {
+    columns: [{}, { right: true }, { drop: 1 }, {}, { drop: 2 }],
+    width: columns,
+  });
+  return [...head.map(paint.faint), ...lines.flat()];
 }
 
 function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty): string {
@@ -68,7 +69,7 @@ function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan
     `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
     `disk: ${bytesText(disk.needed_bytes)} while it works, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} that stay; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
-  ].map((line) => `  ${line}`);
+  ];
 }
 
 function latencyText({ median_seconds: median, p95_seconds: p95, answers }: Latency): string {
@@ -86,15 +87,17 @@ function renderReasons({ exact, why }: Certainty): readonly string[] {
   ];
 }
 
-function renderDocuments({ documents }: JobPlan, paint: Paint): readonly string[] {
-  const [head = "", ...lines] = alignedLines(
-    [["document", "form", "chunks", "child chunks", "requests"], ...documents.slice(0, shown).map(documentCells)],
-    [2, 3, 4],
-  );
+function renderDocuments({ documents }: JobPlan, { paint, columns }: Page): readonly string[] {
+  const heads = ["document", "form", "chunks", "child chunks", "requests"];
+  const right = { right: true };
+  const [head = [], ...rows] = layOutTable([heads, ...documents.slice(0, shown).map(documentCells)], {
+    columns: [{ id: true }, { least: 8, drop: 1 }, right, right, right],
+    width: columns,
+  });
   const more = documents.length - shown;
   return [
-    paint.faint(head),
-    ...lines.map((line, at) => (documents[at]?.error ? paint.bad(line) : line)),
+    ...head.map(paint.faint),
+    ...rows.flatMap((lines, at) => (documents[at]?.error ? lines.map(paint.bad) : lines)),
     ...(more > 0 ? [`… and ${countText(more, "more document")}: see --json`] : []),
   ];
 }
@@ -112,25 +115,31 @@ function documentCells(document: PlannedDocument): readonly string[] {
   ];
 }
 
-function renderQuirks(quirks: readonly Quirk[], paint: Paint): readonly string[] {
-  const rows = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
-  const [head = "", ...lines] = alignedLines([["service", "finding", "seen"], ...rows], []);
+function renderQuirks(quirks: readonly Quirk[], { paint, columns }: Page): readonly string[] {
+  const cells = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
+  const [head = [], ...rows] = layOutTable([["service", "finding", "seen"], ...cells], {
+    columns: [{}, {}, { wraps: true }],
+    width: columns,
+  });
   return [
-    paint.faint(head),
-    ...lines.flatMap((line, at) => {
+    ...head.map(paint.faint),
+    ...rows.flatMap((lines, at) => {
       const { meaning = "", trouble = false } = quirks[at] ?? {};
-      const shown = trouble ? paint.bad(line) : line;
-      return meaning === "" ? [shown] : [shown, paint.faint(`    → ${terminalText(meaning, 300)}`)];
+      const shown = trouble ? lines.map(paint.bad) : lines;
+      const effect = wrapToWidth(`    → ${terminalText(meaning, 300)}`, columns, "      ").map(paint.faint);
+      return meaning === "" ? shown : [...shown, ...effect];
     }),
   ];
 }
 
-function renderWarnings(warnings: readonly string[], paint: Paint): readonly string[] {
+function renderWarnings(warnings: readonly string[], { paint, columns }: Page): readonly string[] {
   if (warnings.length === 0) return [];
   const more = warnings.length - shown;
   return [
     "",
-    ...warnings.slice(0, shown).map((warning) => `${paint.warn("warning")}: ${terminalText(warning, 400)}`),
+    ...warnings
+      .slice(0, shown)
+      .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${terminalText(warning, 400)}`, columns, "  ")),
     ...(more > 0 ? [`… and ${countText(more, "more warning")}: see --json`] : []),
   ];
 }

@@ -29,6 +29,17 @@ export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   };
 }
 
+/** A terminal, or a file, that text is printed on. */
+export interface Page {
+  readonly paint: Paint;
+  /** No line of a table is wider; Infinity where it is no terminal, so that nothing is cut. */
+  readonly columns: number;
+}
+
+export function pageFor(stream: { readonly isTTY?: boolean; readonly columns?: number }, env: NodeJS.ProcessEnv): Page {
+  return { paint: paintFor(stream, env), columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY };
+}
+
 /** `5,012 chunks`, `1 chunk`. */
 export function countText(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? noun : `${noun}s`}`;

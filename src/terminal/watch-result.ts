@@ -1,18 +1,20 @@
 import type { WatchedStatus } from "../indexing/watch-status.js";
+import { wrapToWidth } from "./display-width.js";
 import { renderStatusTable } from "./status-table.js";
-import { countText, durationText, type Paint, terminalText } from "./text.js";
+import { countText, durationText, type Page, terminalText } from "./text.js";
 
 /** How a watch ended, for people. `now` is in milliseconds. */
-export function renderWatchResult(result: WatchedStatus, now: number, paint: Paint): string {
+export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
+  const { paint, columns } = page;
   const { rows, seconds, readings, database, added } = result;
   const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
   const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
   const place = added ? "added to" : "waiting for the next run, which adds them to";
   return [
-    `${paint.strong(verdict)}: ${facts}`,
+    ...wrapToWidth(`${paint.strong(verdict)}: ${facts}`, columns, "  "),
     "",
-    ...(rows.length > 0 ? [renderStatusTable(rows, now, paint), ""] : []),
-    ...(readings > 0 ? [`${place} ${terminalText(database)}`] : ["nothing was read"]),
+    ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
+    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["nothing was read"]),
   ].join("\n");
 }
 
