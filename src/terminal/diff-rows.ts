@@ -1,7 +1,7 @@
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../diff/run-diff.js";
 import type { ChangeResult, DiffResult } from "../results/diff.js";
-import { renderText } from "./diff-change.js";
-import { jsonLine, paintFor, terminalText } from "./text.js";
+import { markedWords } from "./diff-change.js";
+import { jsonLine, terminalText } from "./text.js";
 
 const changeColumns = [
   "dataset_id",
@@ -73,10 +73,12 @@ function cellOf(value: string | number | boolean | null | readonly string[]): st
   return typeof value === "string" ? terminalText(value) : String(value);
 }
 
-const noPaint = paintFor({}, {});
-
 function textCell(parts: readonly TextPart[] | undefined): string | null {
-  return parts ? renderText(parts, noPaint) : null;
+  return parts
+    ? markedWords(parts)
+        .map(({ text }) => text)
+        .join("")
+    : null;
 }
 
 /** RFC 4180; null is empty, the empty string is `""`. */

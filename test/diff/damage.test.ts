@@ -84,7 +84,7 @@ test.each([
   "hashing child_chunks.jsonl of the new run",
   "reading chunks.jsonl of the old run",
   "matching",
-  "telling",
+  "writing the result",
 ])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
   const run = await sound();
   const temporary = await ownTemporaryFolder();
