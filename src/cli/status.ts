@@ -55,7 +55,7 @@ export const statusCommand = defineCommand({
 });
 
 function render(status: TakenStatus, world: World): string {
-  const place = status.added ? "added to" : "waiting for the next run, which adds it to";
+  const place = status.added ? "added to" : "the next run adds it to";
   const page = pageFor(world.stdout, world.env);
   const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");

@@ -122,10 +122,10 @@ function warningsOf(
     ...failed.map(({ document_id, error }) => `document ${document_id} cannot be read: ${error}`),
     ...opening.failures,
     ...(opening.discovery.found?.notes ?? []),
-    ...(earlier.atWork === undefined ? [] : [`the latencies suffer: ${earlier.atWork}`]),
-    ...(disk.enough === false ? [`the disk of ${disk.folder} has less room than a run needs`] : []),
+    ...(earlier.atWork === undefined ? [] : [`latencies may be too high: ${earlier.atWork}`]),
+    ...(disk.enough === false ? [`not enough free disk space in ${disk.folder} for this run`] : []),
     ...(requests.retried > 0
-      ? [`${requests.retried} requests of this plan had to be sent again: those of a run will, too`]
+      ? [`${requests.retried} requests of this plan were retried; expect the same in a run`]
       : []),
   ];
 }

@@ -63,8 +63,8 @@ function remarksOn({ state, reindexed, reordered, reason, chunks, child_chunks }
   if (state === "removed") remarks.push("only in the old run");
   if (state === "added") remarks.push("only in the new run");
   if (reindexed)
-    remarks.push(`indexed anew: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
-  if (chunks.moved > 0 && !reordered) remarks.push("moved up or down together: the order is the same");
+    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+  if (chunks.moved > 0 && !reordered) remarks.push("moved together; their order is the same");
   if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
   return remarks;
 }
@@ -113,8 +113,8 @@ function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
   const { documents, chunks, child_chunks } = counts;
   if (status === "same") {
     const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
-    const anew = documents.reindexed > 0 ? `, ${documents.reindexed} of them indexed anew` : "";
-    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${anew}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+    const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
+    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${reindexed}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
   }
   const facts = [
     ...(["different", "removed", "added", "not_compared"] as const)

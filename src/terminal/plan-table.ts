@@ -63,11 +63,11 @@ function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan
       : `${bytesText(disk.free_bytes)} free in ${terminalText(disk.folder)}`;
   return [
     ...renderReasons(certainty.this_job),
-    `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
+    `child counts: known for ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
     `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
-    "least time: all requests at the median latency, with full concurrency throughout; a run takes longer",
-    `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
-    `disk: ${bytesText(disk.needed_bytes)} while it works, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} that stay; ${free}`,
+    "least time: every request at the median latency, at full concurrency; a real run takes longer",
+    `sizes: from a sample of ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")}`,
+    `disk: ${bytesText(disk.needed_bytes)} during the run, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} afterwards; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
   ];
 }
@@ -79,11 +79,11 @@ function latencyText({ median_seconds: median, p95_seconds: p95, answers }: Late
 }
 
 function renderReasons({ exact, why }: Certainty): readonly string[] {
-  if (exact) return ["requests: exact, unless something fails or moves"];
+  if (exact) return ["requests: exact, unless requests fail or the data changes"];
   const more = why.length - reasons;
   return [
     ...why.slice(0, reasons).map((reason) => `requests: ${terminalText(reason, 300)}`),
-    ...(more > 0 ? [`requests: and ${countText(more, "more reason")}: see --json`] : []),
+    ...(more > 0 ? [`requests: … and ${countText(more, "more reason")}; see --json`] : []),
   ];
 }
 
@@ -98,7 +98,7 @@ function renderDocuments({ documents }: JobPlan, { paint, columns }: Page): read
   return [
     ...head.map(paint.faint),
     ...rows.flatMap((lines, at) => (documents[at]?.error ? lines.map(paint.bad) : lines)),
-    ...(more > 0 ? [`… and ${countText(more, "more document")}: see --json`] : []),
+    ...(more > 0 ? [`… and ${countText(more, "more document")}; see --json`] : []),
   ];
 }
 
@@ -117,7 +117,7 @@ function documentCells(document: PlannedDocument): readonly string[] {
 
 function renderQuirks(quirks: readonly Quirk[], { paint, columns }: Page): readonly string[] {
   const cells = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
-  const [head = [], ...rows] = layOutTable([["service", "finding", "seen"], ...cells], {
+  const [head = [], ...rows] = layOutTable([["service", "finding", "observed"], ...cells], {
     columns: [{}, {}, { wraps: true }],
     width: columns,
   });
@@ -140,6 +140,6 @@ function renderWarnings(warnings: readonly string[], { paint, columns }: Page): 
     ...warnings
       .slice(0, shown)
       .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${terminalText(warning, 400)}`, columns, "  ")),
-    ...(more > 0 ? [`… and ${countText(more, "more warning")}: see --json`] : []),
+    ...(more > 0 ? [`… and ${countText(more, "more warning")}; see --json`] : []),
   ];
 }

@@ -51,7 +51,7 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
   return [
     `${done}${failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : ""}`,
     leftText(left),
-    age !== undefined && age > old && `as it was ${durationText(age)} ago`,
+    age !== undefined && age > old && `last read ${durationText(age)} ago`,
   ]
     .filter(Boolean)
     .join(" · ");

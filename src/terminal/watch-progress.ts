@@ -69,7 +69,7 @@ export class WatchNews {
       facts: changed.map((document) => readingFacts(document, now)),
       lines: [
         ...moved.slice(0, mostLines).map((document) => renderDocumentLine(document, now)),
-        ...(more > 0 ? [`… and ${countText(more, "more document")} came to another stage`] : []),
+        ...(more > 0 ? [`… and ${countText(more, "more document")} reached another stage`] : []),
       ],
     };
   }

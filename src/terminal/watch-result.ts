@@ -9,12 +9,12 @@ export function renderWatchResult(result: WatchedStatus, now: number, page: Page
   const { rows, seconds, readings, database, added } = result;
   const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
   const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
-  const place = added ? "added to" : "waiting for the next run, which adds them to";
+  const place = added ? "added to" : "the next run adds them to";
   return [
     ...wrapToWidth(`${paint.strong(verdict)}: ${facts}`, columns, "  "),
     "",
     ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
-    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["nothing was read"]),
+    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["no status was read"]),
   ].join("\n");
 }
 
@@ -27,6 +27,6 @@ export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
   const what =
     rows.length === 0
       ? "no batch could be read"
-      : `${countText(open.length, "document")} of ${rows.length} ${open.length === 1 ? "has" : "have"} not ended`;
-  return `${what} within ${durationText(timeout)}; --timeout sets how long is waited`;
+      : `${open.length} of ${countText(rows.length, "document")} ${open.length === 1 ? "has" : "have"} not finished`;
+  return `${what} within ${durationText(timeout)}; --timeout sets the limit`;
 }

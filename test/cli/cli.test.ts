@@ -40,7 +40,7 @@ test("run: 0, the summary on stdout, commands that work as they stand", async ()
   expect(stdout).toContain("duckdb -readonly out/test/test.duckdb ");
   expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n/);
   expect(stdout.trimEnd().split("\n").at(-1)).toBe(
-    "0 of 110 child lists were empty; child_chunks: auto would have asked for all of them, too",
+    "0 of 110 child lists were empty; child_chunks: auto would have read all of them, too",
   );
   expect(stdout).not.toContain("\u001b");
 });

@@ -72,7 +72,7 @@ test("1 when the time is over, and one sentence even with --quiet", async () => 
   const { code, stdout, stderr } = await watch("--timeout", "1s", "--quiet", "--json");
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^kbdump: (1 document of 1 has not ended|no batch could be read) within 1\.0 s; --timeout sets .*\n$/,
+    /^kbdump: (1 of 1 document has not finished|no batch could be read) within 1\.0 s; --timeout sets .*\n$/,
   );
   expect(JSON.parse(stdout)).toMatchObject({ status: "timeout" });
 });

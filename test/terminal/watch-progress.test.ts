@@ -82,7 +82,7 @@ test("of many that come to another stage at once ten are named", () => {
   const { written, poll } = open(false);
   poll(...Array.from({ length: 5_000 }, (_each, n) => indexing(`d${n}`, 1)));
   expect(written).toHaveLength(11);
-  expect(withoutTimes(written.at(-1) ?? "")).toBe("… and 4,990 more documents came to another stage\n");
+  expect(withoutTimes(written.at(-1) ?? "")).toBe("… and 4,990 more documents reached another stage\n");
 });
 
 test("JSON: a line for every reading that tells something new, and for what is said", () => {

@@ -28,20 +28,20 @@ test("the verdict, the table, and where the readings are", () => {
     "added to out/a [2J.duckdb",
   ]);
   expect(renderWatchResult({ ...base, status: "error", added: false }, now, page)).toMatch(
-    /^ended with errors: .*\n[\s\S]*\nwaiting for the next run, which adds them to out/,
+    /^ended with errors: .*\n[\s\S]*\nthe next run adds them to out/,
   );
   expect(renderWatchResult({ ...base, status: "timeout", rows: [], readings: 0 }, now, page)).toBe(
-    "not completed in time: 0 documents in 2 min 5 s, 0 readings\n\nnothing was read",
+    "not completed in time: 0 documents in 2 min 5 s, 0 readings\n\nno status was read",
   );
 });
 
 test("what has not ended in time, counted", () => {
   const rows = ["completed", "indexing", "paused", "error"].map((status) => statusRow({ indexing_status: status }));
   expect(timeoutText({ ...base, rows }, 90_000)).toBe(
-    "2 documents of 4 have not ended within 1 min 30 s; --timeout sets how long is waited",
+    "2 of 4 documents have not finished within 1 min 30 s; --timeout sets the limit",
   );
   expect(timeoutText({ ...base, rows: rows.slice(0, 2) }, 1_000)).toMatch(
-    /^1 document of 2 has not ended within 1\.0 s;/,
+    /^1 of 2 documents has not finished within 1\.0 s;/,
   );
   expect(timeoutText({ ...base, rows: [] }, 1_000)).toMatch(/^no batch could be read within/);
 });
