@@ -23,9 +23,10 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
   readonly problems: readonly Problem[];
 
-  constructor(what: string, problems: readonly Problem[]) {
-    super([what, ...problems.map(({ path, message }) => (path ? `  ${path}: ${message}` : `  ${message}`))].join("\n"));
-    this.problems = problems;
+  /** `listed`: the problems that the message lists; those that `what` tells already are left out. */
+  constructor(what: string, problems: readonly Problem[], listed = problems) {
+    super([what, ...listed.map(({ path, message }) => (path ? `  ${path}: ${message}` : `  ${message}`))].join("\n"));
+    this.problems = problems.length > 0 ? problems : [{ path: "", message: what }];
   }
 }
 

@@ -22,7 +22,8 @@ const endNow = (error: InterruptedError): void => {
   }
   const isPublished = commit === "done";
   if (isPublished)
-    tellReason("the run is published; the next run ends what was left to do", outputFlags(args), process);
+    tellReason("the run is published; the next run does what was left to do", outputFlags(args), process);
+  else if (process.stderr.isTTY) process.stderr.write("\r\x1b[J"); // the progress that nobody is left to remove
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
 const interrupt = (error: InterruptedError): void => {

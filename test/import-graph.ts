@@ -5,6 +5,7 @@
 export const importGraph: Readonly<Record<string, readonly string[]>> = {
   demo: [],
   rows: [],
+  results: ["rows"],
   duckdb: ["rows"],
   "dump/files": ["rows"],
   "dump/formats": ["rows", "duckdb", "dump/files"],
@@ -98,6 +99,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   terminal: [
     "rows",
     "dump/formats",
+    "results",
     "dump/manifest",
     "diff",
     "run/setting",
@@ -113,6 +115,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover"],
   cli: [
     "demo",
+    "results",
     "dump/formats",
     "diff",
     "job",
@@ -150,15 +153,17 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "p-limit": /^client\/paced\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
-  "@valibot/to-json-schema": /^job\/write-json-schema\.ts$/,
+  "@valibot/to-json-schema": /^(job\/write-json-schema|results\/write-schemas)\.ts$/,
   leven: /^job\//,
   diff: /^diff\/diff-text\.ts$/,
+  "string-width": /^terminal\/display-width\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@clack/prompts": /^init\/dialogue\.ts$/,
   "fast-wrap-ansi": /^init\/dialogue\.ts$/,
   yargs: /^cli\/(help|command)\.ts$/,
   "@duckdb/node-api": /^duckdb\/(open-duckdb|json-value|reading-statement)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
+  // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

@@ -81,6 +81,13 @@ test("libraries are imported where their one job is done", () => {
   expect(wrongFiles(wrongLibraries)).toEqual([]);
 });
 
+test("nothing that runs loads the schemas of results: all others import their types alone", () => {
+  const loading = /^import (?!type\b)[^;]*results\/|\bimport\("[^"]*results\//m;
+  const others = files.filter((file) => !file.startsWith("results/"));
+  expect(others.filter((file) => /results\//.test(readFileSync(join("src", file), "utf8"))).length).toBeGreaterThan(5);
+  expect(others.filter((file) => loading.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
+});
+
 test("no file imports itself in a circle", () => {
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {

@@ -2,6 +2,7 @@ import {
   BusyError,
   exitCodes,
   InterruptedError,
+  type Problem,
   RetryError,
   SkipError,
   StopError,
@@ -9,31 +10,38 @@ import {
   UsageError,
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
+import type { ErrorResult } from "../results/error.js";
 
 /** The message of an error for the user, and its exit code. */
 export interface ErrorReport {
   readonly message: string;
   readonly exitCode: number;
+  readonly status: ErrorResult["status"];
+  /** Each thing that is wrong with the command line or the job file; the message has them, too. */
+  readonly problems: readonly Problem[];
   /** True: nobody but we can have caused it, so that the stack helps. */
   readonly unexpected: boolean;
 }
 
 /** Turns any error into plain words. Errors of the file system and of DuckDB are the user's surroundings, not our fault. */
 export function describeError(error: unknown): ErrorReport {
-  const expected = (message: string, exitCode: number): ErrorReport => ({ message, exitCode, unexpected: false });
-  if (error instanceof UsageError) return expected(error.message, exitCodes.usage);
-  if (error instanceof BusyError) return expected(error.message, exitCodes.busy);
-  if (error instanceof InterruptedError) return expected(error.message, error.exitCode);
-  if (error instanceof UntoldError) return expected(error.message, exitCodes.partial);
+  const failed = { exitCode: exitCodes.failed, status: "failed", problems: [], unexpected: false } as const;
+  const expected = (message: string, more: Partial<ErrorReport> = {}): ErrorReport => ({ message, ...failed, ...more });
+  if (error instanceof UsageError)
+    return expected(error.message, { exitCode: exitCodes.usage, problems: error.problems });
+  if (error instanceof BusyError) return expected(error.message, { exitCode: exitCodes.busy, status: "busy" });
+  if (error instanceof InterruptedError)
+    return expected(error.message, { exitCode: error.exitCode, status: "interrupted" });
+  if (error instanceof UntoldError) return expected(error.message, { exitCode: exitCodes.partial, status: "partial" });
   if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError)
-    return expected(error.message, exitCodes.failed);
-  if (!(error instanceof Error)) return { message: String(error), exitCode: exitCodes.failed, unexpected: true };
+    return expected(error.message);
+  if (!(error instanceof Error)) return expected(String(error), { unexpected: true });
   const reason = fileErrorText(error);
-  if (reason) return expected(reason, exitCodes.failed);
-  if ("syscall" in error) return expected(plainText(error), exitCodes.failed);
+  if (reason) return expected(reason);
+  if ("syscall" in error) return expected(plainText(error));
   if (/^(IO Error|Out of Memory Error|Could not set lock)/.test(error.message))
-    return expected(`DuckDB: ${error.message}`, exitCodes.failed);
-  return { message: error.message, exitCode: exitCodes.failed, unexpected: true };
+    return expected(`DuckDB: ${error.message}`);
+  return expected(error.message, { unexpected: true });
 }
 
 /** `ENOENT: no such file or directory, open '/x'` without the code and the name of the call. */

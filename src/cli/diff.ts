@@ -4,7 +4,7 @@ import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
-import { paintFor } from "../terminal/text.js";
+import { pageFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
@@ -58,7 +58,7 @@ export const diffCommand = defineCommand({
     const view = viewFrom(args, world);
     if (before !== args.old || after !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(tally));
-    const setting = { tally, memory, signal: world.signal, text: args.text && args.only === undefined };
+    const setting = { tally, memory, signal: world.signal, text: textsFor(args) };
     const status = await withRunDiff(before, after, setting, async (diff, changes) => {
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);
@@ -86,12 +86,18 @@ async function checkArguments(args: DiffArguments): Promise<void> {
   if (problems.length > 0) throw wrongLine(problems);
 }
 
+/** A table shows the texts that a re-index took, without being asked. */
+function textsFor({ only, text, json, format }: DiffArguments): boolean | "lost" {
+  if (only !== undefined) return false;
+  return text || (json || format !== "table" ? false : "lost");
+}
+
 async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world: World): Promise<void> {
   const documentsOnly = args.only !== undefined;
   if (args.json || args.format === "json")
     return printPieces(world, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
   if (args.format === "csv")
     return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), args.text));
-  const table = { paint: paintFor(world.stdout, world.env), columns: world.stdout.columns ?? 100, documentsOnly };
+  const table = { ...pageFor(world.stdout, world.env), documentsOnly, words: args.text };
   return printResult(world, await renderDiff(diff, changes, table));
 }

@@ -3,6 +3,7 @@ import { exitCodes } from "../errors.js";
 import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
 import { existingFile, writeNewFiles } from "../init/write-job.js";
+import type { InitResult } from "../results/init.js";
 import { jsonLine } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
@@ -48,7 +49,7 @@ export const initCommand = defineCommand({
     const { path, json, ask } = args;
     if (!ask) refuseAnswers(args);
     const done = ask ? await askAndWrite(path, args, world) : await writeCommented(path);
-    const text = json ? jsonLine({ status: "written", path, files: done.written }) : renderNext(done, path);
+    const text = json ? jsonLine(resultOf(path, done)) : renderNext(done, path);
     await printResult(world, text);
     return exitCodes.complete;
   },
@@ -65,6 +66,10 @@ function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Argume
   });
   const given = answers.filter(([, value]) => value !== undefined);
   if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
+}
+
+function resultOf(path: string, { written }: Written): InitResult {
+  return { status: "complete", path, files: written };
 }
 
 /** The outcome of `init`. */

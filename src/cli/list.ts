@@ -1,6 +1,6 @@
 import { exitCodes, UsageError } from "../errors.js";
 import type { RunList } from "../list/list-runs.js";
-import { jobsJson, renderJobs, renderRuns, runsJson, staleTexts } from "../terminal/list-table.js";
+import { listJson, renderJobs, renderRuns, staleTexts } from "../terminal/list-table.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { durationFrom } from "./duration.js";
@@ -93,7 +93,7 @@ function resultText(
   { stdout, env }: World,
 ): string {
   const [only] = job === undefined ? [] : lists;
-  if (json) return jsonLine(only ? runsJson(only, now, maxAge) : jobsJson(lists, dir, now, maxAge));
+  if (json) return jsonLine(listJson(lists, now, maxAge));
   const view = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, now };
   return only ? renderRuns(only, view) : renderJobs(lists, dir, view);
 }

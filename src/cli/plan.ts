@@ -1,8 +1,9 @@
 import { exitCodes } from "../errors.js";
+import type { PlanResult } from "../results/plan.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { checkJobIsNamed } from "./line/job-is-named.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
@@ -55,7 +56,9 @@ export const planCommand = defineCommand({
     const unwatch = view.watch(renderRun(tally));
     const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
     const plan = await planJob(job, setting).finally(unwatch);
-    world.stdout.write(`${args.json ? jsonLine(plan) : renderPlan(plan, paintFor(world.stdout, world.env))}\n`);
+    world.stdout.write(
+      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(world.stdout, world.env))}\n`,
+    );
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });

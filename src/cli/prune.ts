@@ -1,6 +1,6 @@
 import { exitCodes } from "../errors.js";
 import { pruneJson, renderPrune } from "../terminal/prune-table.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { commonOptions, environmentOption, jobFrom, jobPositional, outOption, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -32,7 +32,7 @@ export const pruneCommand = defineCommand({
     const result = await pruneJob(job, { dryRun, log: viewFrom(args, world).log });
     const text = json
       ? jsonLine(pruneJson(job.name, result, dryRun))
-      : renderPrune(result, dryRun, paintFor(world.stdout, world.env));
+      : renderPrune(result, dryRun, pageFor(world.stdout, world.env));
     await printResult(world, text);
     return result.failures.length > 0 ? exitCodes.failed : exitCodes.complete;
   },

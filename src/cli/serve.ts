@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { exitCodes, type Problem, StopError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import { countText } from "../terminal/text.js";
+import type { ServeResult } from "../results/serve.js";
+import type { ServedDump } from "../serve/serve-dump.js";
+import { countText, jsonLine } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
@@ -44,7 +46,7 @@ interface Serving {
   readonly url: string;
   readonly key: string;
   readonly close: () => Promise<void>;
-  readonly of?: Readonly<Record<"job" | "run_id", string>> & { readonly counts: object };
+  readonly of?: Readonly<Record<"job" | "run_id", string>> & Pick<ServedDump, "counts">;
 }
 
 /** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
@@ -134,8 +136,16 @@ async function startDump(folder: string, address: Address, args: ServeArguments,
 /** The key itself stands there only where nobody else knows it. */
 function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
   if (json) {
-    const shown = keyEnv === undefined ? { key } : { key_env: keyEnv };
-    return `${JSON.stringify({ base_url: url, ...shown, ...of })}\n`;
+    const result: ServeResult = {
+      status: "serving",
+      base_url: url,
+      key: keyEnv === undefined ? key : null,
+      key_env: keyEnv ?? null,
+      job: of?.job ?? null,
+      run_id: of?.run_id ?? null,
+      counts: of?.counts ?? null,
+    };
+    return `${jsonLine(result)}\n`;
   }
   return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
 }

@@ -1,7 +1,8 @@
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import type { WatchResult } from "../results/status.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
 import type { ArgumentsOf, Options } from "./command.js";
@@ -64,7 +65,9 @@ export async function watchBatches(job: Job, times: WatchTimes, args: CommonArgu
     onPoll: (changed) => view.tell(news.from(changed)),
     ...times,
   }).finally(unwatch);
-  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), paintFor(stdout, env))}\n`);
+  stdout.write(
+    `${args.json ? jsonLine(result satisfies WatchResult) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`,
+  );
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
   tellReason(timeoutText(result, times.timeout ?? 0), args, world);

@@ -1,8 +1,9 @@
 import { exitCodes, StopError, UsageError } from "../errors.js";
 import type { TakenStatus } from "../indexing/take-status.js";
 import { namedDatasets } from "../job/named-datasets.js";
-import { renderStatusTable } from "../terminal/status-table.js";
-import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
+import { wrapToWidth } from "../terminal/display-width.js";
+import { renderStatusTable, statusJson } from "../terminal/status-table.js";
+import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
 import { defineCommand } from "./command.js";
 import { checkJobIsNamed } from "./line/job-is-named.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "./options.js";
@@ -44,13 +45,14 @@ export const statusCommand = defineCommand({
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
-    await printResult(world, args.json ? jsonLine(status) : render(status, world));
+    await printResult(world, args.json ? jsonLine(statusJson(status)) : render(status, world));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
 
 function render(status: TakenStatus, world: World): string {
-  const place = status.added ? "added to" : "waiting for the next run, which adds it to";
-  const table = renderStatusTable(status.rows, Date.now(), paintFor(world.stdout, world.env));
-  return `${table}\n\n${place} ${terminalText(status.database)}`;
+  const place = status.added ? "added to" : "the next run adds it to";
+  const page = pageFor(world.stdout, world.env);
+  const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
+  return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }

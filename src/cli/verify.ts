@@ -1,6 +1,7 @@
 import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import { jsonLine, paintFor } from "../terminal/text.js";
+import type { VerifyResult } from "../results/verify.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
@@ -53,7 +54,9 @@ export const verifyCommand = defineCommand({
     const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
-    const text = json ? jsonLine(verification) : renderVerification(verification, paintFor(world.stdout, world.env));
+    const text = json
+      ? jsonLine(verification satisfies VerifyResult)
+      : renderVerification(verification, pageFor(world.stdout, world.env));
     await printResult(world, text);
     return verification.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },

@@ -29,7 +29,7 @@ export function compareDocuments(
 
 function reasonOf(run: "old" | "new", row: DocumentRow | undefined): string | undefined {
   if (row?.status === "failed") return `it could not be read in the ${run} run${row.error ? ` (${row.error})` : ""}`;
-  if (row?.status === "unstable") return `it moved while it was read in the ${run} run`;
+  if (row?.status === "unstable") return `it changed while it was read in the ${run} run`;
   return undefined;
 }
 

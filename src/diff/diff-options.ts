@@ -4,8 +4,8 @@ import type { ChunkChange } from "./run-diff.js";
 export interface DiffOptions {
   /** Told of every chunk and child chunk that differs: what a re-index lost first, what was made by hand before the rest. */
   readonly onChange?: (change: ChunkChange) => void | Promise<void>;
-  /** Compare the words of what changed, too. */
-  readonly text?: boolean;
+  /** Compare the words of what changed, too; `lost`: only of edits that a re-index undid. */
+  readonly text?: boolean | "lost";
   /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory?: string;
   /** Ends the comparison; its reason is what it rejects with. */

@@ -41,16 +41,25 @@ export async function withRunDiff<T>(
   return withSpill(":memory:", setting, async (connection) => {
     await compareRows(connection, sources, comparison, setting);
     const diff = await runDiff(connection, runs, documents);
-    const isText = setting.text && diff.counts.chunks.changed + diff.counts.child_chunks.changed > 0;
-    if (isText) {
-      setting.tally.step = "reading what changed";
-      await loadTexts(connection, ...sources, comparison);
+    const { chunks, child_chunks: children } = diff.counts;
+    const isSome =
+      chunks.changed + children.changed > 0 && (setting.text !== "lost" || chunks.lost + children.lost > 0);
+    const texts = isSome ? setting.text : false;
+    if (texts) {
+      setting.tally.step = "reading changed texts";
+      await loadTexts(connection, ...sources, comparison, texts === "lost");
     }
-    setting.tally.step = "telling";
+    setting.tally.step = "writing the result";
     setting.signal.throwIfAborted();
     return work(diff, {
-      all: () => readChanges(connection, isText),
-      first: (selection, most) => readFirst(connection, isText, selection, most),
+      all: () => readChanges(connection, texts === true),
+      first: (selection, most) =>
+        readFirst(
+          connection,
+          texts === true || (texts === "lost" && selection !== "others but moved"),
+          selection,
+          most,
+        ),
     });
   });
 }

@@ -105,7 +105,7 @@ async function checkCounts(
   );
   if (!wrong) return;
   const file = kind === "chunks" ? run.chunks.path : run.childChunks.path;
-  const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, for which the manifest says ${wrong.expected}`;
+  const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, but the manifest says ${wrong.expected}`;
   throw run.dump.unsound(`${file}: ${reason}`);
 }
 

@@ -17,6 +17,6 @@ export async function readRun(path: string): Promise<ReadRun> {
   const [chunks, childChunks] = dump.filesOf(["chunks", "child_chunks"], { guarded: true }) ?? [];
   if (chunks && childChunks) return { dump, format: partsOf(chunks).format, chunks, childChunks };
   throw new StopError(
-    `${dump.folder} has no files of rows to compare: its run wrote ${dump.manifest.options.output.formats.join(", ") || "none"}, and jsonl, parquet or csv is needed`,
+    `${dump.folder} has no data files to compare: its run wrote ${dump.manifest.options.output.formats.join(", ") || "none"}; diff needs jsonl, parquet or csv`,
   );
 }

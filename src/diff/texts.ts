@@ -7,7 +7,8 @@ import { type Comparison, type RunSources, unsound } from "./load-runs.js";
 const longest = 1_000_000;
 
 /**
- * Makes the table `texts`: content and answer, old and new, of every change of content by its number. The files are read once
+ * Makes the table `texts`: content and answer, old and new, of every change of content, or every one that a re-index lost, by
+ * its number. The files are read once
  * more for it, because only now is it known which of the texts are needed.
  */
 export async function loadTexts(
@@ -15,7 +16,9 @@ export async function loadTexts(
   olds: RunSources,
   news: RunSources,
   comparison: Comparison,
+  onlyLost: boolean,
 ): Promise<void> {
+  const changed = `kind = 'changed'${onlyLost ? " AND lost" : ""}`;
   for (const sources of [olds, news]) {
     const { side, run } = sources;
     await connection.run(`CREATE TABLE ${side}_texts
@@ -23,22 +26,22 @@ export async function loadTexts(
       content VARCHAR, answer VARCHAR)`);
     for (const kind of comparison.children ? (["chunks", "child_chunks"] as const) : (["chunks"] as const)) {
       await connection
-        .run(textsSql(kind, sources, comparison.unguarded))
+        .run(textsSql(kind, sources, comparison.unguarded, changed))
         .catch((error: unknown) => unsound(error, run.dump, sources[kind].path));
     }
   }
   await connection.run(`CREATE TABLE texts AS
     SELECT n, o.content AS old_content, a.content AS new_content, o.answer AS old_answer, a.answer AS new_answer
     FROM changes c JOIN ${onceOnly("old")} o ON ${isOf("old", "o")} JOIN ${onceOnly("new")} a ON ${isOf("new", "a")}
-    WHERE kind = 'changed' ORDER BY n`);
+    WHERE ${changed} ORDER BY n`);
 }
 
 /** SQL: adds the texts of one file to `<side>_texts`. A character stands before each: the client takes a byte order mark off. */
-function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded: boolean): string {
+function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded: boolean, changed: string): string {
   const [level, segment, answer] =
     kind === "chunks" ? ["chunk", "NULL", `'x' || left(answer, ${longest})`] : ["child_chunk", "segment_id", "NULL"];
   const wanted = `(SELECT dataset_id, document_id, ${side}_segment_id AS segment, ${side}_id AS wanted_id, ${side}_fingerprint AS fingerprint
-    FROM changes WHERE kind = 'changed' AND level = '${level}')`;
+    FROM changes WHERE ${changed} AND level = '${level}')`;
   return `INSERT INTO ${side}_texts
     SELECT '${level}', dataset_id, document_id, ${segment}, id, ${fingerprintSql(kind)} AS fingerprint,
       'x' || left(content, ${longest}), ${answer}

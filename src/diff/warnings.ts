@@ -17,9 +17,9 @@ export function warningsOf(old: ReadRun, fresh: ReadRun): readonly string[] {
     skippedText("old", before, after, "added"),
     skippedText("new", after, before, "removed"),
     filtersOf(before) !== filtersOf(after) &&
-      "the runs read chunks through different filters (status, keyword): what only one of them let through looks added or removed",
+      "the runs used different filters (status, keyword): chunks that only one of them matched appear as added or removed",
     isGuarded(old) !== isGuarded(fresh) &&
-      "one of the runs is read from a CSV with csv_safe: an apostrophe before a formula was not looked at",
+      "one of the runs was read from a CSV with csv_safe: apostrophes before formulas were ignored",
   ].filter((warning) => typeof warning === "string");
 }
 
@@ -34,7 +34,7 @@ function skippedText(
   const count = there.filter((lists) => lists.asked > lists.empty && skipped.has(documentKey(lists))).length;
   if (count === 0) return undefined;
   const other = run === "old" ? "new" : "old";
-  return `the ${run} run skipped child lists (child_chunks: auto) of ${countOf(count, "document")} in which the ${other} run found child chunks: what only these lists show looks ${looks}`;
+  return `the ${run} run skipped child lists (child_chunks: auto) of ${countOf(count, "document")} in which the ${other} run found child chunks: these appear as ${looks}`;
 }
 
 /** Whether a run read child chunks at all; what its manifest does not say, it did. */

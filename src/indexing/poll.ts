@@ -64,12 +64,14 @@ export class Poll {
       const { batch, error } = reading;
       if (error && endsWatch(error, { service, batch: this.#read.has(ref) })) {
         const hint =
-          error.code === "not_found" ? "; a batch is what creating documents, or updating one, answered" : "";
+          error.code === "not_found"
+            ? "; the service names the batch in its answer to creating or updating a document"
+            : "";
         throw new StopError(`${failureText(reading, error)}${hint}`, { cause: error });
       }
       if (error) return;
       if (!this.#read.has(ref) && reading.rows.length === 0) {
-        throw new StopError(`batch ${JSON.stringify(batch)} names no document: there is nothing to wait for`);
+        throw new StopError(`batch ${JSON.stringify(batch)} contains no document: there is nothing to wait for`);
       }
       this.#read.add(ref);
     });
@@ -79,7 +81,7 @@ export class Poll {
     const failed = readings.flatMap((reading) => (reading.error ? [failureText(reading, reading.error)] : []));
     const { outage, tell } = outageAfter(this.#outage, failed.length > 0, at);
     const more = failed.length > 1 ? `; and ${failed.length - 1} more` : "";
-    if (tell === "failed") this.#options.log("warn", `${failed[0]}${more}; the watch goes on`);
+    if (tell === "failed") this.#options.log("warn", `${failed[0]}${more}; still watching`);
     if (tell === "recovered") this.#options.log("info", "every batch can be read again");
     this.#outage = outage;
   }
@@ -90,6 +92,6 @@ export class Poll {
     for (const { about } of warnings) this.#told.add(about);
     for (const { text } of warnings.slice(0, mostWarnings)) this.#options.log("warn", text);
     const more = warnings.length - mostWarnings;
-    if (more > 0) this.#options.log("warn", `… and ${countOf(more, "more document")} that are not as they should be`);
+    if (more > 0) this.#options.log("warn", `… and ${countOf(more, "more document")} with warnings`);
   }
 }

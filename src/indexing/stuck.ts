@@ -14,7 +14,7 @@ export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): nu
 }
 
 /**
- * Whether a document that is worked on has not moved for ten minutes: as far as it was watched; or, where it never moved
+ * Whether a document that is worked on has made no progress for ten minutes: as far as it was watched; or, where it never moved
  * while it was read a few times, by the times that the service tells.
  */
 export function isStuck(document: WatchedDocument, now: number): boolean {

@@ -25,8 +25,8 @@ export function watchWarnings(documents: WatchedDocuments, now: number): readonl
 function warningOf(document: WatchedDocument, now: number): WatchWarning | undefined {
   const { row, state } = document;
   if (state === "error") return { about: "error", text: `ended in an error: ${errorText(row.error)}` };
-  if (state === "gone") return { about: "gone", text: "is in its batch no more: it was removed, or indexed anew" };
-  if (state === "paused") return { about: "paused", text: "is paused: nothing goes on before it is resumed" };
+  if (state === "gone") return { about: "gone", text: "is no longer in its batch: it was removed or re-indexed" };
+  if (state === "paused") return { about: "paused", text: "is paused until somebody resumes it" };
   if (isStuck(document, now)) {
     return { about: document.moved === undefined ? "still" : "stuck", text: stuckText(document, now) };
   }
@@ -40,11 +40,11 @@ function stuckText(document: WatchedDocument, now: number): string {
   const facts = [
     String(row.indexing_status ?? "unknown"),
     counts && `${counts.done} of ${countOf(counts.total, "chunk")}`,
-    age !== undefined && `begun ${minutesText(age)} ago`,
-    row.error === null ? "no error is given" : errorText(row.error),
+    age !== undefined && `started ${minutesText(age)} ago`,
+    row.error === null ? "no error reported" : errorText(row.error),
   ];
   const still = stillFor(document, now);
-  const what = still >= stuckAfter ? `has not moved for ${minutesText(still)}` : "does not seem to move";
+  const what = still >= stuckAfter ? `has made no progress for ${minutesText(still)}` : "seems to be stuck";
   return `${what}: ${facts.filter(Boolean).join(", ")}`;
 }
 
@@ -53,6 +53,6 @@ function minutesText(milliseconds: number): string {
 }
 
 function errorText(error: unknown): string {
-  if (error === null || error === "") return "no reason is given";
+  if (error === null || error === "") return "no reason reported";
   return typeof error === "string" ? error : jsonText(error);
 }

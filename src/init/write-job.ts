@@ -26,12 +26,17 @@ export async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
 function unwritten(path: string, error: unknown): UsageError {
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "EEXIST") return existingFile(path);
-  const reason =
-    code === "ENOENT" ? "the folder does not exist; make it first" : `cannot be written: ${problemText(error)}`;
-  return new UsageError(`${path}: ${reason}`, []);
+  return refusal(
+    path,
+    code === "ENOENT" ? "the folder does not exist; make it first" : `cannot be written: ${problemText(error)}`,
+  );
 }
 
 /** The refusal to write over a file. */
 export function existingFile(path: string): UsageError {
-  return new UsageError(`${path}: exists already; name another file, as in kbdump init nightly.yaml`, []);
+  return refusal(path, "exists already; name another file, as in kbdump init nightly.yaml");
+}
+
+function refusal(path: string, message: string): UsageError {
+  return new UsageError(`${path}: ${message}`, [{ path, message }], []);
 }

@@ -24,9 +24,9 @@ class AnswerSample {
     const sorted = this.#milliseconds.toSorted((a, b) => a - b);
     const at = (share: number) => {
       const milliseconds = sorted[Math.ceil(share * sorted.length) - 1];
-      return milliseconds === undefined ? null : Math.round(milliseconds * 10) / 10;
+      return milliseconds === undefined ? null : Math.round(milliseconds * 10) / 10_000;
     };
-    return { median: at(0.5), p95: at(0.95), answers: this.answers };
+    return { median_seconds: at(0.5), p95_seconds: at(0.95), answers: this.answers };
   }
 }
 

@@ -38,7 +38,7 @@ export async function askOpening(
     discovery,
     batches,
     requests: tally.sent - tally.retried + batches + (found?.pages ?? 0), // batches and lists are asked again at the end
-    doubts: shaky ? ["a list that comes first was given up after several tries"] : [],
+    doubts: shaky ? ["one of the first lists failed at every try"] : [],
     failures,
     withoutFields: fields.absent.length,
   };

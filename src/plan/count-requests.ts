@@ -75,10 +75,10 @@ function pageDoubts(
   const moves = (chunkTies.holds === false && isLong) || (childTies.holds === false && isLongest);
   const isAnchored = consistency === "anchored" && isLong && ref.status.length === 0 && ref.keyword === undefined;
   return [
-    ...(chunkPages.isCertainFor(total) ? [] : ["it is not known how many chunks stand on a page"]),
-    ...(moves ? ["rows with one position come in changing order, so that it may be read up to three times"] : []),
-    ...(pagesRepeat && isLong ? ["its pages repeat, so that it is read three times, and is unstable"] : []),
-    ...(isAnchored ? ["it takes twice as many pages where positions do not rise or chunks are being indexed"] : []),
+    ...(chunkPages.isCertainFor(total) ? [] : ["the page size for chunks is unknown"]),
+    ...(moves ? ["chunks with equal positions change their order, so it may be read up to three times"] : []),
+    ...(pagesRepeat && isLong ? ["its pages repeat, so it is read three times and stays unstable"] : []),
+    ...(isAnchored ? ["it takes twice as many pages if positions do not increase or chunks are being indexed"] : []),
   ];
 }
 
@@ -96,7 +96,7 @@ function allLists(survey: DocumentSurvey, { childPages }: Evidence, consistency:
     requests: known + again + unasked + Math.round(further * share),
     atLeast: known + again + unasked,
     unasked: unknown,
-    doubts: isCertain ? [] : ["it is not known how many child chunks stand on a page"],
+    doubts: isCertain ? [] : ["the page size for child chunks is unknown"],
   };
 }
 
@@ -114,7 +114,7 @@ function autoLists(survey: DocumentSurvey, all: ListRequests, size: number): Lis
   const sample = evidence.chunks < chunks ? [] : sampleOf(evidence);
   const further = sample.reduce((sum, { rows }) => sum + Math.min(pagesOf(rows, size), keptPages) - 1, 0);
   const atLeast = Math.min(chunks, sampleSize - 1); // the sample, in which the longest list may stand for two
-  const doubts = ["child_chunks: auto goes by a sample of its own, and asks every list where that disagrees"];
+  const doubts = ["child_chunks: auto takes its own sample, and reads every list if that disagrees"];
   if (asked === chunks) return { ...all, atLeast, doubts: [...all.doubts, ...doubts] };
   return { requests: asked + further, atLeast, unasked: 0, doubts };
 }

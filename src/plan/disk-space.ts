@@ -25,7 +25,7 @@ export async function diskSpace(job: Job, surveys: readonly DocumentSurvey[]): P
     return sum + (total ?? 0) * sizes.mean("chunks").jsonl + children + perDocument;
   }, 0);
   const needs = diskNeeds(job.output.formats, jsonl, before);
-  return { folder, ...needs, free, enough: free === null ? null : free >= needs.needed };
+  return { folder, ...needs, free_bytes: free, enough: free === null ? null : free >= needs.needed_bytes };
 }
 
 /**
@@ -36,7 +36,7 @@ export function diskNeeds(
   formats: Job["output"]["formats"],
   jsonl: number,
   before: number,
-): Pick<PlanDisk, "needed" | "run_folder" | "database"> {
+): Pick<PlanDisk, "needed_bytes" | "run_folder_bytes" | "database_bytes"> {
   const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (modulesOf(format).size ?? 1) : 0);
   const hasDatabase = formats.includes("duckdb");
   const database = hasDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
@@ -44,9 +44,9 @@ export function diskNeeds(
   const parts = jsonl + bytesOf("csv");
   const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);
   return {
-    needed: Math.ceil(parts + runFolder + scratch),
-    run_folder: Math.ceil(runFolder),
-    database: Math.ceil(database),
+    needed_bytes: Math.ceil(parts + runFolder + scratch),
+    run_folder_bytes: Math.ceil(runFolder),
+    database_bytes: Math.ceil(database),
   };
 }
 

@@ -99,14 +99,14 @@ export class DocumentSurvey {
   /** Notes that a further question failed; rethrows anything but SkipError. */
   doubt(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;
-    this.doubts.add(`not all could be asked: ${error.message}`);
+    this.doubts.add(`some requests failed: ${error.message}`);
   }
 
   /** Notes that the document, or a list of it, cannot be read; rethrows anything but SkipError. */
   fail(error: unknown): void {
     if (!(error instanceof SkipError)) throw error;
     this.error ??= error.message;
-    if (error instanceof GaveUpError) this.doubts.add("it was given up after several tries");
+    if (error instanceof GaveUpError) this.doubts.add("a request failed at every try");
   }
 }
 

@@ -39,7 +39,7 @@ export function forecast(
   const isContinued = continued !== undefined && mode === job.childChunks;
   const why = [
     ...(isContinued
-      ? [`run ${continued} broke off and is continued: it sends fewer requests, unless --fresh is given`]
+      ? [`the interrupted run ${continued} will be resumed and sends fewer requests, unless you give --fresh`]
       : []),
     ...opening.doubts,
     ...unaskedText(unasked),
@@ -54,7 +54,7 @@ export function forecast(
 export function unaskedText(chunks: number): readonly string[] {
   if (chunks === 0) return [];
   const lists = chunks === 1 ? "the child list of 1 chunk was" : `the child lists of ${chunks} chunks were`;
-  return [`${lists} not asked: each takes one request, and more only where it is longer than a page`];
+  return [`${lists} not read: each takes one request, or more if it is longer than a page`];
 }
 
 /** A doubt of one document with its id, one of several with their number. */

@@ -84,7 +84,7 @@ export async function askChildren(
     survey.addList(chunk, rows, total);
   } catch (error) {
     if (!(error instanceof SkipError) || error.code !== "not_found") return survey.fail(error);
-    survey.doubts.add("it changed while it was asked");
+    survey.doubts.add("it changed while it was read");
   }
 }
 

@@ -58,10 +58,10 @@ export interface PlanTime {
   readonly latency: Readonly<Record<"chunk_page" | "child_list", Latency>>;
 }
 
-/** Milliseconds from sending a request to the last byte of its answer; null without an answer. */
+/** Seconds from sending a request to the last byte of its answer; null without an answer. */
 export interface Latency {
-  readonly median: number | null;
-  readonly p95: number | null;
+  readonly median_seconds: number | null;
+  readonly p95_seconds: number | null;
   readonly answers: number;
 }
 
@@ -75,12 +75,12 @@ export interface PlanReceived {
 export interface PlanDisk {
   /** The folder whose disk is looked at: output.dir, or what there is of the path to it. */
   readonly folder: string;
-  /** Bytes while the run is at work: parts, files, the new database and a copy of the old one. */
-  readonly needed: number;
-  /** Bytes of the run folder, and of the database, that stay. */
-  readonly run_folder: number;
-  readonly database: number;
-  readonly free: number | null;
+  /** While the run is at work: parts, files, the new database and a copy of the old one. */
+  readonly needed_bytes: number;
+  /** The run folder and the database, which stay. */
+  readonly run_folder_bytes: number;
+  readonly database_bytes: number;
+  readonly free_bytes: number | null;
   /** null where it cannot be told. */
   readonly enough: boolean | null;
 }

@@ -81,11 +81,11 @@ function countsOf({ job, opening, evidence: { surveys } }: Asked): PlanCounts {
 
 /** The median latencies of all requests one after another, in as many lanes as may be in flight; or what max_rps allows. */
 function leastSeconds({ requests, pages, lists }: Forecast, { answers }: Evidence, { service }: Job): number {
-  const median = (kind: Parameters<typeof answers.of>[0]) => answers.of(kind).latency.median ?? 0;
+  const median = (kind: Parameters<typeof answers.of>[0]) => answers.of(kind).latency.median_seconds ?? 0;
   const others = requests - pages - lists;
   const waited = pages * median("chunk_page") + lists * median("child_list") + others * median("other");
   const allowed = service.maxRps === undefined ? 0 : requests / service.maxRps;
-  return Math.round(Math.max(waited / 1000 / service.concurrency, allowed) * 10) / 10;
+  return Math.round(Math.max(waited / service.concurrency, allowed) * 10) / 10;
 }
 
 /** A run of this job asks for nearly all that the plan asked for: it never receives less. */
@@ -134,10 +134,12 @@ function warningsOf(
     ),
     ...opening.failures,
     ...(opening.discovery.found?.notes ?? []),
-    ...(earlier.atWork === undefined ? [] : [`the latencies suffer: ${earlier.atWork}`]),
-    ...(disk.enough === false ? [`the disk of ${disk.folder} has less room than a run needs`] : []),
+    ...(earlier.atWork === undefined ? [] : [`latencies may be too high: ${earlier.atWork}`]),
+    ...(disk.enough === false ? [`not enough free disk space in ${disk.folder} for this run`] : []),
     ...(requests.retried > 0
-      ? [`${countOf(requests.retried, "request")} of this plan had to be sent again: those of a run will, too`]
+      ? [
+          `${countOf(requests.retried, "request")} of this plan ${requests.retried === 1 ? "was" : "were"} retried; expect the same in a run`,
+        ]
       : []),
   ];
 }

@@ -47,15 +47,15 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const sizes = new RowSizes(job.output.keepSignatures);
     const inquiry = newInquiry({ api: client, lookAhead, sizes });
 
-    tally.step = "asking what there is";
+    tally.step = "listing documents";
     const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
-    tally.step = "asking every document";
+    tally.step = "sampling every document";
     const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
     const surveys = await surveyDocuments(inquiry, refs, tally);
     requireSomething(surveys);
     tally.step = "probing the service";
     const pagesRepeat = await probePaging(inquiry, surveys);
-    tally.step = "asking for children";
+    tally.step = "reading child lists";
     await settleChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
     await askLongest(inquiry, surveys);
     await inquiry.chunkTies.askAgain();
@@ -75,6 +75,6 @@ function requireSomething(surveys: readonly DocumentSurvey[]): void {
   const [first] = surveys;
   if (!first || surveys.some(({ total }) => total !== null)) return;
   const which = surveys.length === 1 ? "the document" : `none of the ${surveys.length} documents`;
-  const what = surveys.length === 1 ? "could not be asked" : "could be asked; the first";
+  const what = surveys.length === 1 ? "cannot be read" : "can be read; the first";
   throw new StopError(`${which} ${what}: ${first.error}`);
 }

@@ -16,7 +16,7 @@ export async function probePaging(inquiry: Inquiry, surveys: readonly DocumentSu
       return await doPagesRepeat(inquiry, survey);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;
-      survey.doubts.add(`a page of the full size could not be had: ${error.message}`);
+      survey.doubts.add(`a full-size page could not be read: ${error.message}`);
     }
   }
   return undefined;

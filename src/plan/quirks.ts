@@ -27,15 +27,15 @@ export function quirksOf(evidence: Evidence): readonly Quirk[] {
 }
 
 function pageCap({ chunkPages: { cap, isPaged }, surveys }: Evidence): Finding {
-  if (!isPaged) return ["none", "everything comes on page 1", "there is no page size to count by"];
+  if (!isPaged) return ["none", "everything comes on page 1", "the page size does not matter"];
   const largest = surveys.reduce((most, { total }) => Math.max(most, total ?? 0), 0);
   if (cap === undefined) {
-    const detail = `the largest document has ${countOf(largest, "chunk")}, all on one page`;
+    const detail = `the largest document has ${countOf(largest, "chunk")}, which fit on one page`;
     return ["unknown", detail, "every chunk list takes one request"];
   }
-  const detail = `${cap} rows where 100 were asked for and ${largest} are there`;
-  if (cap === 100) return ["full", detail, "the fewest requests there can be"];
-  if (cap > 100) return ["capped", detail, "pages are larger than asked for", "trouble"];
+  const detail = `${cap} rows per page (100 requested, ${largest} available)`;
+  if (cap === 100) return ["full", detail, "the minimum number of requests"];
+  if (cap > 100) return ["capped", detail, "pages are larger than requested", "trouble"];
   return ["capped", detail, `${Math.round(100 / cap)} times as many pages of chunks`, "trouble"];
 }
 
@@ -43,23 +43,23 @@ function paging({ chunkPages, pagesRepeat }: Evidence): Finding {
   if (!chunkPages.isPaged) {
     const meaning =
       "one request per list, but one answer holds a whole document: service.max_body and timeout must allow it";
-    return ["ignored", "page 1 holds everything, whatever is asked", meaning, "trouble"];
+    return ["ignored", "page 1 holds everything, whatever page is requested", meaning, "trouble"];
   }
-  if (pagesRepeat === undefined) return ["unknown", "no document of several chunks was there to tell"];
-  if (!pagesRepeat) return ["normal", "the last page holds other rows than the first"];
+  if (pagesRepeat === undefined) return ["unknown", "no document has more than one chunk, so paging was not tested"];
+  if (!pagesRepeat) return ["normal", "the last page differs from the first"];
   const meaning = "documents of more than one page cannot be read whole: they will be unstable, and the run partial";
-  return ["repeats", "other pages bring the rows of page 1", meaning, "trouble"];
+  return ["repeats", "every page repeats page 1", meaning, "trouble"];
 }
 
 function hasMore({ hasMore: { right, wrong, absent } }: Evidence): Finding {
   const pages = right + wrong + absent;
-  const meaning = "nothing for kbdump, which goes by total";
-  if (pages === 0) return ["unknown", "no page was there to tell"];
+  const meaning = "no effect on kbdump, which relies on total";
+  if (pages === 0) return ["unknown", "no page was read"];
   if (wrong > 0)
-    return ["wrong", `wrong on ${wrong} of ${countOf(pages, "page")}`, `${meaning}; other clients must, too`];
+    return ["wrong", `wrong on ${wrong} of ${countOf(pages, "page")}`, `${meaning}; other clients must do the same`];
   return absent > 0
     ? ["absent", `absent from ${countOf(absent, "page")}`, meaning]
-    : ["honest", `right on ${countOf(right, "page")}`];
+    : ["honest", `correct on ${countOf(right, "page")}`];
 }
 
 /** The rows of one kind: how many there are, and whether that is certain. */
@@ -82,56 +82,57 @@ function childrenOf({ surveys }: Evidence): Population {
 function ties({ rows, collisions, holds }: TieCheck, all: Population, what: string): Finding {
   const number = (count: number) => count.toLocaleString("en-US");
   const of = rows < all.rows ? ` (of ${all.exact ? "" : "about "}${number(all.rows)})` : "";
-  const lookedAt = `the ${number(rows)} ${what} looked at${of}`;
+  const lookedAt = `the ${number(rows)} ${what} checked${of}`;
   if (collisions === 0) {
     if (all.exact && rows >= all.rows) return ["none", `no ties in all ${number(all.rows)} ${what}`];
     return [rows === 0 ? "unknown" : "unseen", `no ties in ${lookedAt}`];
   }
-  const seen = `${number(collisions)} of ${lookedAt} have the position of another`;
-  if (holds === undefined) return ["unknown", `${seen}, and could not be asked twice`];
-  if (holds) return ["hold", `${seen}, and came in the same order when asked twice`, "position is no key: use id"];
+  const seen = `${number(collisions)} of ${lookedAt} share a position`;
+  if (holds === undefined) return ["unknown", `${seen}, and were not read twice`];
+  if (holds) return ["hold", `${seen}, and came in the same order when read twice`, "position is not unique: use id"];
   const meaning =
-    "rows can repeat on one page and miss on another: such lists are read again, and two dumps differ in order";
-  return ["move", `${seen}, and came in another order when asked twice`, meaning, "trouble"];
+    "rows can repeat on one page and be missing from another: such lists are read again, and the order differs between dumps";
+  return ["move", `${seen}, and came in another order when read twice`, meaning, "trouble"];
 }
 
 function embedded({ surveys }: Evidence): Finding {
   const count = (embedding: DocumentSurvey["embedding"]) =>
     surveys.filter((survey) => survey.embedding === embedding).length;
   const [agree, differ, without] = [count("agrees"), count("differs"), count("none")];
-  const detail = `documents whose chunks carry the children of their lists: ${agree}; others than these: ${differ}; none though there are some: ${without}`;
+  const detail = `documents whose embedded children agree with the child lists: ${agree}; differ: ${differ}; are missing: ${without}`;
   if (differ > 0) {
-    const meaning = "what chunks carry is not relied on there: child_chunks: auto asks every list";
+    const meaning = "child_chunks: auto does not rely on embedded children there, and reads every list";
     return ["differ", detail, meaning, "trouble"];
   }
-  if (agree > 0) return ["agree", detail, "child_chunks: auto can do with fewer requests"];
-  if (without > 0) return ["absent", detail, "children are found by their lists alone"];
+  if (agree > 0) return ["agree", detail, "child_chunks: auto needs fewer requests"];
+  if (without > 0) return ["absent", detail, "only child lists contain children"];
   return ["unknown", "no children were found in the sample"];
 }
 
 function childLists({ surveys, answers }: Evidence): Finding {
   const { answers: lists } = answers.of("child_list");
-  if (lists > 0) return ["present", `${lists} were asked`];
+  if (lists > 0) return ["present", `${lists} were read`];
   const refused = surveys.find(({ total, error }) => total !== null && error !== null);
-  if (!refused) return ["unknown", "no chunk was there to ask for its children"];
+  if (!refused) return ["unknown", "no chunk was available to test with"];
   return ["absent", refused.error ?? "", "documents fail unless the job says child_chunks: none", "trouble"];
 }
 
 function metadataFields({ withoutFields: count }: Evidence): Finding {
   if (count === 0) return ["present", ""];
   const detail = `${count} ${count === 1 ? "dataset has" : "datasets have"} no such list`;
-  return ["absent", detail, "the table metadata_fields stays empty; all else is read"];
+  return ["absent", detail, "the table metadata_fields stays empty; everything else is read"];
 }
 
 function compression({ answers: { encodings } }: Evidence): Finding {
   const [first, ...others] = encodings;
-  if (first !== undefined) return [first, `answers came as ${[first, ...others].join(", ")}`, "fewer bytes received"];
-  const meaning = "gzip in the service, or in a proxy before it, would make the bytes received a fraction";
+  if (first !== undefined)
+    return [first, `answers were compressed with ${[first, ...others].join(", ")}`, "fewer bytes received"];
+  const meaning = "enable gzip in the service or its proxy to receive far fewer bytes";
   return ["none", "no answer was compressed", meaning];
 }
 
 function throttling({ throttled }: Evidence): Finding {
   if (throttled === 0) return ["none", "no request of this plan was refused"];
-  const meaning = "a run pauses and slows down as this plan did; set service.max_rps";
-  return ["seen", `${countOf(throttled, "request")} refused as too many`, meaning, "trouble"];
+  const meaning = "a run will slow down as this plan did; set service.max_rps";
+  return ["seen", `${countOf(throttled, "request")} refused by a rate limit`, meaning, "trouble"];
 }

@@ -93,7 +93,7 @@ async function readDocument(inquiry: Inquiry, survey: DocumentSurvey, askBare: A
   };
   try {
     for await (const { rows, total, docForm } of readList(pageOf, inquiry.lookAhead)) {
-      if (total !== survey.total) survey.doubts.add("it changed while it was asked");
+      if (total !== survey.total) survey.doubts.add("it changed while it was read");
       const records = rows.filter(({ id }) => seen.size < seen.add(id).size);
       evidence = withPage(evidence, { records, docForm, total }, () => "");
       await askBare(inquiry, survey, await takeChildren(inquiry, survey, records));

@@ -19,7 +19,7 @@ export interface SeenRows {
 export class TieCheck {
   rows = 0;
   collisions = 0;
-  /** Whether rows with one position come in the same order when asked twice; undefined where that is not known. */
+  /** Whether rows with one position come in the same order when read twice; undefined where that is not known. */
   holds: boolean | undefined;
   #worst: SeenRows | undefined;
   #most = 0;

@@ -1,6 +1,7 @@
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../diff/run-diff.js";
-import { renderText } from "./diff-change.js";
-import { jsonLine, paintFor, terminalText } from "./text.js";
+import type { ChangeResult, DiffResult } from "../results/diff.js";
+import { markedWords } from "./diff-change.js";
+import { jsonLine, terminalText } from "./text.js";
 
 const changeColumns = [
   "dataset_id",
@@ -50,24 +51,27 @@ export async function* csvOfDocuments(documents: readonly DocumentDiff[]): Async
   }
 }
 
-/** One JSON object on one line, in pieces: what it came to, and then the changes, unless there are none to tell. */
+/** One JSON object on one line, in pieces: what it came to, and then the changes, or null for them. */
 export async function* jsonOfDiff(
   diff: RunDiff,
   changes: AsyncIterable<ChunkChange> | undefined,
 ): AsyncGenerator<string> {
   const { documents, ...rest } = diff;
-  yield `${jsonLine(rest).slice(0, -1)},"documents":[`;
+  const head: Omit<DiffResult, "documents" | "changes"> = rest;
+  yield `${jsonLine(head).slice(0, -1)},"documents":[`;
   for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
-  yield "]";
-  if (changes) {
-    let separator = ',"changes":[';
-    for await (const change of changes) {
-      yield `${separator}${jsonLine(change)}`;
-      separator = ",";
-    }
-    yield separator === "," ? "]" : `${separator}]`;
+  yield '],"changes":';
+  if (!changes) return yield "null}\n";
+  let separator = "[";
+  for await (const change of changes) {
+    yield `${separator}${jsonLine(changeJson(change))}`;
+    separator = ",";
   }
-  yield "}\n";
+  yield separator === "," ? "]}\n" : "[]}\n";
+}
+
+function changeJson({ text, ...change }: ChunkChange): ChangeResult {
+  return { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
 }
 
 function cellOf(value: string | number | boolean | null | readonly string[]): string | null {
@@ -76,10 +80,12 @@ function cellOf(value: string | number | boolean | null | readonly string[]): st
   return typeof value === "string" ? terminalText(value) : String(value);
 }
 
-const noPaint = paintFor({}, {});
-
 function textCell(parts: readonly TextPart[] | undefined): string | null {
-  return parts ? renderText(parts, noPaint) : null;
+  return parts
+    ? markedWords(parts)
+        .map(({ text }) => text)
+        .join("")
+    : null;
 }
 
 /** RFC 4180; null is empty, the empty string is `""`. */

@@ -1,14 +1,12 @@
 import type { ChangeSelection, Changes } from "../diff/read-changes.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../diff/run-diff.js";
 import { nameAndId, nameText } from "../words.js";
-import { alignedLines } from "./aligned-lines.js";
-import { renderChange } from "./diff-change.js";
+import { type DiffPage, renderChange } from "./diff-change.js";
+import { wrapToWidth } from "./display-width.js";
+import { layOutTable } from "./table.js";
 import { countText, type Paint, terminalText } from "./text.js";
 
-export interface DiffTableOptions {
-  readonly paint: Paint;
-  /** Characters of a line. */
-  readonly columns: number;
+export interface DiffTableOptions extends DiffPage {
   /** Only the documents, all of those that differ. */
   readonly documentsOnly: boolean;
 }
@@ -17,15 +15,20 @@ export interface DiffTableOptions {
 const mostDocuments = 100;
 
 const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
-const heads = ["document".padEnd(36), "added", "removed", "changed", "moved", "fields", "same"];
+const heads = ["document", "added", "removed", "changed", "moved", "fields", "same"];
+
+const right = { right: true };
+const tableColumns = [{ id: true }, right, right, right, right, right, { right: true, drop: 1 }];
 
 /** Renders the differences between two runs for people: documents with their counts, then chunks, lost ones first. */
 export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
   const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
-  return [...renderDocuments(diff, options), ...sections, renderVerdict(diff, options.paint)].join("\n");
+  const verdict = wrapToWidth(renderVerdict(diff, options.paint), options.columns, "  ");
+  return [...renderDocuments(diff, options), ...sections, ...verdict].join("\n");
 }
 
-function renderDocuments({ documents, counts }: RunDiff, { paint, documentsOnly }: DiffTableOptions): string[] {
+function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptions): string[] {
+  const { paint, columns: width, documentsOnly } = options;
   const others = documents.filter(({ state }) => state !== "same");
   if (others.length === 0) return [];
   const shown = documentsOnly ? others : others.slice(0, mostDocuments);
@@ -40,7 +43,8 @@ function renderDocuments({ documents, counts }: RunDiff, { paint, documentsOnly 
     ...totals,
   ];
   const isCount = (at: number) => at > 0 && rows[at]?.length !== 1;
-  return [...alignedLines(rows, [1, 2, 3, 4, 5, 6], 1).map((line, at) => (isCount(at) ? line : paint.faint(line))), ""];
+  const lines = layOutTable(rows, { columns: tableColumns, width, gap: 1 });
+  return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
 }
 
 /** A row of counts is a name with its cells; a remark is a row of one cell. */
@@ -68,8 +72,8 @@ function remarksOn({
   if (state === "removed") remarks.push("only in the old run");
   if (state === "added") remarks.push("only in the new run");
   if (reindexed)
-    remarks.push(`indexed anew: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
-  if (chunks.moved > 0 && !reordered) remarks.push("moved up or down together: the order is the same");
+    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+  if (chunks.moved > 0 && !reordered) remarks.push("moved together; their order is the same");
   if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
   return remarks;
 }
@@ -89,25 +93,30 @@ const sections: readonly { selection: ChangeSelection; most: number; title: stri
   { selection: "others but moved", most: 50, title: "Other differences" },
 ];
 
+const margin = "    ";
+
 async function renderSections(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<readonly string[]> {
   const lines: string[] = [];
   const names = new Map(diff.documents.map(({ document_id, document_name }) => [document_id, document_name]));
   const nameOf = ({ document_id: id }: ChunkChange) => nameAndId(names.get(id), terminalText(id, 80));
+  const faint = (text: string) => wrapToWidth(text, options.columns, "  ").map(options.paint.faint);
   for (const { selection, most, title } of sections) {
     const found = await changes.first(selection, most + 1);
     if (found.length === 0) continue;
     lines.push(options.paint.strong(`${title}:`));
     let document: string | undefined;
     for (const change of found.slice(0, most)) {
-      if (change.document_id !== document) lines.push(`  document ${nameOf(change)}`);
+      if (change.document_id !== document)
+        lines.push(...wrapToWidth(`  document ${nameOf(change)}`, options.columns, "  "));
       document = change.document_id;
-      lines.push(...renderChange(change, options).map((line) => `    ${line}`));
+      const inner = { ...options, columns: options.columns - margin.length };
+      lines.push(...renderChange(change, inner).map((line) => margin + line));
     }
-    if (found.length > most) lines.push(options.paint.faint("  … and more; --format csv or json has all of them"));
+    if (found.length > most) lines.push(...faint("  … and more; --format csv or json has all of them"));
     lines.push("");
   }
   const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
-  if (moved > 0) lines.push(options.paint.faint(`${moved} moved, which --format csv or json lists`), "");
+  if (moved > 0) lines.push(...faint(`${moved} moved; --format csv or json lists them`), "");
   return lines;
 }
 
@@ -115,8 +124,8 @@ function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
   const { documents, chunks, child_chunks } = counts;
   if (status === "same") {
     const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
-    const anew = documents.reindexed > 0 ? `, ${documents.reindexed} of them indexed anew` : "";
-    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${anew}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+    const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
+    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${reindexed}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
   }
   const facts = [
     ...(["different", "removed", "added", "not_compared"] as const)

@@ -1,6 +1,7 @@
 import { endOf, freshnessOf } from "../list/freshness.js";
 import type { ListedRun, RunAtWork, RunList } from "../list/list-runs.js";
-import { fittingTable, type TableColumn } from "./fitting-table.js";
+import type { ListResult } from "../results/list.js";
+import { layOutTable, type TableColumn } from "./table.js";
 import { ageText, bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
 
 export interface ListView {
@@ -15,13 +16,13 @@ export interface ListView {
 export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
   const { runs, strangers, atWork, folder } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
-  const cells: readonly TableColumn[] = [
+  const cells: readonly ListColumn[] = [
     { head: "run", cells: runs.map(({ runId }) => runId) },
     ...figures(runs, now),
-    ...(hasRules ? [{ head: "keep", cells: runs.map(keepText), worth: 8 }] : []),
-    { head: "", cells: runs.map(({ isLatest }) => (isLatest ? "latest" : "")), worth: 7 },
+    ...(hasRules ? [{ head: "keep", cells: runs.map(keepText), drop: 8 }] : []),
+    { head: "", cells: runs.map(({ isLatest }) => (isLatest ? "latest" : "")), drop: 7 },
   ];
-  const [head = "", ...lines] = fittingTable(cells, columns);
+  const [head = "", ...lines] = linesOf(cells, columns);
   const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
   return [
     ...(runs.length > 0 ? [paint.faint(head), ...lines.map((line, at) => painted(line, runs[at], paint)), ""] : []),
@@ -37,24 +38,36 @@ export function renderRuns(list: RunList, { paint, columns, now }: ListView): st
 export function renderJobs(lists: readonly RunList[], dir: string, { paint, columns, now }: ListView): string {
   if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
   const newest = lists.map(({ runs }) => runs[0]);
-  const cells: readonly TableColumn[] = [
+  const cells: readonly ListColumn[] = [
     { head: "job", cells: lists.map(({ job }) => terminalText(job)) },
-    { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), worth: 7 },
+    { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), drop: 7 },
     ...figures(newest, now),
-    { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), isRight: true, worth: 8 },
-    { head: "", cells: lists.map(({ atWork }) => (atWork ? "at work" : "")), worth: 9 },
+    { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), right: true, drop: 8 },
+    { head: "", cells: lists.map(({ atWork }) => (atWork ? "at work" : "")), drop: 9 },
   ];
-  const [head = "", ...lines] = fittingTable(cells, columns);
+  const [head = "", ...lines] = linesOf(cells, columns);
   return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
 }
 
+/** A column with its head and the cell of each row. */
+interface ListColumn extends Pick<TableColumn, "right" | "drop"> {
+  readonly head: string;
+  readonly cells: readonly string[];
+}
+
+/** The head and a line for each row, with as many columns as fit. */
+function linesOf(columns: readonly ListColumn[], width: number): readonly string[] {
+  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
+  return layOutTable([columns.map(({ head }) => head), ...rows], { columns, width }).flat();
+}
+
 /** The columns that both tables have. */
-function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly TableColumn[] {
-  const right = (head: string, worth: number | undefined, text: (run: ListedRun) => string): TableColumn => ({
+function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly ListColumn[] {
+  const right = (head: string, drop: number | undefined, text: (run: ListedRun) => string): ListColumn => ({
     head,
     cells: runs.map((run) => (run ? text(run) : "")),
-    isRight: true,
-    ...(worth === undefined ? {} : { worth }),
+    right: true,
+    ...(drop === undefined ? {} : { drop }),
   });
   return [
     right("age", undefined, (run) => ageText(now - endOf(run))),
@@ -98,18 +111,13 @@ export function staleTexts(lists: readonly RunList[], now: number, maxAge: numbe
   });
 }
 
-/** The runs of one job for programs. */
-export function runsJson(list: RunList, now: number, maxAge: number | undefined): object {
-  return { status: freshnessOf(list, now, maxAge).isStale ? "stale" : "ok", ...jobJson(list, now) };
-}
-
-/** All jobs for programs. */
-export function jobsJson(lists: readonly RunList[], dir: string, now: number, maxAge: number | undefined): object {
+/** The runs of jobs for programs. */
+export function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
   const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
-  return { status: isStale ? "stale" : "ok", dir, jobs: lists.map((list) => jobJson(list, now)) };
+  return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };
 }
 
-function jobJson(list: RunList, now: number): object {
+function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
   const { run, age } = freshnessOf(list, now, undefined);
   return {
     job: list.job,
@@ -127,9 +135,9 @@ function jobJson(list: RunList, now: number): object {
       seconds: run.startedAt === null || run.finishedAt === null ? null : seconds(run.finishedAt - run.startedAt),
       ...run.counts,
       bytes: run.bytes,
-      kept_by: run.keptBy,
+      kept_by: run.keptBy && [...run.keptBy],
     })),
-    ignored: list.strangers,
+    ignored: [...list.strangers],
   };
 }
 

@@ -1,26 +1,27 @@
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
 import { nameText } from "../words.js";
-import { alignedLines } from "./aligned-lines.js";
-import { bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+import { wrapToWidth } from "./display-width.js";
+import { layOutTable } from "./table.js";
+import { bytesText, countText, durationText, type Page, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in --json. */
 const shown = 20;
 /** Reasons why a forecast is not exact that are shown, likewise. */
 const reasons = 3;
 
-/** A plan for people: what is there, what a run takes in every mode, the documents, what is peculiar to the service. */
-export function renderPlan(plan: JobPlan, paint: Paint): string {
+/** A plan for people: the counts, a run in every mode, the documents, the quirks of the service. */
+export function renderPlan(plan: JobPlan, page: Page): string {
   return [
-    paint.strong(headline(plan)),
+    ...wrapToWidth(headline(plan), page.columns, "  ").map(page.paint.strong),
     "",
-    ...renderModes(plan, paint),
+    ...renderModes(plan, page),
     "",
-    ...renderBasis(plan),
+    ...renderBasis(plan).flatMap((line) => wrapToWidth(`  ${line}`, page.columns, "    ")),
     "",
-    ...renderDocuments(plan, paint),
+    ...renderDocuments(plan, page),
     "",
-    ...renderQuirks(plan.quirks, paint),
-    ...renderWarnings(plan.warnings, paint),
+    ...renderQuirks(plan.quirks, page),
+    ...renderWarnings(plan.warnings, page),
   ].join("\n");
 }
 
@@ -33,7 +34,7 @@ function headline({ job, counts }: JobPlan): string {
 
 function renderModes(
   { child_chunks: mine, requests, certainty, time, received }: JobPlan,
-  paint: Paint,
+  { paint, columns }: Page,
 ): readonly string[] {
   const rows = (["all", "auto", "none"] as const).map((mode) => [
     `${mode}${mode === mine ? " (this job)" : ""}`,
@@ -42,11 +43,11 @@ function renderModes(
     durationText(time.least_seconds[mode] * 1000),
     bytesText(received.bytes[mode]),
   ]);
-  const [head = "", ...lines] = alignedLines(
-    [["child_chunks", "requests", "", "least time", "received"], ...rows],
-    [1],
-  );
-  return [paint.faint(head), ...lines];
+  const [head = [], ...lines] = layOutTable([["child_chunks", "requests", "", "least time", "received"], ...rows], {
+    columns: [{}, { right: true }, { drop: 1 }, {}, { drop: 2 }],
+    width: columns,
+  });
+  return [...head.map(paint.faint), ...lines.flat()];
 }
 
 function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty): string {
@@ -58,81 +59,104 @@ function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty
 function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan): readonly string[] {
   const { chunk_page: page, child_list: list } = time.latency;
   const free =
-    disk.free === null ? "what is free is unknown" : `${bytesText(disk.free)} free in ${terminalText(disk.folder)}`;
+    disk.free_bytes === null
+      ? "free space unknown"
+      : `${bytesText(disk.free_bytes)} free in ${terminalText(disk.folder)}`;
   return [
     ...renderReasons(certainty.this_job),
-    `children: known of ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
+    `child counts: known for ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
     `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
-    "least time: all requests at the median latency, with full concurrency throughout; a run takes longer",
-    `sizes: by ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")} of the sample`,
-    `disk: ${bytesText(disk.needed)} while it works, ${bytesText(disk.run_folder + disk.database)} that stay; ${free}`,
+    "least time: every request at the median latency, at full concurrency; a real run takes longer",
+    `sizes: from a sample of ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")}`,
+    `disk: ${bytesText(disk.needed_bytes)} during the run, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} afterwards; ${free}`,
     `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
-  ].map((line) => `  ${line}`);
+  ];
 }
 
-function latencyText({ median, p95, answers }: Latency): string {
-  return median === null ? "unknown" : `${median} ms (p95 ${p95} ms, ${countText(answers, "answer")})`;
+function latencyText({ median_seconds: median, p95_seconds: p95, answers }: Latency): string {
+  const text = (seconds: number) => `${Math.round(seconds * 10_000) / 10} ms`;
+  if (median === null || p95 === null) return "unknown";
+  return `${text(median)} (p95 ${text(p95)}, ${countText(answers, "answer")})`;
 }
 
 function renderReasons({ exact, why }: Certainty): readonly string[] {
-  if (exact) return ["requests: exact, unless something fails or moves"];
+  if (exact) return ["requests: exact, unless requests fail or the data changes"];
   const more = why.length - reasons;
   return [
     ...why.slice(0, reasons).map((reason) => `requests: ${terminalText(reason, 300)}`),
-    ...(more > 0 ? [`requests: and ${countText(more, "more reason")}: see --json`] : []),
+    ...(more > 0 ? [`requests: … and ${countText(more, "more reason")}; see --json`] : []),
   ];
 }
 
-function renderDocuments({ documents }: JobPlan, paint: Paint): readonly string[] {
+function renderDocuments({ documents }: JobPlan, { paint, columns }: Page): readonly string[] {
   const hasNames = documents.some(({ document_name }) => document_name !== null);
-  const [head = "", ...lines] = alignedLines(
-    [
-      ["document", "form", "chunks", "child chunks", "requests", ...(hasNames ? ["name"] : [])],
-      ...documents.slice(0, shown).map(documentCells),
-    ],
-    [2, 3, 4],
-  );
+  const listed = documents.slice(0, shown);
+  const [head = [], ...rows] = hasNames ? layOutNames(listed, columns) : layOutIds(listed, columns);
   const more = documents.length - shown;
   return [
-    paint.faint(head),
-    ...lines.map((line, at) => (documents[at]?.error ? paint.bad(line) : line)),
-    ...(more > 0 ? [`… and ${countText(more, "more document")}: see --json`] : []),
+    ...head.map(paint.faint),
+    ...rows.flatMap((lines, at) => (documents[at]?.error ? lines.map(paint.bad) : lines)),
+    ...(more > 0 ? [`… and ${countText(more, "more document")}; see --json`] : []),
   ];
 }
 
-function documentCells(document: PlannedDocument): readonly string[] {
-  const { document_id: id, doc_form: form, chunks, child_chunks: children, child_chunks_exact: exact } = document;
+const heads = ["form", "chunks", "child chunks", "requests"];
+const right = { right: true };
+
+/** A narrow terminal shows no ids: people know documents by name, and --json has the ids. */
+function layOutNames(documents: readonly PlannedDocument[], width: number) {
+  const cells = documents.map((document) => [
+    nameText(document.document_name ?? "–"),
+    ...figuresOf(document),
+    terminalText(document.document_id),
+  ]);
+  const columns = [{ least: 12 }, { least: 8, drop: 2 }, right, right, right, { drop: 1 }];
+  return layOutTable([["document", ...heads, "id"], ...cells], { columns, width });
+}
+
+function layOutIds(documents: readonly PlannedDocument[], width: number) {
+  const cells = documents.map((document) => [terminalText(document.document_id), ...figuresOf(document)]);
+  const columns = [{ id: true }, { least: 8, drop: 1 }, right, right, right];
+  return layOutTable([["document", ...heads], ...cells], { columns, width });
+}
+
+function figuresOf(document: PlannedDocument): readonly string[] {
+  const { doc_form: form, chunks, child_chunks: children, child_chunks_exact: exact } = document;
   const number = (count: number | null) => (count === null ? "–" : count.toLocaleString("en-US"));
   const about = exact || children === null ? "" : "~";
   return [
-    terminalText(id),
     terminalText(form ?? "–", 30),
     number(chunks),
     about + number(children),
     `${document.exact ? "" : "~"}${number(document.requests)}`,
-    nameText(document.document_name ?? ""),
   ];
 }
 
-function renderQuirks(quirks: readonly Quirk[], paint: Paint): readonly string[] {
-  const rows = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
-  const [head = "", ...lines] = alignedLines([["service", "finding", "seen"], ...rows], []);
+function renderQuirks(quirks: readonly Quirk[], { paint, columns }: Page): readonly string[] {
+  const cells = quirks.map(({ name, finding, detail }) => [name, terminalText(finding, 30), terminalText(detail, 300)]);
+  const [head = [], ...rows] = layOutTable([["service", "finding", "observed"], ...cells], {
+    columns: [{}, {}, { wraps: true }],
+    width: columns,
+  });
   return [
-    paint.faint(head),
-    ...lines.flatMap((line, at) => {
+    ...head.map(paint.faint),
+    ...rows.flatMap((lines, at) => {
       const { meaning = "", trouble = false } = quirks[at] ?? {};
-      const shown = trouble ? paint.bad(line) : line;
-      return meaning === "" ? [shown] : [shown, paint.faint(`    → ${terminalText(meaning, 300)}`)];
+      const shown = trouble ? lines.map(paint.bad) : lines;
+      const effect = wrapToWidth(`    → ${terminalText(meaning, 300)}`, columns, "      ").map(paint.faint);
+      return meaning === "" ? shown : [...shown, ...effect];
     }),
   ];
 }
 
-function renderWarnings(warnings: readonly string[], paint: Paint): readonly string[] {
+function renderWarnings(warnings: readonly string[], { paint, columns }: Page): readonly string[] {
   if (warnings.length === 0) return [];
   const more = warnings.length - shown;
   return [
     "",
-    ...warnings.slice(0, shown).map((warning) => `${paint.bad("warning")}: ${terminalText(warning, 400)}`),
-    ...(more > 0 ? [`… and ${countText(more, "more warning")}: see --json`] : []),
+    ...warnings
+      .slice(0, shown)
+      .flatMap((warning) => wrapToWidth(`${paint.warn("warning")}: ${terminalText(warning, 400)}`, columns, "  ")),
+    ...(more > 0 ? [`… and ${countText(more, "more warning")}; see --json`] : []),
   ];
 }

@@ -1,5 +1,7 @@
+import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
-import { countText, durationText } from "./text.js";
+import { cutToWidth } from "./display-width.js";
+import { countText, durationText, secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 import { waitingText, waitingTime } from "./waiting-text.js";
 
@@ -63,10 +65,30 @@ export function renderProgress(progress: RunProgress): string {
     .join(" · ");
 }
 
+/** The same for programs. */
+function runFacts(tally: RunTally, elapsed: number): RunFacts {
+  const progress = progressOf(tally, elapsed);
+  const { step, documents, documentsDone, chunks, childChunks, requests, rate, share, left } = progress;
+  return {
+    step,
+    documents,
+    documents_done: documentsDone,
+    chunks,
+    child_chunks: childChunks,
+    requests,
+    requests_per_second: Math.round(rate * 10) / 10,
+    share: share ?? null,
+    elapsed_seconds: secondsFrom(elapsed),
+    remaining_seconds: secondsFrom(left),
+    in_flight: progress.inFlight,
+    silent_seconds: secondsFrom(progress.waiting),
+  };
+}
+
 /** Renders how far a run or its plan is. */
 export function renderRun(tally: RunTally): Rendering {
   return {
-    facts: (elapsed) => progressOf(tally, elapsed),
+    facts: (elapsed) => runFacts(tally, elapsed),
     lines: (elapsed) => [renderProgress(progressOf(tally, elapsed))],
     block: (elapsed, screen) => {
       const progress = progressOf(tally, elapsed);
@@ -79,7 +101,9 @@ export function renderRun(tally: RunTally): Rendering {
 /** A bar and as much of the text as fits beside it. */
 export function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
   const bar = renderBar(share, columns < 100 ? 12 : 24);
-  return `${paint.good(bar)}  ${text.slice(0, Math.max(0, columns - bar.length - 3))}`;
+  const room = columns - 1;
+  if (room < bar.length + 3) return paint.good(cutToWidth(bar, room));
+  return `${paint.good(bar)}  ${cutToWidth(text, room - bar.length - 2)}`;
 }
 
 /** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */

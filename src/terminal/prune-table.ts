@@ -1,32 +1,45 @@
 import type { PruneResult } from "../keep/prune-job.js";
-import { bytesText, countText, type Paint, terminalText } from "./text.js";
+import type { PruneSummary } from "../results/prune.js";
+import { wrapToWidth } from "./display-width.js";
+import { layOutTable } from "./table.js";
+import { bytesText, countText, type Page, terminalText } from "./text.js";
 
 /** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
 export function renderPrune(
   { runs, strangers, setAside, failures }: PruneResult,
   dryRun: boolean,
-  paint: Paint,
+  { paint, columns }: Page,
 ): string {
   const errors = new Map(failures.map(({ runId, error }) => [runId, error]));
   const gone = runs.filter(({ keep, runId }) => !keep && !errors.has(runId));
   const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
-  const lines = runs.map(({ runId, status, keep, reasons }) => {
+  const rows = runs.map(({ runId, status, keep, reasons }) => {
     const error = errors.get(runId);
-    const verb = keep ? paint.good("keep  ") : paint.bad("remove");
-    const line = `${verb}  ${runId}  ${status.padEnd(8)}  ${reasons.join(", ")}`;
-    return error === undefined ? line : `${line}; ${paint.bad("failed")}: ${terminalText(error)}`;
+    const failed = error === undefined ? "" : `; ${paint.bad("failed")}: ${terminalText(error)}`;
+    return [keep ? paint.good("keep") : paint.bad("remove"), runId, status, `${reasons.join(", ")}${failed}`];
   });
+  const lines = [
+    ...layOutTable(rows, { columns: [{}, {}, {}, { wraps: true }], width: columns }).flat(),
+    ...strangers.flatMap(({ name, why }) =>
+      wrapToWidth(`${paint.faint("ignore")}  ${terminalText(name)}: ${why}`, columns, "    "),
+    ),
+  ];
+  const counts = `${countText(runs.length - gone.length, "run")} kept, ${gone.length} ${dryRun ? "would be removed" : "removed"} (${bytesText(bytes)})`;
+  const old = `unfinished work that is too old to resume ${dryRun ? "would be removed" : "is removed"}, too`;
   return [
     ...lines,
-    ...strangers.map(({ name, why }) => `${paint.faint("ignore")}  ${terminalText(name)}: ${why}`),
-    ...(lines.length + strangers.length > 0 ? [""] : []),
-    `${countText(runs.length - gone.length, "run")} kept, ${gone.length} ${dryRun ? "would be removed" : "removed"} (${bytesText(bytes)})`,
-    ...(setAside ? [`the work that was set aside ${dryRun ? "would be" : "is"} removed, too`] : []),
+    ...(lines.length > 0 ? [""] : []),
+    ...wrapToWidth(counts, columns, "  "),
+    ...(setAside ? wrapToWidth(old, columns, "  ") : []),
   ].join("\n");
 }
 
 /** The same for programs. */
-export function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): object {
+export function pruneJson(
+  job: string,
+  { runs, strangers, setAside, failures }: PruneResult,
+  dryRun: boolean,
+): PruneSummary {
   const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
     run_id: runId,
     status,
@@ -35,6 +48,7 @@ export function pruneJson(job: string, { runs, strangers, setAside, failures }: 
   });
   const failed = new Set(failures.map(({ runId }) => runId));
   return {
+    status: failures.length > 0 ? "partial" : "complete",
     job,
     dry_run: dryRun,
     kept: runs.filter(({ keep }) => keep).map(named),

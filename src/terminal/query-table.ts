@@ -2,6 +2,7 @@ import type { QueryColumn, QueryRow } from "../query/run-query.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { cutText, escapeControls } from "../safe-text.js";
 import { alignedLines } from "./aligned-lines.js";
+import { cutToWidth, padEnd, widthOf } from "./display-width.js";
 import { countText, type Paint } from "./text.js";
 
 export interface TableView {
@@ -27,7 +28,7 @@ export function renderQuery({ columns, rows, isCut }: TableRows, { paint, column
   const cells = rows.map((row) => row.map(cellText));
   const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
   const wanted = heads.map((head, at) => ({
-    width: Math.max(head.length, ...cells.map((row) => row[at]?.length ?? 0)),
+    width: cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)),
     isNumber: isNumeric(columns[at]?.type ?? ""),
   }));
   const room = width === undefined ? wanted.map((column) => column.width) : fittedWidths(wanted, width);
@@ -53,7 +54,7 @@ function tableLines(
   paint: Paint,
 ): readonly string[] {
   // A row of one cell would be taken for a remark.
-  const lined = (row: readonly string[]) => [...row.map((cell, at) => cutTo(cell, room[at] ?? longest)), ""];
+  const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
   const right = wanted.flatMap(({ isNumber }, at) => (isNumber ? at : []));
   const [head = "", ...lines] = alignedLines([lined(heads), ...cells.map(lined)], right, gap);
   return [paint.strong(head), ...lines];
@@ -66,11 +67,11 @@ function recordLines(
   width: number,
   paint: Paint,
 ): readonly string[] {
-  const name = Math.min(Math.max(...heads.map(({ length }) => length)), Math.floor(width / 2));
+  const name = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
   return cells.flatMap((row, nr) => [
-    paint.strong(cutTo(`row ${nr + 1}`, width)),
+    paint.strong(cutToWidth(`row ${nr + 1}`, width)),
     ...row.map((cell, at) =>
-      `${cutTo(heads[at] ?? "", name).padEnd(name)}${" ".repeat(gap)}${cutTo(cell, width - name - gap)}`.trimEnd(),
+      `${padEnd(cutToWidth(heads[at] ?? "", name), name)}${" ".repeat(gap)}${cutToWidth(cell, width - name - gap)}`.trimEnd(),
     ),
   ]);
 }
@@ -98,10 +99,6 @@ function cellText(value: unknown): string {
 export function plainText(value: unknown): string {
   if (typeof value === "string") return value;
   return value instanceof ExactNumber ? value.text : jsonText(value);
-}
-
-function cutTo(text: string, width: number): string {
-  return text.length > width ? cutText(text, Math.max(0, width - 1)) : text;
 }
 
 function isNumeric(type: string): boolean {

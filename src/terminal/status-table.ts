@@ -1,10 +1,12 @@
+import type { TakenStatus } from "../indexing/take-status.js";
+import type { StatusResult } from "../results/status.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
-import { alignedLines } from "./aligned-lines.js";
-import { durationText, type Paint, terminalText } from "./text.js";
+import { layOutTable } from "./table.js";
+import { durationText, type Page, type Paint, terminalText } from "./text.js";
 
 /** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
-export function renderStatusTable(rows: readonly Row[], now: number, paint: Paint): string {
+export function renderStatusTable(rows: readonly Row[], now: number, { paint, columns }: Page): string {
   const head = ["document", "status", "done", "age", "error"];
   const cells = rows.map((row) => [
     terminalText(String(row.document_id)),
@@ -13,8 +15,17 @@ export function renderStatusTable(rows: readonly Row[], now: number, paint: Pain
     ageText(row.processing_started_at, now),
     row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
   ]);
-  const [first = "", ...lines] = alignedLines([head, ...cells], []);
-  return [paint.faint(first), ...lines.map((line, at) => coloured(line, cells[at]?.[1], paint))].join("\n");
+  const [first = [], ...lines] = layOutTable([head, ...cells], {
+    columns: [{ id: true }, { least: 8 }, {}, {}, { wraps: true }],
+    width: columns,
+  });
+  const painted = lines.flatMap((row, at) => row.map((line) => coloured(line, cells[at]?.[1], paint)));
+  return [...first.map(paint.faint), ...painted].join("\n");
+}
+
+/** A snapshot for programs. */
+export function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
+  return { status: failures.length > 0 ? "partial" : "complete", rows, failures, drift, database, added };
 }
 
 function coloured(line: string, status: string | undefined, paint: Paint): string {

@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
+import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
@@ -7,7 +8,7 @@ import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
 import { renderIncomplete } from "./incomplete.js";
 import { type Invocation, shellText } from "./shell-text.js";
-import { bytesText, countText, durationText, type Paint } from "./text.js";
+import { bytesText, countText, durationText, type Paint, secondsFrom } from "./text.js";
 
 /** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
 export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, paint: Paint): string {
@@ -80,7 +81,7 @@ function short(path: string): string {
 }
 
 /** The same for programs. */
-export function summaryJson(result: RunResult, elapsed: number): object {
+export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   const { manifest, status, folder, database, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const datasets = new Map(discovered?.datasets.map(({ dataset_id, name }) => [dataset_id, name]));
@@ -91,8 +92,8 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     run_id,
     folder,
     database: database ?? null,
-    seconds: Math.round(elapsed) / 1000,
-    counts,
+    seconds: secondsFrom(elapsed),
+    counts: { ...counts, document_info: counts.document_info ?? null },
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
     incomplete_documents: incomplete.map((row) => ({
@@ -104,6 +105,6 @@ export function summaryJson(result: RunResult, elapsed: number): object {
     warnings,
     problems,
     removed_runs: pruned,
-    ...(discovered ? { discovered } : {}),
+    discovered: discovered ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import type { ReadTally } from "../read-tally.js";
+import type { ReadFacts } from "../results/log.js";
 import { renderBarLine } from "./progress.js";
-import { durationText } from "./text.js";
+import { durationText, secondsFrom } from "./text.js";
 import type { Rendering } from "./view.js";
 
 /** The progress of a verification after `elapsed` milliseconds. */
@@ -22,10 +23,16 @@ function renderReadProgress({ step, left }: ReadProgress): string {
   return left === undefined || left < 100 ? step : `${step} · ${durationText(left)} left`;
 }
 
+/** The same for programs. */
+function readFacts(tally: ReadTally, elapsed: number): ReadFacts {
+  const { step, share, left } = readProgressOf(tally, elapsed);
+  return { step, share, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: secondsFrom(left) };
+}
+
 /** Renders how far a dump is read. */
 export function renderReading(tally: ReadTally): Rendering {
   return {
-    facts: (elapsed) => readProgressOf(tally, elapsed),
+    facts: (elapsed) => readFacts(tally, elapsed),
     lines: (elapsed) => {
       const progress = readProgressOf(tally, elapsed);
       return [`${Math.floor(progress.share * 100)} % · ${renderReadProgress(progress)}`];

@@ -1,11 +1,15 @@
 import type { Log } from "../log.js";
-import { jsonLine, type Paint, paintFor, terminalText } from "./text.js";
+import type { LogLine, ReadFacts, ReadingFacts, RunFacts, WatchFacts } from "../results/log.js";
+import { clockText, jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** The stream that progress goes to: stderr, or a stand-in. */
 export interface Output {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
+  /** Calls the listener when the terminal has another size. */
+  on?(event: "resize", listener: () => void): unknown;
+  off?(event: "resize", listener: () => void): unknown;
   /** `written` is called when it is, or cannot be. */
   write(text: string, written?: (error?: Error | null) => void): unknown;
 }
@@ -15,6 +19,7 @@ export interface ViewOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly format: "text" | "json";
   readonly quiet: boolean;
+  readonly now?: () => Date;
 }
 
 /** A terminal that is drawn on. */
@@ -27,7 +32,7 @@ export interface Screen {
 /** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
 export interface Rendering {
   /** For machines. */
-  readonly facts: (elapsed: number) => object;
+  readonly facts: (elapsed: number) => RunFacts | ReadFacts | WatchFacts;
   /** Lines to print from time to time. */
   readonly lines: (elapsed: number) => readonly string[];
   /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
@@ -36,10 +41,9 @@ export interface Rendering {
   readonly drawEvery: number;
 }
 
-/** Something that just happened: an entry each for machines, lines for people. */
+/** Readings that say something new: an entry each for machines, lines for people. */
 export interface News {
-  readonly message: string;
-  readonly facts: readonly object[];
+  readonly facts: readonly ReadingFacts[];
   readonly lines: readonly string[];
 }
 
@@ -52,29 +56,31 @@ export interface View {
 }
 
 /** Lines that are drawn over on a terminal, a line every 10 s otherwise, JSON lines for machines, or nothing. */
-export function openView({ output, env, format, quiet }: ViewOptions): View {
+export function openView({ output, env, format, quiet, now = () => new Date() }: ViewOptions): View {
   if (quiet) return { log: () => {}, tell: () => {}, watch: () => () => {} };
-  if (format === "json") return jsonView(output);
-  return output.isTTY ? drawingView(output, env) : lineView(output);
+  if (format === "json") return jsonView(output, now);
+  return output.isTTY ? drawingView(output, env) : lineView(output, now);
 }
 
 const printEvery = 10_000;
 
-function jsonView(output: Output): View {
-  const write = (level: "info" | "warn", message: string, facts: object = {}) =>
-    output.write(`${jsonLine({ time: new Date().toISOString(), level, message, ...facts })}\n`);
+function jsonView(output: Output, now: () => Date): View {
+  const write = (line: LogLine) => output.write(`${jsonLine(line)}\n`);
+  const time = () => now().toISOString();
   return {
-    log: (level, message) => write(level, message),
-    tell: ({ message, facts }) => {
-      for (const each of facts) write("info", message, each);
+    log: (level, message) => write({ time: time(), level, message }),
+    tell: ({ facts }) => {
+      for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
-    watch: ({ facts }) => repeat(printEvery, (elapsed) => write("info", "progress", facts(elapsed))),
+    watch: ({ facts }) =>
+      repeat(printEvery, (elapsed) => write({ time: time(), level: "info", message: "progress", ...facts(elapsed) })),
   };
 }
 
-function lineView(output: Output): View {
+/** Every line begins with the time of day, as a log is read long after. */
+function lineView(output: Output, now: () => Date): View {
   const print = (lines: readonly string[]) => {
-    for (const line of lines) output.write(`${line}\n`);
+    for (const line of lines) output.write(`${clockText(now())} ${line}\n`);
   };
   return {
     log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
@@ -83,28 +89,41 @@ function lineView(output: Output): View {
   };
 }
 
+const clearBelow = "\r\x1b[J";
+
+/**
+ * Lines that the next drawing clears. The cursor goes back to their beginning, where it stays in any width that the terminal is
+ * given meanwhile, however it wraps the lines then; and no line is wrapped while it is written.
+ */
+function blockText(lines: readonly string[]): string {
+  if (lines.length === 0) return "";
+  const up = lines.length > 1 ? `\x1b[${lines.length - 1}A` : "";
+  return `\x1b[?7l${lines.join("\n")}\x1b[?7h\r${up}`;
+}
+
 function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   const paint = paintFor(output, env);
   const nothing = (): readonly string[] => [];
   let render = nothing;
-  let height = 0;
+  let isDrawn = false;
   const draw = (above = "") => {
-    const up = height > 1 ? `\x1b[${height - 1}A` : "";
-    const clear = height > 0 ? `\r${up}\x1b[J` : "";
     const lines = render();
-    height = lines.length;
-    output.write(`${clear}${above}${lines.join("\n")}`);
+    output.write(`${isDrawn ? clearBelow : ""}${above}${blockText(lines)}`);
+    isDrawn = lines.length > 0;
   };
   return {
-    log: (level, message) => draw(`${level === "warn" ? paint.bad("warning: ") : ""}${terminalText(message, 600)}\n`),
+    log: (level, message) => draw(`${level === "warn" ? paint.warn("warning: ") : ""}${terminalText(message, 600)}\n`),
     tell: () => draw(),
     watch: ({ block, drawEvery }) => {
       const start = performance.now();
       render = () =>
         block(performance.now() - start, { columns: output.columns ?? 80, rows: output.rows ?? 24, paint });
       const stop = repeat(drawEvery, () => draw());
+      const redraw = () => draw();
+      output.on?.("resize", redraw);
       return () => {
         stop();
+        output.off?.("resize", redraw);
         render = nothing;
         draw();
       };

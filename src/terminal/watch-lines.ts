@@ -2,18 +2,12 @@ import { countsOf } from "../indexing/document-reading.js";
 import { timeLeft } from "../indexing/time-left.js";
 import type { WatchTally } from "../indexing/watch-options.js";
 import { isOver, type WatchedDocument, type WatchedDocuments } from "../indexing/watched-documents.js";
+import { cutToWidth } from "./display-width.js";
 import { renderBar } from "./progress.js";
 import { countText, durationText, terminalText } from "./text.js";
 
 /** How far one document is. */
 export interface DocumentProgress {
-  readonly dataset_id: unknown;
-  readonly batch: unknown;
-  readonly document_id: unknown;
-  /** As the service says it; open. */
-  readonly indexing_status: unknown;
-  readonly completed_segments: unknown;
-  readonly total_segments: unknown;
   /** From 0 to 1; null where nothing is counted. */
   readonly share: number | null;
   /** Milliseconds to go; null as long as nothing can be said. */
@@ -21,11 +15,8 @@ export interface DocumentProgress {
 }
 
 export function documentProgress({ row, samples }: WatchedDocument, now: number): DocumentProgress {
-  const { dataset_id, batch, document_id, indexing_status, completed_segments, total_segments } = row;
   const counts = countsOf(row);
-  const share = counts ? counts.done / counts.total : null;
-  const left = timeLeft(samples, row, now) ?? null;
-  return { dataset_id, batch, document_id, indexing_status, completed_segments, total_segments, share, left };
+  return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
 }
 
 /** How far the whole watch is. */
@@ -60,7 +51,7 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
   return [
     `${done}${failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : ""}`,
     leftText(left),
-    age !== undefined && age > old && `as it was ${durationText(age)} ago`,
+    age !== undefined && age > old && `last read ${durationText(age)} ago`,
   ]
     .filter(Boolean)
     .join(" · ");
@@ -68,11 +59,11 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
 
 /** `document 1e63378f-…: indexing · 360 of 721 chunks, 49 % · 2 min 5 s left` */
 export function renderDocumentLine(document: WatchedDocument, now: number): string {
-  const { document_id, share, left } = documentProgress(document, now);
+  const { share, left } = documentProgress(document, now);
   const counts = countsOf(document.row);
   const done = counts && `${counts.done.toLocaleString("en-US")} of ${countText(counts.total, "chunk")}`;
   const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
-  return `document ${terminalText(String(document_id))}: ${facts.filter(Boolean).join(" · ")}`;
+  return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
 }
 
 /** So few documents that are waited for are told of one by one. */
@@ -104,12 +95,12 @@ export function renderWatchBlock(
     renderWatchProgress(tally, now),
     ...shown.map((document) => barLine(document, now, size.columns)),
     ...(more > 0 ? [`… and ${countText(more, "more document")}`] : []),
-  ].map((line) => cut(line, size.columns - 1));
+  ].map((line) => cutToWidth(line, size.columns - 1));
 }
 
 function barLine(document: WatchedDocument, now: number, columns: number): string {
-  const { document_id, share, left } = documentProgress(document, now);
-  const id = terminalText(String(document_id), 36);
+  const { share, left } = documentProgress(document, now);
+  const id = terminalText(String(document.row.document_id), 36);
   const name = columns < 80 ? id.slice(0, 8) : id;
   const bar = renderBar(share ?? undefined, columns < 100 ? 12 : 24);
   return [`${name}  ${bar}  ${stageText(document)}`, leftText(left)].filter(Boolean).join(" · ");
@@ -125,17 +116,4 @@ function stageText({ row, state }: WatchedDocument): string {
 
 function leftText(left: number | null): string | undefined {
   return left === null ? undefined : `${durationText(left)} left`;
-}
-
-/** As much of a text as fits in so many columns; signs that may be two columns wide are taken to be. */
-function cut(text: string, columns: number): string {
-  let room = columns;
-  let end = 0;
-  for (const sign of text) {
-    const code = sign.codePointAt(0) ?? 0;
-    room -= code < 0x1100 || (code >= 0x2000 && code < 0x2c00) ? 1 : 2;
-    if (room < 0) break;
-    end += sign.length;
-  }
-  return text.slice(0, end);
 }

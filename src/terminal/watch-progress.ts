@@ -1,6 +1,8 @@
 import type { WatchTally } from "../indexing/watch-options.js";
 import type { WatchedDocument } from "../indexing/watched-documents.js";
-import { countText } from "./text.js";
+import type { ReadingFacts, WatchFacts } from "../results/log.js";
+import type { Row } from "../rows/row.js";
+import { countText, secondsFrom } from "./text.js";
 import type { News, Rendering } from "./view.js";
 import {
   documentProgress,
@@ -13,7 +15,7 @@ import {
 /** Renders how far the indexing of watched documents is: on a terminal with a bar for each. */
 export function renderWatch(tally: WatchTally, now = Date.now): Rendering {
   return {
-    facts: () => watchProgress(tally.documents, now()),
+    facts: (elapsed) => watchFacts(tally, elapsed, now()),
     lines: () => renderWatchLines(tally, now()),
     block: (_elapsed, screen) => {
       const [first = "", ...bars] = renderWatchBlock(tally, now(), screen);
@@ -21,6 +23,36 @@ export function renderWatch(tally: WatchTally, now = Date.now): Rendering {
     },
     drawEvery: 1_000,
   };
+}
+
+function watchFacts({ documents }: WatchTally, elapsed: number, now: number): WatchFacts {
+  const { left, ...counts } = watchProgress(documents, now);
+  return { ...counts, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: secondsFrom(left) };
+}
+
+function readingFacts(document: WatchedDocument, now: number): ReadingFacts {
+  const { row } = document;
+  const { share, left } = documentProgress(document, now);
+  return {
+    dataset_id: String(row.dataset_id),
+    batch: String(row.batch),
+    document_id: textOf(row, "document_id"),
+    indexing_status: textOf(row, "indexing_status"),
+    completed_segments: countOf(row, "completed_segments"),
+    total_segments: countOf(row, "total_segments"),
+    share,
+    remaining_seconds: secondsFrom(left),
+  };
+}
+
+function textOf(row: Row, name: string): string | null {
+  const value = row[name];
+  return typeof value === "string" ? value : null;
+}
+
+function countOf(row: Row, name: string): number | null {
+  const value = row[name];
+  return typeof value === "number" ? value : null;
 }
 
 /** Lines that name a document after one poll, at the most. */
@@ -34,11 +66,10 @@ export class WatchNews {
     const moved = changed.filter((document) => this.#isNewStage(document));
     const more = moved.length - mostLines;
     return {
-      message: "reading",
-      facts: changed.map((document) => documentProgress(document, now)),
+      facts: changed.map((document) => readingFacts(document, now)),
       lines: [
         ...moved.slice(0, mostLines).map((document) => renderDocumentLine(document, now)),
-        ...(more > 0 ? [`… and ${countText(more, "more document")} came to another stage`] : []),
+        ...(more > 0 ? [`… and ${countText(more, "more document")} reached another stage`] : []),
       ],
     };
   }

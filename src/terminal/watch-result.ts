@@ -1,18 +1,20 @@
 import type { WatchedStatus } from "../indexing/watch-status.js";
+import { wrapToWidth } from "./display-width.js";
 import { renderStatusTable } from "./status-table.js";
-import { countText, durationText, type Paint, terminalText } from "./text.js";
+import { countText, durationText, type Page, terminalText } from "./text.js";
 
 /** How a watch ended, for people. `now` is in milliseconds. */
-export function renderWatchResult(result: WatchedStatus, now: number, paint: Paint): string {
+export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
+  const { paint, columns } = page;
   const { rows, seconds, readings, database, added } = result;
   const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
   const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
-  const place = added ? "added to" : "waiting for the next run, which adds them to";
+  const place = added ? "added to" : "the next run adds them to";
   return [
-    `${paint.strong(verdict)}: ${facts}`,
+    ...wrapToWidth(`${paint.strong(verdict)}: ${facts}`, columns, "  "),
     "",
-    ...(rows.length > 0 ? [renderStatusTable(rows, now, paint), ""] : []),
-    ...(readings > 0 ? [`${place} ${terminalText(database)}`] : ["nothing was read"]),
+    ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
+    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["no status was read"]),
   ].join("\n");
 }
 
@@ -25,6 +27,6 @@ export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
   const what =
     rows.length === 0
       ? "no batch could be read"
-      : `${countText(open.length, "document")} of ${rows.length} ${open.length === 1 ? "has" : "have"} not ended`;
-  return `${what} within ${durationText(timeout)}; --timeout sets how long is waited`;
+      : `${open.length} of ${countText(rows.length, "document")} ${open.length === 1 ? "has" : "have"} not finished`;
+  return `${what} within ${durationText(timeout)}; --timeout sets the limit`;
 }

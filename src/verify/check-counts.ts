@@ -30,7 +30,7 @@ export async function checkCounts(
       findings.add(
         loaded.source.name,
         "of no document",
-        `has ${countOf(count, "row")} of document ${key}, which is none of this run`,
+        `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
       );
     }
   }

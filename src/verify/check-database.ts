@@ -30,7 +30,7 @@ export function shareOf(manifest: Manifest, name: string, { readBy }: RunDatabas
     else if (run !== undefined && run > manifest.run_id) later++;
     else if (run !== undefined && document.status === "unstable" && status === "complete") passedOver++;
     else {
-      const what = run === undefined ? "not there" : `there as of the older run ${run}`;
+      const what = run === undefined ? "missing" : `from the older run ${run}`;
       findings.add(name, "document", `document ${document.document_id} is ${what}`);
     }
   }
@@ -42,7 +42,7 @@ export function checkRunRow(manifest: Manifest, name: string, { runs }: RunDatab
   const { status, counts } = manifest;
   const [row] = runs;
   if (!row || runs.length > 1)
-    findings.add(name, "runs", `has ${countOf(runs.length, "row")} in runs for run ${manifest.run_id}`);
+    findings.add(name, "runs", `has ${countOf(runs.length, "row")} for run ${manifest.run_id} in the table runs`);
   const wanted = { status, documents: counts.documents, chunks: counts.chunks, child_chunks: counts.child_chunks };
   for (const [column, value] of Object.entries(wanted)) {
     if (row && String(row[column]) !== String(value))
@@ -76,7 +76,11 @@ export async function compareDatabase(store: RowStore, compared: ComparedDatabas
     const name = found.get(kind)?.source.name;
     const count = await database.ofOtherRuns(kind);
     if (name && count > 0)
-      findings.add(name, "run_id", `run_id of ${countOf(count, "row")} of ${kind} is not that of the document`);
+      findings.add(
+        name,
+        "run_id",
+        `${countOf(count, "row")} of ${kind} ${count === 1 ? "has" : "have"} another run_id than the document`,
+      );
   }
 }
 

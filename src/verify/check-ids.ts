@@ -31,7 +31,7 @@ export async function checkListed(store: RowStore, rows: ReadonlyMap<Kind, Loade
 export async function checkUnique(store: RowStore, loaded: Loaded, findings: Findings): Promise<void> {
   const repeated = `(SELECT ${placeColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
     FROM ${loaded.table} GROUP BY ${placeColumns.join(", ")} HAVING times > 1)`;
-  const text = (row: Relation) => `stands ${row.times} times, in row ${row.first} and in row ${row.last}`;
+  const text = (row: Relation) => `occurs ${row.times} times, in row ${row.first} and in row ${row.last}`;
   await addRows(store, loaded, repeated, findings, "not unique", text);
 }
 

@@ -37,7 +37,7 @@ export async function compareRows(
 
   const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", toldOfAKind);
   const addedText = (pair: Pair) =>
-    `${pairText(pair, options)} ${pair.again ? "stands there more often than in" : "is not in"} ${other}`;
+    `${pairText(pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
   const changed = await samples(store, kind, "wanted + found > 0 AND changed", toldOfAKind);
@@ -58,7 +58,7 @@ async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded, find
   const { pairs, count } = await samples(store, found.source.kind, "wanted <> found", 1);
   const [first] = pairs;
   if (!first) return;
-  const message = `${countOf(count, "row")} stand elsewhere than in ${wanted.source.name}: row ${first.found}, ${first.place}, is row ${first.wanted} there`;
+  const message = `${countOf(count, "row")} are in another order than in ${wanted.source.name}: row ${first.found}, ${first.place}, is row ${first.wanted} there`;
   findings.add(found.source.name, "order", message);
 }
 

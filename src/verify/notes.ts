@@ -13,32 +13,31 @@ export function notesOf(
   const formats = new Set(files.map(({ format }) => format));
   const unread = new Set(listed.map((file) => partsOf(file).format).filter((format) => !hasReader(format)));
   const notes = [...unread].map(
-    (format) =>
-      `verify has no reader of its own for ${format}: the bytes of its files were checked, their rows were not`,
+    (format) => `verify cannot read ${format}: the hashes of its files were checked, their rows were not`,
   );
   if (formats.size === 0 && database) {
-    notes.push("there is no file of rows in this folder: ids, parents and counts were checked in the database");
+    notes.push("this folder has no data files: ids, parents and counts were checked in the database");
   } else if (formats.size === 0) {
     notes.push(
-      "there is no file of rows in this folder: only manifest.json was checked; --duckdb checks the rows in the database",
+      "this folder has no data files: only manifest.json was checked; --duckdb checks the rows in the database",
     );
   } else if (formats.size === 1 && !database) {
     notes.push(
-      `${[...formats].join()} is the only format in this folder: there was no other to compare its contents with`,
+      `${[...formats].join()} is the only format in this folder, so contents were not compared between formats`,
     );
   }
   if (formats.has("csv") && formats.size > 1 && options.output.csv_safe) {
-    notes.push(
-      "the CSV is not lossless (csv_safe): an apostrophe before a formula was not looked at where it was compared",
-    );
+    notes.push("the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons");
   }
   const later = database?.later ?? 0;
   if (later > 0)
-    notes.push(`${countOf(later, "document")} of the database read by a later run: the newer rows were not compared`);
+    notes.push(
+      `${countOf(later, "document")} of the database come from a later run: their newer rows were not compared`,
+    );
   const passedOver = database?.passedOver ?? 0;
   if (passedOver > 0)
     notes.push(
-      `${countOf(passedOver, "document")} unstable in this run: the database keeps an earlier, complete state, which was not compared`,
+      `${countOf(passedOver, "document")} unstable in this run: the database keeps the earlier complete state, which was not compared`,
     );
   return notes;
 }

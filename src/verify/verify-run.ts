@@ -108,7 +108,7 @@ function progressOf(files: readonly ManifestFile[], { signal, tally }: Setting):
 }
 
 function nothingChecked(folder: string): Checked {
-  const notes = ["nothing else was checked, because the manifest does not say reliably what should be there"];
+  const notes = ["nothing else was checked, because the manifest is not reliable"];
   return { folder, run_id: null, files: 0, documents: 0, chunks: 0, child_chunks: 0, database: null, notes };
 }
 

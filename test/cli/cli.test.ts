@@ -44,7 +44,7 @@ test("run: 0, the summary on stdout, commands that work as they stand", async ()
   expect(pasted.stdout).toMatch(new RegExp(`^document_id +chunks +characters\n${document.id} +110 +\\d+\n\n1 row\n$`));
   expect(stdout).toMatch(/cat out\/test\/runs\/\d{8}T\d{9}Z\/manifest\.json\n/);
   expect(stdout.trimEnd().split("\n").at(-1)).toBe(
-    "0 of 110 child lists were empty; child_chunks: auto would have asked for all of them, too",
+    "0 of 110 child lists were empty; child_chunks: auto would have read all of them, too",
   );
   expect(stdout).not.toContain("\u001b");
 });
@@ -148,7 +148,12 @@ test("a server that is not there: exit 1, and what to look at", async () => {
   expect(stderr).toMatch(
     /^kbdump: the service cannot be reached: GET .*: connection refused; is the service running there\?; check service.base_url\n$/,
   );
-  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: 1, error: stderr.slice("kbdump: ".length, -1) });
+  expect(JSON.parse(stdout)).toEqual({
+    status: "failed",
+    exit_code: 1,
+    error: stderr.slice("kbdump: ".length, -1),
+    problems: [],
+  });
 });
 
 test("a wrong base URL: the message says where to look", async () => {

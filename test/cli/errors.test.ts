@@ -30,15 +30,17 @@ test("an error is a line on stderr, and with --json one object on stdout", () =>
   expect(say(error, { json: false, logFormat: "text" })).toEqual({
     exitCode: 1,
     stdout: "",
-    stderr: "kbdump: it broke\u0085\n",
+    stderr: "kbdump: it broke \n",
   });
   const { stdout, stderr } = say(new BusyError("busy\u0085"), { json: true, logFormat: "json" });
-  expect(stdout).toBe('{"status":"failed","exit_code":5,"error":"busy\\u0085"}\n');
+  expect(stdout).toBe('{"status":"busy","error":"busy\\u0085","exit_code":5,"problems":[]}\n');
   expect(JSON.parse(stderr)).toEqual({
     time: expect.stringMatching(/^\d{4}-.*Z$/),
     level: "error",
     message: "busy\u0085",
     exit_code: 5,
+    problems: [],
+    stack: null,
   });
 });
 
@@ -58,8 +60,8 @@ test.each([
 ])("%s ends with a line of JSON on stderr and one on stdout", async (_name, args, code) => {
   const { code: got, stdout, stderr } = await runKbdump(args);
   expect(got).toBe(code);
-  const message: unknown = JSON.parse(stderr).message;
-  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: code, error: message });
+  const { message, problems } = JSON.parse(stderr);
+  expect(JSON.parse(stdout)).toEqual({ status: "failed", exit_code: code, error: message, problems });
 });
 
 test("printing resolves when it is written or nobody reads, and rejects with what is done nevertheless", async () => {

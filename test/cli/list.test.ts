@@ -94,9 +94,10 @@ test("--max-age: 1 and one line for each job without a complete run that is youn
 
 test("--json has everything, with units in the names", async () => {
   const { place, old, failed, file } = await startPlace();
-  const { runs, ...rest } = JSON.parse((await runHere(["list", file, "--json"])).stdout);
+  const { status, jobs } = JSON.parse((await runHere(["list", file, "--json"])).stdout);
+  const [{ runs, ...rest }] = jobs;
+  expect([status, jobs.length]).toEqual(["ok", 1]);
   expect(rest).toEqual({
-    status: "ok",
     job: "test",
     folder: place,
     newest_complete: { run_id: old, age_seconds: expect.any(Number) },

@@ -1,7 +1,7 @@
 import { runCommandLine } from "../../src/cli/cli.js";
 import { outputFlags } from "../../src/cli/output-flags.js";
 import { tellError } from "../../src/cli/tell-error.js";
-import type { Finished } from "./run-kbdump.js";
+import { type Finished, withoutTimes } from "./run-kbdump.js";
 
 /**
  * Runs a command line in this process, as main.ts does in one of its own, in a fraction of the time. Signals, pipes and the
@@ -26,7 +26,7 @@ export async function runHere(
     committing: () => {},
   };
   const code = await runCommandLine(args, world).catch((error) => tellError(error, outputFlags(args), world));
-  return { code, stdout: stdout.text(), stderr: stderr.text() };
+  return { code, stdout: stdout.text(), stderr: withoutTimes(stderr.text()) };
 }
 
 function collect() {

@@ -30,7 +30,12 @@ export async function finished(child: ChildProcess): Promise<Finished> {
     stderr += text;
   });
   const [code] = await once(child, "close");
-  return { code, stdout, stderr };
+  return { code, stdout, stderr: withoutTimes(stderr) };
+}
+
+/** Log lines without the time of day that they begin with; test/terminal/view.test.ts looks at that. */
+export function withoutTimes(stderr: string): string {
+  return stderr.replace(/^\d\d:\d\d:\d\d /gm, "");
 }
 
 /** Runs the built program to its end. */

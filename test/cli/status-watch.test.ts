@@ -72,7 +72,7 @@ test("1 when the time is over, and one sentence even with --quiet", async () => 
   const { code, stdout, stderr } = await watch("--timeout", "1s", "--quiet", "--json");
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^kbdump: (1 document of 1 has not ended|no batch could be read) within 1\.0 s; --timeout sets .*\n$/,
+    /^kbdump: (1 of 1 document has not finished|no batch could be read) within 1\.0 s; --timeout sets .*\n$/,
   );
   expect(JSON.parse(stdout)).toMatchObject({ status: "timeout" });
 });
@@ -100,7 +100,7 @@ test("SIGINT: exit 130, and what was read is kept for the next one", async () =>
   const { code, stdout, stderr } = await done;
   expect(code).toBe(130);
   expect(stderr.endsWith("kbdump: interrupted by SIGINT\n")).toBe(true);
-  expect(JSON.parse(stdout)).toMatchObject({ status: "failed", exit_code: 130 });
+  expect(JSON.parse(stdout)).toMatchObject({ status: "interrupted", exit_code: 130 });
   const waiting = join(folder, "out", "test", ".work", "indexing_status");
   expect(await readdir(waiting)).toHaveLength(1);
   expect((await runHere(["run", job, "--quiet"], env)).code).toBe(0);

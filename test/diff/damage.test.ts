@@ -37,11 +37,11 @@ describe("files that are not those of their run are refused, and verify is named
     ["manifest.json: is no JSON", (run) => appendFile(join(run, "manifest.json"), "}")],
     ["chunks.jsonl: cannot be read: ", (run) => forgeLines(run, "chunks.jsonl", (lines) => lines.map(() => "no JSON"))],
     [
-      "chunks.jsonl: has 1 rows of document a, for which the manifest says 2",
+      "chunks.jsonl: has 1 rows of document a, but the manifest says 2",
       (run) => forgeLines(run, "chunks.jsonl", ([, second = "", third = ""]) => [second, third, third]),
     ],
     [
-      "chunks.jsonl: has 1 rows of document z, for which the manifest says 0",
+      "chunks.jsonl: has 1 rows of document z, but the manifest says 0",
       async (run) => {
         await forgeLines(run, "chunks.jsonl", (lines) => [
           (lines[2] ?? "").replace('"b"', '"z"'),
@@ -76,7 +76,7 @@ test("a folder without rows is refused with what its run wrote", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: [] });
   const output = { formats: ["duckdb"], csv_safe: false };
   await editManifest(run, ({ options }) => Object.assign(Object(options), { output }));
-  expect(String(await errorOf(run))).toContain("its run wrote duckdb, and jsonl, parquet or csv is needed");
+  expect(String(await errorOf(run))).toContain("its run wrote duckdb; diff needs jsonl, parquet or csv");
 });
 
 test.each([
@@ -84,7 +84,7 @@ test.each([
   "hashing child_chunks.jsonl of the new run",
   "reading chunks.jsonl of the old run",
   "matching",
-  "telling",
+  "writing the result",
 ])("a signal while %s ends it with its reason, and nothing is left behind", async (step) => {
   const run = await sound();
   const temporary = await ownTemporaryFolder();

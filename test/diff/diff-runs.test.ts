@@ -204,8 +204,7 @@ describe("child chunks", () => {
       editManifest(folder, (manifest) => Object.assign(manifest, { child_lists }));
     await listed(folders[0], lists("a", 1, 0), lists("b", 1, 1));
     await listed(folders[1], lists("a", 0, 0), lists("b", 0, 0));
-    const warning = (text: string, looks: string) =>
-      `the ${text} run found child chunks: what only these lists show looks ${looks}`;
+    const warning = (text: string, looks: string) => `the ${text} run found child chunks: these appear as ${looks}`;
     const skipped = "run skipped child lists (child_chunks: auto) of 1 document in which the";
     expect((await diffed(folders)).diff.warnings).toEqual([warning(`new ${skipped} old`, "removed")]);
     const [old, fresh] = folders;
@@ -253,7 +252,7 @@ describe("documents", () => {
     expect(diff.documents[1]?.reason).toBe(
       status === "failed"
         ? "it could not be read in the new run (it says 500)"
-        : "it moved while it was read in the new run",
+        : "it changed while it was read in the new run",
     );
   });
 
@@ -280,7 +279,7 @@ describe("documents", () => {
       "OLD is the newer run: 20990306T132000000Z comes after 20250306T132000000Z",
       "these are runs of different jobs: other and test",
       "these are dumps of different services: https://x.org/v1 and https://kb.example.com/v1",
-      "the runs read chunks through different filters (status, keyword): what only one of them let through looks added or removed",
+      "the runs used different filters (status, keyword): chunks that only one of them matched appear as added or removed",
     ]);
     const { diff } = await diffed([folders[0], folders[0]]);
     expect(diff).toMatchObject({ status: "same", warnings: ["OLD and NEW are the same run folder"] });

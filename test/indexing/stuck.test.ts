@@ -51,9 +51,7 @@ test("what is old by its times and never moves is stuck after a few readings", (
   expect(isStuckAfter(ahead, ahead, ahead)).toBe(false);
   expect(isStuckAfter(indexing, indexing, indexing)).toBe(false);
   const [warning] = watchWarnings(watched([0, old], [0.1, old], [0.2, old]), start + minute);
-  expect(warning?.text).toContain(
-    "does not seem to move: indexing, 5 of 8 chunks, begun 61 min ago, no error is given",
-  );
+  expect(warning?.text).toContain("seems to be stuck: indexing, 5 of 8 chunks, started 61 min ago, no error reported");
 });
 
 test("after ten minutes it is stuck, unless there is nothing to wait for", () => {
@@ -73,14 +71,14 @@ test("the age is that of the processing, and nothing where the service does not 
 });
 
 test.each<[Row, string | undefined]>([
-  [indexing, "has not moved for 12 min: indexing, 5 of 8 chunks, no error is given"],
+  [indexing, "has made no progress for 12 min: indexing, 5 of 8 chunks, no error reported"],
   [
     { indexing_status: null, processing_started_at: "2026-11-20T01:00:00Z", error: { a: 1 } },
-    'has not moved for 12 min: unknown, begun 72 min ago, {"a":1}',
+    'has made no progress for 12 min: unknown, started 72 min ago, {"a":1}',
   ],
   [{ indexing_status: "error", error: "too long" }, "ended in an error: too long"],
-  [{ indexing_status: "error" }, "ended in an error: no reason is given"],
-  [{ indexing_status: "paused" }, "is paused: nothing goes on before it is resumed"],
+  [{ indexing_status: "error" }, "ended in an error: no reason reported"],
+  [{ indexing_status: "paused" }, "is paused until somebody resumes it"],
   [{ indexing_status: "completed" }, undefined],
 ])("after 12 minutes of %j: %s", (facts, text) => {
   const warnings = watchWarnings(watched([0, facts]), start + 12 * minute);
@@ -89,9 +87,9 @@ test.each<[Row, string | undefined]>([
 
 test("pauses and documents that are gone are told at once, each thing under a name of its own", () => {
   const paused = watchWarnings(watched([0, { indexing_status: "paused" }]), start);
-  expect(paused).toMatchObject([{ text: expect.stringContaining("is paused: nothing goes on before it is resumed") }]);
+  expect(paused).toMatchObject([{ text: expect.stringContaining("is paused until somebody resumes it") }]);
   const both = advance(new Map(), [batchReading({}, { document_id: "two" })], start).documents;
   const gone = watchWarnings(advance(both, [batchReading({})], start).documents, start);
-  expect(gone).toMatchObject([{ text: expect.stringMatching(/^document two of batch "b" is in its batch no more/) }]);
+  expect(gone).toMatchObject([{ text: expect.stringMatching(/^document two of batch "b" is no longer in its batch/) }]);
   expect(new Set([...paused, ...gone].map(({ about }) => about)).size).toBe(2);
 });

@@ -165,7 +165,7 @@ test("a document that does not move for ten minutes is warned of once, and its p
   await watch({ timeout: 3_600_000, interval: 30_000 });
   const about = (id: string | undefined) => log.filter((line) => line.includes(String(id)));
   expect(about(ids[0])).toEqual([
-    `warn: document ${ids[0]} of batch "b" has not moved for 10 min: indexing, 5 of 8 chunks, no error is given`,
+    `warn: document ${ids[0]} of batch "b" has made no progress for 10 min: indexing, 5 of 8 chunks, no error reported`,
   ]);
   expect(about(ids[1])).toEqual([expect.stringContaining("is paused")]);
 });
@@ -178,7 +178,7 @@ test("of many warnings the first ten are written out", async () => {
   });
   await watch();
   expect(log).toHaveLength(11);
-  expect(log.at(-1)).toBe("warn: … and 3 more documents that are not as they should be");
+  expect(log.at(-1)).toBe("warn: … and 3 more documents with warnings");
 });
 
 test("polls that fail do not end it: it says so once, and when they are over", async () => {
@@ -190,7 +190,7 @@ test("polls that fail do not end it: it says so once, and when they are over", a
   const { watch, log } = await startPlace({ behaviour: { faults: fail } });
   expect(await watch()).toMatchObject({ status: "completed", polls: 11, readings: 6 });
   expect(log).toEqual([
-    expect.stringMatching(/^warn: indexing status of batch "b": GET .*503 .*; the watch goes on$/),
+    expect.stringMatching(/^warn: indexing status of batch "b": GET .*503 .*; still watching$/),
     "info: every batch can be read again",
   ]);
 });
@@ -204,7 +204,7 @@ test("a service that is gone for longer than requests may be in flight is waited
 
 test.each<[string, PlaceOptions, RegExp]>([
   ["an unknown batch", { asked: ["b", "nope"] }, /^indexing status of batch "nope": .*404 not_found/],
-  ["a batch without a document", { batches: () => ({ b: [] }) }, /^batch "b" names no document/],
+  ["a batch without a document", { batches: () => ({ b: [] }) }, /^batch "b" contains no document/],
   [
     "a wrong address",
     { behaviour: { faults: firstTimes(Number.POSITIVE_INFINITY, { kind: "invalid-json" }) } },

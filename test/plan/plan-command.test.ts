@@ -54,11 +54,11 @@ test("plan forecasts to the request what run then sends, and writes nothing", { 
     /^all \(this job\) +539 {2}or more +[\d.]+ s +[\d.]+ [kM]B$/m,
     /^none +11 {2}exactly /m,
     /^ {2}latency: page of chunks [\d.]+ ms \(p95 [\d.]+ ms, \d+ answers\), child list [\d.]+ ms \(p95 /m,
-    /^ {2}least time: all requests at the median latency/m,
-    /^ {2}disk: [\d.]+ MB while it works, [\d.]+ MB that stay; [\d.]+ [MGT]B free in /m,
+    /^ {2}least time: every request at the median latency/m,
+    /^ {2}disk: [\d.]+ MB during the run, [\d.]+ MB afterwards; [\d.]+ [MGT]B free in /m,
     /^ {2}this plan: \d+ requests in [\d.]+ s, .* received; nothing written$/m,
     /^[-0-9a-f]{36} {2}text_model +0 +0 +1$/m,
-    /^has_more +wrong +wrong on \d+ of \d+ pages\n {4}→ nothing for kbdump, which goes by total/m,
+    /^has_more +wrong +wrong on \d+ of \d+ pages\n {4}→ no effect on kbdump, which relies on total/m,
   ])
     expect(stdout).toMatch(line);
   expect(stdout).not.toContain("\u001b");

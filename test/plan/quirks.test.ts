@@ -44,14 +44,14 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
-  { name: "page_cap", finding: "full", detail: /^100 rows where 100 were asked for and 130 are there$/ },
+  { name: "page_cap", finding: "full", detail: /^100 rows per page \(100 requested, 130 available\)$/ },
   { name: "page_cap", finding: "capped", detail: /^20 rows /, trouble: true, behaviour: { pageCap: 20 } },
   { name: "page_cap", finding: "unknown", detail: /12 chunks/, documents: hierarchical },
   { name: "page_cap", finding: "none", detail: /page 1/, behaviour: { paging: "ignored" } },
   { name: "paging", finding: "normal", detail: /last page/ },
   { name: "paging", finding: "ignored", detail: /everything/, trouble: true, behaviour: { paging: "ignored" } },
   { name: "paging", finding: "repeats", detail: /page 1/, trouble: true, behaviour: { paging: "same-page" } },
-  { name: "has_more", finding: "honest", detail: /^right on \d+ pages$/ },
+  { name: "has_more", finding: "honest", detail: /^correct on \d+ pages$/ },
   { name: "has_more", finding: "absent", detail: /^absent from/, behaviour: { hasMore: "absent" } },
   { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-false" } },
   { name: "has_more", finding: "wrong", detail: /^wrong on/, behaviour: { hasMore: "always-true" } },
@@ -59,13 +59,13 @@ const cases: readonly Case[] = [
   {
     name: "ties",
     finding: "hold",
-    detail: /^[1-9]\d* of the \d+ chunks looked at.* have the position of another, and came in the same order/,
+    detail: /^[1-9]\d* of the \d+ chunks checked.* share a position, and came in the same order/,
   },
   { name: "ties", finding: "move", detail: /another order/, trouble: true, behaviour: { ties: "shuffled" } },
   {
     name: "ties",
     finding: "unseen",
-    detail: /^no ties in the 100 chunks looked at \(of 310\)$/,
+    detail: /^no ties in the 100 chunks checked \(of 310\)$/,
     documents: () => lateTies("text_model"),
   },
   { name: "ties", finding: "none", detail: /^no ties in all 90 chunks$/, documents: () => lateTies("text_model", 90) },
@@ -78,11 +78,11 @@ const cases: readonly Case[] = [
     behaviour: { ties: "shuffled" },
     documents: () => lateTies("hierarchical_model"),
   },
-  { name: "child_ties", finding: "unknown", detail: /^no ties in the 0 child chunks looked at$/ },
+  { name: "child_ties", finding: "unknown", detail: /^no ties in the 0 child chunks checked$/ },
   {
     name: "child_ties",
     finding: "unseen",
-    detail: /^no ties in the 16 child chunks looked at \(of about 300\)$/,
+    detail: /^no ties in the 16 child chunks checked \(of about 300\)$/,
     documents: () => childTies("text_model", 0),
   },
   {
@@ -100,17 +100,17 @@ const cases: readonly Case[] = [
     behaviour: { ties: "shuffled" },
     documents: () => hierarchical({ childrenPerChunk: 90 }),
   },
-  { name: "embedded_children", finding: "agree", detail: /of their lists: 1;/, documents: hierarchical },
+  { name: "embedded_children", finding: "agree", detail: /agree with the child lists: 1;/, documents: hierarchical },
   {
     name: "embedded_children",
     finding: "absent",
-    detail: /though there are some: 1$/,
+    detail: /are missing: 1$/,
     documents: () => hierarchical({ embedChildren: false }),
   },
   {
     name: "embedded_children",
     finding: "differ",
-    detail: /others than these: 1;/,
+    detail: /differ: 1;/,
     trouble: true,
     documents: () => {
       const documents = hierarchical();
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
     },
   },
   { name: "embedded_children", finding: "unknown", detail: /no children/ },
-  { name: "child_lists", finding: "present", detail: /were asked$/ },
+  { name: "child_lists", finding: "present", detail: /were read$/ },
   {
     name: "child_lists",
     finding: "absent",
@@ -152,7 +152,7 @@ test("a service that throttles is named, and the plan is made all the same", asy
   const made = await plan({ service: { base_url: server.url, retries: 3 } });
   expect(quirk(made, "throttling")).toMatchObject({ finding: "seen", trouble: true });
   expect(made.asked.throttled).toBeGreaterThan(0);
-  expect(made.warnings).toEqual([expect.stringMatching(/^\d+ requests of this plan had to be sent again/)]);
+  expect(made.warnings).toEqual([expect.stringMatching(/^\d+ requests of this plan were retried/)]);
 });
 
 test("names are stable, and docs/plan.md lists them with every finding that these tests know", async () => {

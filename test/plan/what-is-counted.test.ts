@@ -51,23 +51,23 @@ test("latencies are the median and the 95th percentile of the answers of one kin
     ] as const,
   });
   const answer = (status: number, headers = {}) => ({ url: "", status, headers, body: Buffer.from("body") });
-  expect(log.of("chunk_page").latency).toEqual({ median: null, p95: null, answers: 0 });
+  expect(log.of("chunk_page").latency).toEqual({ median_seconds: null, p95_seconds: null, answers: 0 });
   for (let milliseconds = 100; milliseconds >= 1; milliseconds--) log.add(request("100"), answer(200), milliseconds);
   log.add(request("100"), answer(500), 4_000);
   log.add(request("1"), answer(200, { "content-encoding": "gzip", "content-length": "33" }), 7.06);
-  expect(log.of("chunk_page").latency).toEqual({ median: 50, p95: 95, answers: 100 });
-  expect(log.of("chunk").latency).toEqual({ median: 7.1, p95: 7.1, answers: 1 });
+  expect(log.of("chunk_page").latency).toEqual({ median_seconds: 0.05, p95_seconds: 0.095, answers: 100 });
+  expect(log.of("chunk").latency).toEqual({ median_seconds: 0.0071, p95_seconds: 0.0071, answers: 1 });
   expect([log.bytes, log.of("chunk").bytes, [...log.encodings]]).toEqual([101 * 4 + 33, 33, ["gzip"]]);
 });
 
 test("disk: what is written once, twice while it is joined, and a database with a copy of the old one", () => {
   const needs = (formats: ("jsonl" | "csv" | "parquet" | "duckdb")[], before = 0) => diskNeeds(formats, 1_000, before);
-  expect(needs(["jsonl"])).toEqual({ needed: 2_000, run_folder: 1_000, database: 0 });
-  expect(needs(["jsonl", "csv"])).toMatchObject({ needed: 2 * 1_800, run_folder: 1_800 });
-  expect(needs(["csv"])).toMatchObject({ needed: 1_800 + 800 + 1_000, run_folder: 800 });
+  expect(needs(["jsonl"])).toEqual({ needed_bytes: 2_000, run_folder_bytes: 1_000, database_bytes: 0 });
+  expect(needs(["jsonl", "csv"])).toMatchObject({ needed_bytes: 2 * 1_800, run_folder_bytes: 1_800 });
+  expect(needs(["csv"])).toMatchObject({ needed_bytes: 1_800 + 800 + 1_000, run_folder_bytes: 800 });
   const [fresh, later] = [needs(["duckdb"]), needs(["duckdb"], 50_000_000)];
-  expect(fresh.run_folder).toBe(0);
-  expect(later.needed - fresh.needed).toBe(50_000_000 - fresh.database + 50_000_000);
+  expect(fresh.run_folder_bytes).toBe(0);
+  expect(later.needed_bytes - fresh.needed_bytes).toBe(50_000_000 - fresh.database_bytes + 50_000_000);
 });
 
 test("sizes are those of rows as they are written; a document of few rows leans on the others", () => {

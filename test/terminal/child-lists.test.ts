@@ -19,14 +19,14 @@ test.each([
   [
     "all",
     { ...none, asked: 1, empty: 1 },
-    "1 of 1 child list was empty; child_chunks: auto would have asked for all of them, too",
+    "1 of 1 child list was empty; child_chunks: auto would have read all of them, too",
   ],
   [
     "auto",
     { ...none, asked: 1_180, embedded: 983, skipped: 2_864, empty: 1_077 },
-    "1,180 child lists asked for, the embedded children of 983 chunks taken, 2,864 lists skipped; manifest.json says why",
+    "1,180 child lists read, embedded children used for 983 chunks, 2,864 lists skipped; child_lists in manifest.json says why",
   ],
-  ["auto", { ...none, asked: 12 }, "12 child lists asked for; manifest.json says why"],
+  ["auto", { ...none, asked: 12 }, "12 child lists read; child_lists in manifest.json says why"],
 ])("%s: %j", (childChunks, sums, line) => {
   expect(renderChildLists(childChunks, sums)).toBe(line);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { renderStatusTable } from "../../src/terminal/status-table.js";
-import { bytesText, countText, durationText, paintFor, terminalText } from "../../src/terminal/text.js";
+import { bytesText, countText, durationText, pageFor, terminalText } from "../../src/terminal/text.js";
 
 test.each([
   [0, "0 B"],
@@ -54,7 +54,7 @@ test("the status table: percent only where something is counted, age from the st
       error: { a: 1 },
     },
   ];
-  expect(renderStatusTable(rows, Date.parse("2026-11-20T03:30:00Z"), paintFor({}, {}))).toBe(
+  expect(renderStatusTable(rows, Date.parse("2026-11-20T03:30:00Z"), pageFor({}, {}))).toBe(
     [
       "document  status    done  age         error",
       "d1        indexing  62 %  2 h 30 min",
@@ -65,6 +65,6 @@ test("the status table: percent only where something is counted, age from the st
 
 test("a table of more rows than a call takes arguments", () => {
   const row = { document_id: "d", indexing_status: "completed", error: null };
-  const table = renderStatusTable(Array(150_000).fill(row), 0, paintFor({}, {}));
+  const table = renderStatusTable(Array(150_000).fill(row), 0, pageFor({}, {}));
   expect(table.split("\n")).toHaveLength(150_001);
 });

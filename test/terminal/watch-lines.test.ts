@@ -20,7 +20,7 @@ test("one line for all: how many are done, and when the slowest is", () => {
   const mixed = tallyOf(now, [completed("x"), { document_id: "y", indexing_status: "error" }, indexing("a", 1)]);
   expect(renderWatchProgress(mixed, now)).toBe("1 of 3 documents completed, 1 failed");
   expect(renderWatchProgress(mixed, now + 90_000)).toBe(
-    "1 of 3 documents completed, 1 failed · as it was 1 min 30 s ago",
+    "1 of 3 documents completed, 1 failed · last read 1 min 30 s ago",
   );
   expect(renderWatchProgress(emptyWatchTally(), now)).toBe("reading the status of the batches");
 });
@@ -62,7 +62,7 @@ test("what the service says can neither move the cursor nor make a line wider th
   }
 });
 
-test("a line of its own for a document that came to another stage", () => {
+test("a line of its own for a document that reached another stage", () => {
   const tally = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
   const [document] = tally.documents.values();
   expect(document && renderDocumentLine(document, now)).toBe(
@@ -76,7 +76,7 @@ test("from time to time: few documents one by one, many in one line, and so what
   expect(renderWatchLines(tally, now)).toEqual(
     rows.map(({ document_id }) => `document ${document_id}: indexing · 6 of 8 chunks, 75 %`),
   );
-  expect(renderWatchLines(tally, now + 90_000)).toEqual(["1 of 4 documents completed · as it was 1 min 30 s ago"]);
+  expect(renderWatchLines(tally, now + 90_000)).toEqual(["1 of 4 documents completed · last read 1 min 30 s ago"]);
   expect(renderWatchLines(tallyOf(now, [...rows, indexing("d", 1)]), now)).toEqual(["0 of 4 documents completed"]);
   expect(renderWatchLines(tallyOf(now, [completed()]), now)).toEqual(["1 of 1 document completed"]);
   expect(renderWatchLines(emptyWatchTally(), now)).toEqual(["reading the status of the batches"]);

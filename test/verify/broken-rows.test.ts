@@ -38,13 +38,13 @@ describe("lines of JSONL that are no rows", () => {
   const field = (json: string) => `{"dataset_id":"d","position":1,"name":"author","type":${json}}\n`;
 
   const broken: readonly BrokenRow[] = [
-    ["is no JSON: ", `\ufeff${field('"string"')}`], // the first, where a reader could take it for that of the file
-    ["is no JSON: ", field('"string')],
-    ["is no JSON: ", field('"a\tb"')],
-    ["is no JSON: ", "\n"],
-    ["is no JSON: ", `${field('"string"').trimEnd()}${field('"string"')}`],
-    ["is no JSON object", "[]\n"],
-    ["is no JSON object", "null\n"],
+    ["is not valid JSON: ", `\ufeff${field('"string"')}`], // the first, where a reader could take it for that of the file
+    ["is not valid JSON: ", field('"string')],
+    ["is not valid JSON: ", field('"a\tb"')],
+    ["is not valid JSON: ", "\n"],
+    ["is not valid JSON: ", `${field('"string"').trimEnd()}${field('"string"')}`],
+    ["is not a JSON object", "[]\n"],
+    ["is not a JSON object", "null\n"],
     ["has other columns: dataset_id, position, name$", '{"dataset_id":"d","position":1,"name":"author"}\n'],
     [
       "has other columns: dataset_id, position, type, name$",
@@ -56,9 +56,9 @@ describe("lines of JSONL that are no rows", () => {
       "has other columns: dataset_id, position, name, .u0074ype$",
       field('"string"').replace('"type"', String.raw`"\u0074ype"`),
     ],
-    ["type is no text: 12$", field("12")],
-    ["type is no text: {}$", field("{}")],
-    ["type is no text: true$", field("true")],
+    ["type is not of type text: 12$", field("12")],
+    ["type is not of type text: {}$", field("{}")],
+    ["type is not of type text: true$", field("true")],
     ["is not UTF-8$", Buffer.from(field('"\xff"'), "latin1")],
   ];
 
@@ -99,7 +99,7 @@ describe("cells that are not of their column's type", () => {
     const rows = broken.map(([name, json]) => line({ [name]: json }));
     const expected = broken.map(([name, json, type], at) => {
       const text = type === "time" && json.startsWith('"') ? JSON.parse(json) : json;
-      return `${path}: row ${at + 1} ${name} is no ${type}: ${text}`;
+      return `${path}: row ${at + 1} ${name} is not of type ${type}: ${text}`;
     });
     expect(await findingsOfRows(path, "", rows)).toEqual(expected);
   });
@@ -122,10 +122,10 @@ describe("records of CSV that are no rows", () => {
     ["has 3 cells instead of 4$", "d,1,author\n"],
     ["has 5 cells instead of 4$", "d,1,author,string,\n"],
     ["has 1 cells instead of 4$", "\n"],
-    ["is no CSV at character 13$", 'd,1,"author"x,string\n'],
-    ["is no CSV at character 5$", "d,1,a\rb,string\n"],
+    ["is not valid CSV at character 13$", 'd,1,"author"x,string\n'],
+    ["is not valid CSV at character 5$", "d,1,a\rb,string\n"],
     ["is not UTF-8$", Buffer.from("d,1,author,\xff\n", "latin1")],
-    ["position is no integer: 01$", "d,01,author,string\n"],
+    ["position is not of type integer: 01$", "d,01,author,string\n"],
   ];
 
   test("are found, each with its row and what is wrong with it", async () => {
@@ -134,8 +134,8 @@ describe("records of CSV that are no rows", () => {
   });
 
   test.each([
-    ["is no CSV at character 5", 'd,1,au"thor"",string\n'],
-    ["has quotes that do not close at character 12", 'd,1,author,"string\n'],
+    ["is not valid CSV at character 5", 'd,1,au"thor"",string\n'],
+    ["has an unclosed quote at character 12", 'd,1,author,"string\n'],
   ])("to the end of the file, because a quote is open: %s", async (message, text) => {
     const [found] = await findingsWith("metadata_fields.csv", header + text);
     expect(found).toBe(`metadata_fields.csv: row 1 ${message}`);

@@ -57,11 +57,11 @@ test("rows are gone, there are rows more, and cells are others: each is found, a
       "test.duckdb: child chunk … of chunk … of document … is missing; it is row 3 of child_chunks.jsonl",
       "test.duckdb: field 2 of dataset … is missing; it is row 2 of metadata_fields.jsonl",
       "test.duckdb: reading is missing; it is row 2 of indexing_status.jsonl",
-      "test.duckdb: chunk … of document … stands there more often than in chunks.jsonl",
+      "test.duckdb: chunk … of document … occurs more often than in chunks.jsonl",
       "test.duckdb: chunk new of document … is not in chunks.jsonl",
       "test.duckdb: chunk … of document … differs in content from row 4 of chunks.jsonl",
       "test.duckdb: chunk … of document … differs in keywords from row 5 of chunks.jsonl",
-      "test.duckdb: run_id of 1 row of chunks is not that of the document",
+      "test.duckdb: 1 row of chunks has another run_id than the document",
       "test.duckdb: child chunk … of chunk … of document … differs in content from row 4 of child_chunks.jsonl",
       "test.duckdb: document … of dataset … differs in sweeps from row 1 of manifest.json",
       "test.duckdb: reading differs in total_segments from row 1 of indexing_status.jsonl",
@@ -75,12 +75,12 @@ const damages: readonly [what: string, statements: readonly string[], findings: 
   [
     "a document is gone, and the run stands there twice",
     ["DELETE FROM documents WHERE chunk_count = 5", "INSERT INTO runs FROM runs"],
-    ["test.duckdb: document … is not there", "test.duckdb: has 2 rows in runs for run"],
+    ["test.duckdb: document … is missing", "test.duckdb: has 2 rows for run"],
   ],
   [
     "a document is there as an older run read it",
     ["UPDATE documents SET run_id = '20200101T000000000Z' WHERE chunk_count = 5"],
-    ["test.duckdb: document … is there as of the older run 20200101T000000000Z"],
+    ["test.duckdb: document … is from the older run 20200101T000000000Z"],
   ],
   [
     "a document stands there twice, and the run is gone",
@@ -88,7 +88,7 @@ const damages: readonly [what: string, statements: readonly string[], findings: 
       "INSERT INTO documents SELECT * REPLACE ('20200101T000000000Z' AS run_id) FROM documents WHERE rowid = 0",
       "DELETE FROM runs",
     ],
-    ["test.duckdb: document … ", "test.duckdb: has 0 rows in runs for run"],
+    ["test.duckdb: document … ", "test.duckdb: has 0 rows for run"],
   ],
   ["a table is gone", ["DROP TABLE child_chunks"], ["test.duckdb: cannot be read: Catalog Error: "]],
   ["a column is gone", ["ALTER TABLE chunks DROP COLUMN answer"], ["test.duckdb: cannot be read: Binder Error: "]],
@@ -128,7 +128,7 @@ describe("a database of several runs", () => {
       status: "sound",
       checked: {
         database: { documents: 1, read_later: 1 },
-        notes: ["1 document of the database read by a later run: the newer rows were not compared"],
+        notes: ["1 document of the database come from a later run: their newer rows were not compared"],
       },
     });
     expect(await verifyRun(second.folder, { duckdb: true })).toMatchObject({
@@ -165,7 +165,7 @@ test("an unstable document that did not replace a complete one is skipped, and c
     checked: {
       database: { documents: 1, read_later: 0, passed_over: 1 },
       notes: [
-        expect.stringContaining("1 document unstable in this run: the database keeps an earlier, complete state"),
+        expect.stringContaining("1 document unstable in this run: the database keeps the earlier complete state"),
       ],
     },
   });
@@ -182,7 +182,7 @@ describe("a dump with no other format than duckdb", () => {
         files: 0,
         chunks: 0,
         notes: [
-          "there is no file of rows in this folder: only manifest.json was checked; --duckdb checks the rows in the database",
+          "this folder has no data files: only manifest.json was checked; --duckdb checks the rows in the database",
         ],
       },
     });
@@ -192,7 +192,7 @@ describe("a dump with no other format than duckdb", () => {
     expect((await verifyRun(run)).findings).toHaveLength(1);
   });
 
-  const notes = ["there is no file of rows in this folder: ids, parents and counts were checked in the database"];
+  const notes = ["this folder has no data files: ids, parents and counts were checked in the database"];
 
   test("with the database: nothing is found", async () => {
     const { run } = await copyOfDump();
@@ -213,7 +213,7 @@ describe("a dump with no other format than duckdb", () => {
     const { findings, checked } = await verifyRun(run, { duckdb: true });
     expect(checked.notes).toEqual(notes);
     for (const message of [
-      /^chunk .* stands 2 times, in row 12 and in row 16$/,
+      /^chunk .* occurs 2 times, in row 12 and in row 16$/,
       /^child chunk .* has no parent in test.duckdb$/,
       /^document .* has 11 rows, its chunk_count is 12$/,
       /^document .* differs in total from row 1 of manifest.json$/,

@@ -68,7 +68,7 @@ describe.each(formats)("in %s alone", (format) => {
   test("there are two rows more, one of which stands there already", async () => {
     expect(await forge(await copyOfDump(), format, ["chunks"], added)).toEqual([
       `manifest.json: files: chunks.${format} has 19 rows, counts.chunks is 17`,
-      `chunks.${format}: row 18, chunk … of document …, stands there more often than in chunks.${other}`,
+      `chunks.${format}: row 18, chunk … of document …, occurs more often than in chunks.${other}`,
       `chunks.${format}: row 19, chunk new of document …, is not in chunks.${other}`,
     ]);
   });
@@ -77,7 +77,7 @@ describe.each(formats)("in %s alone", (format) => {
     const [left, right] = format === "jsonl" ? ["csv", "jsonl"] : [format, "jsonl"];
     const found = await forge(await copyOfDump(), format, ["chunks"], swapped);
     expect(found[0]).toBe(
-      `chunks.${left}: 2 rows stand elsewhere than in chunks.${right}: row 3, chunk … of document …, is row 4 there`,
+      `chunks.${left}: 2 rows are in another order than in chunks.${right}: row 3, chunk … of document …, is row 4 there`,
     );
     expect(found).toHaveLength(format === "jsonl" ? 2 : 1);
   });

@@ -20,7 +20,7 @@ describe.each(formats)("a dump in %s alone", (format) => {
         files: 5,
         chunks: 3,
         child_chunks: 2,
-        notes: [`${format} is the only format in this folder: there was no other to compare its contents with`],
+        notes: [`${format} is the only format in this folder, so contents were not compared between formats`],
       },
     });
   });
@@ -47,12 +47,12 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
   [
     "a chunk stands there twice",
     { chunks: [chunk("a", "a1"), chunk("a", "a1"), chunk("b", "b1")] },
-    "chunks: chunk a1 of document a stands 2 times, in row 1 and in row 2",
+    "chunks: chunk a1 of document a occurs 2 times, in row 1 and in row 2",
   ],
   [
     "a child chunk stands there twice",
     { child_chunks: [child("a", "a1", "k1"), child("a", "a1", "k1", { content: "other" })] },
-    "child_chunks: child chunk k1 of chunk a1 of document a stands 2 times, in row 1 and in row 2",
+    "child_chunks: child chunk k1 of chunk a1 of document a occurs 2 times, in row 1 and in row 2",
   ],
   [
     "a child chunk has no parent",
@@ -67,7 +67,7 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
   [
     "a document is listed twice",
     { document_info: [info("a"), info("b"), info("a", { name: "again" })] },
-    "document_info: document a of dataset d stands 2 times, in row 1 and in row 3",
+    "document_info: document a of dataset d occurs 2 times, in row 1 and in row 3",
   ],
   [
     "a document is listed that was not read",
@@ -95,7 +95,7 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
       chunks: [chunk("a", "a1"), chunk("a", "a2"), chunk("b", "b1"), chunk("c", "c1")],
       documents: [document("a", 2, 2), document("b", 2, 0)],
     },
-    'chunks: has 1 row of document ["d","c"], which is none of this run',
+    'chunks: has 1 row of document ["d","c"], which is not part of this run',
   ],
   [
     "a complete document has another total",
@@ -115,7 +115,7 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
   [
     "a document stands there twice",
     { documents: [document("a", 2, 2), document("b", 1, 0), document("b", 0, 0)] },
-    "manifest.json: document b of dataset d stands 2 times, in row 2 and in row 3",
+    "manifest.json: document b of dataset d occurs 2 times, in row 2 and in row 3",
   ],
   [
     "a chunk has no id",
@@ -180,7 +180,7 @@ describe("the documents of the manifest and of the files", () => {
       manifest.documents = [document("b", 1, 0), document("a", 2, 2)];
     });
     expect((await findingsOf(run))[0]).toMatch(
-      /^documents.jsonl: 2 rows stand elsewhere than in manifest.json: row 1, document a/,
+      /^documents.jsonl: 2 rows are in another order than in manifest.json: row 1, document a/,
     );
     await editManifest(run, (manifest) => {
       manifest.documents = [document("a", 2, 2)];
@@ -189,7 +189,7 @@ describe("the documents of the manifest and of the files", () => {
       "manifest.json: counts.documents is 2, its documents have 1",
       "manifest.json: counts.chunks is 3, its documents have 2",
       "documents.jsonl: row 2, document b of dataset d, is not in manifest.json",
-      'chunks.jsonl: has 1 row of document ["d","b"], which is none of this run',
+      'chunks.jsonl: has 1 row of document ["d","b"], which is not part of this run',
     ]);
   });
 });

@@ -67,7 +67,7 @@ test("what is said of a dump without files stands before the verdict", async () 
   const run = await writeDump(await plainFolder(), soundTables, { formats: ["parquet"] });
   const { stdout } = await runHere(["verify", run]);
   expect(stdout).toBe(
-    "note: parquet is the only format in this folder: there was no other to compare its contents with\nsound: 5 files, 3 chunks, 2 child chunks\n",
+    "note: parquet is the only format in this folder, so contents were not compared between formats\nsound: 5 files, 3 chunks, 2 child chunks\n",
   );
 });
 

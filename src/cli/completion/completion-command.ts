@@ -1,6 +1,8 @@
 import { basename } from "node:path";
 import { exitCodes } from "../../errors.js";
 import { gotText } from "../../job/got-text.js";
+import type { CompletionResult } from "../../results/completion.js";
+import { jsonLine } from "../../terminal/text.js";
 import { type Command, defineCommand } from "../command.js";
 import { wrongLine } from "../line/wrong-line.js";
 import { printResult } from "../print-result.js";
@@ -30,7 +32,8 @@ export function completionCommand(load: () => Promise<readonly Command[]>) {
     async run({ shell: given, json }, world) {
       const shell = shellFrom(given, world.env);
       const script = renderCompletion(shell, await load());
-      await printResult(world, json ? JSON.stringify({ shell, script }) : script);
+      const result: CompletionResult = { status: "complete", shell, script };
+      await printResult(world, json ? jsonLine(result) : script);
       return exitCodes.complete;
     },
   });

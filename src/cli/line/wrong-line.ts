@@ -5,5 +5,5 @@ export function wrongLine(problems: readonly Problem[]): UsageError {
   const [first] = problems;
   if (first === undefined || problems.length > 1)
     return new UsageError(`${problems.length} problems with the command line:`, problems);
-  return new UsageError(first.path === "" ? first.message : `${first.path}: ${first.message}`, []);
+  return new UsageError(first.path === "" ? first.message : `${first.path}: ${first.message}`, problems, []);
 }

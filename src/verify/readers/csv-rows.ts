@@ -37,7 +37,7 @@ function csvCells(kind: Kind, record: string): RowText {
   const cells: (string | null)[] = [];
   for (let at = 0; at <= record.length; ) {
     const end = record[at] === '"' ? endOfQuoted(record, at) : endOfBare(record, at);
-    if (end < record.length && record[end] !== ",") throw new RowError(`is no CSV at character ${end + 1}`);
+    if (end < record.length && record[end] !== ",") throw new RowError(`is not valid CSV at character ${end + 1}`);
     cells.push(
       record[at] === '"' ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null,
     );
@@ -52,12 +52,12 @@ function endOfQuoted(record: string, start: number): number {
   for (let at = record.indexOf('"', start + 1); at >= 0; at = record.indexOf('"', at + 2)) {
     if (record[at + 1] !== '"') return at + 1;
   }
-  throw new RowError(`has quotes that do not close at character ${start + 1}`);
+  throw new RowError(`has an unclosed quote at character ${start + 1}`);
 }
 
 function endOfBare(record: string, start: number): number {
   const comma = record.indexOf(",", start);
   const end = comma < 0 ? record.length : comma;
-  if (/["\r]/.test(record.slice(start, end))) throw new RowError(`is no CSV at character ${start + 1}`);
+  if (/["\r]/.test(record.slice(start, end))) throw new RowError(`is not valid CSV at character ${start + 1}`);
   return end;
 }

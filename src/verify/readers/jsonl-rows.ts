@@ -38,9 +38,9 @@ function objectFrom(json: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new RowError(`is no JSON: ${error instanceof Error ? error.message : error}`);
+    throw new RowError(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
   }
-  if (!isObject(value)) throw new RowError("is no JSON object");
+  if (!isObject(value)) throw new RowError("is not a JSON object");
   return value;
 }
 
@@ -53,7 +53,7 @@ function cellText({ name, type }: Column, json: string, value: unknown): string 
   if (value === null) return null;
   const isString = typeof value === "string";
   if (type !== "any" && isString !== (type === "text" || type === "time")) {
-    throw new RowError(`${name} is no ${type}: ${json.slice(0, 40)}`);
+    throw new RowError(`${name} is not of type ${type}: ${json.slice(0, 40)}`);
   }
   if (!isString) return json;
   return type === "text" ? shortText(value) : value;

@@ -17,7 +17,7 @@ export function canonicalRow(kind: Kind, row: RowText): RowText {
     const text = row[at] ?? null;
     if (text === null) return null;
     const canonical = canonicalCell(type, text);
-    if (canonical === undefined) throw new RowError(`${name} is no ${type}: ${text.slice(0, 40)}`);
+    if (canonical === undefined) throw new RowError(`${name} is not of type ${type}: ${text.slice(0, 40)}`);
     return canonical;
   });
 }

@@ -60,7 +60,7 @@ describe("a format that is one folder and one line", () => {
     const verified = await kbdump("verify", folder);
     expect([verified.code, verified.result.checked.notes[0]]).toEqual([
       0,
-      "verify has no reader of its own for toy: the bytes of its files were checked, their rows were not",
+      "verify cannot read toy: the hashes of its files were checked, their rows were not",
     ]);
     const compared = await kbdump("diff", folder, folder);
     expect([compared.code, compared.result.old.format]).toEqual([0, "toy"]);

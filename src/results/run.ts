@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import { amount, count, drift, listOf, oneOf, orNull, requests, result, rowCounts, rowOf, text } from "./parts.js";
+
+/** The result of `kbdump run --json`. */
+export const runResult = result({
+  status: oneOf("complete", "partial"),
+  job: text,
+  run_id: text,
+  folder: text,
+  database: v.pipe(orNull(text), v.description("null where the job writes none, or where it could not be replaced")),
+  seconds: amount,
+  counts: rowCounts,
+  requests: result(requests),
+  child_lists: result({
+    asked: count,
+    embedded: count,
+    skipped: count,
+    empty: count,
+    auto_saves: count,
+    auto_misses: count,
+  }),
+  incomplete_documents: v.pipe(
+    listOf(result({ ...rowOf("documents").entries, dataset_name: orNull(text), document_name: orNull(text) })),
+    v.description("the rows of documents that are not complete"),
+  ),
+  drift,
+  warnings: listOf(text),
+  problems: v.pipe(listOf(text), v.description("steps after the publication that failed")),
+  removed_runs: v.pipe(listOf(text), v.description("ids of the runs that output.keep removed")),
+  discovered: v.pipe(
+    orNull(
+      result({
+        since: orNull(text),
+        new: listOf(text),
+        vanished: listOf(text),
+        datasets: listOf(
+          result({ dataset_id: text, name: orNull(text), state: text, documents: count, since: orNull(text) }),
+        ),
+      }),
+    ),
+    v.description("null unless the job asks which documents there are"),
+  ),
+});
+
+export type RunSummary = v.InferOutput<typeof runResult>;

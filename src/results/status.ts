@@ -1,0 +1,31 @@
+import * as v from "valibot";
+import { amount, count, drift, listOf, oneOf, result, rowOf, text, truth } from "./parts.js";
+
+const place = {
+  rows: v.pipe(listOf(rowOf("indexing_status")), v.description("the columns of indexing_status")),
+  drift,
+  database: text,
+  added: v.pipe(truth, v.description("false: the rows wait beside the database until the next run adds them")),
+};
+
+/** The result of `kbdump status --json`. */
+export const statusResult = result({
+  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some batches could not be read")),
+  failures: v.pipe(listOf(text), v.description("a sentence for every batch that could not be read")),
+  ...place,
+});
+
+/** The result of `kbdump status --watch --json`. */
+export const watchResult = result({
+  status: v.pipe(
+    oneOf("completed", "error", "timeout"),
+    v.description("error: every document has ended, some in an error; timeout: some have not ended"),
+  ),
+  seconds: amount,
+  polls: count,
+  readings: v.pipe(count, v.description("readings that were kept")),
+  ...place,
+});
+
+export type StatusResult = v.InferOutput<typeof statusResult>;
+export type WatchResult = v.InferOutput<typeof watchResult>;
