@@ -14,12 +14,12 @@ export interface PseudoTerminal {
   /** Lines of the screen from the top, and those that scrolled out of it; without blanks at the end. */
   readonly lines: () => readonly string[];
   readonly text: () => string;
-  /** Lines that were wider than the screen: the terminal broke them. */
+  /** Lines that were wider than the screen, so that the terminal broke them; each in one piece. */
   readonly broken: () => readonly string[];
   /** Waits until the screen holds the text; fails with the screen. */
   readonly shows: (text: string | RegExp) => Promise<void>;
   readonly type: (keys: string) => void;
-  readonly resize: (size: Size) => Promise<void>;
+  readonly resize: (size: Size) => void;
   /** Waits for the end of the program; gives its exit code. */
   readonly ended: Promise<number>;
 }
@@ -53,7 +53,20 @@ export function openKbdump(
     return all.slice(0, all.findLastIndex((line) => line !== "") + 1);
   };
   const text = () => lines().join("\n");
-  const broken = () => lines().filter((_, at) => screen.buffer.active.getLine(at + 1)?.isWrapped);
+  const broken = () => {
+    const parts = lines().map((line, at) => ({ line, isMore: screen.buffer.active.getLine(at)?.isWrapped ?? false }));
+    return parts.flatMap(({ line, isMore }, at) => {
+      if (isMore || !parts[at + 1]?.isMore) return [];
+      const end = parts.findIndex((part, place) => place > at && !part.isMore);
+      return [
+        line +
+          parts
+            .slice(at + 1, end < 0 ? undefined : end)
+            .map((part) => part.line)
+            .join(""),
+      ];
+    });
+  };
   return {
     lines,
     text,
@@ -63,9 +76,9 @@ export function openKbdump(
         .poll(text, { timeout: patience, interval: 20 })
         .toEqual(typeof wanted === "string" ? expect.stringContaining(wanted) : expect.stringMatching(wanted)),
     type: (typed) => child.write(typed),
-    resize: async ({ columns: cols, rows: height }) => {
-      screen.resize(cols, height);
-      child.resize(cols, height);
+    resize: ({ columns: width, rows: height }) => {
+      screen.resize(width, height);
+      child.resize(width, height);
     },
     ended,
   };

@@ -4,7 +4,8 @@ import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
 import { existingFile, writeNewFiles } from "../init/write-job.js";
 import type { InitResult } from "../results/init.js";
-import { jsonLine } from "../terminal/text.js";
+import { wrapToWidth } from "../terminal/display-width.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
 import { environmentOption, formatOption } from "./options.js";
@@ -14,7 +15,7 @@ import type { World } from "./world.js";
 const epilog = `Examples:
   kbdump init nightly.yaml
   kbdump init nightly.yaml --ask
-  kbdump init nightly.yaml --ask --base-url https://kb.example.com/v1 --dataset Handbook --format csv
+  kbdump init nightly.yaml --ask --base-url https://kb.example.com/v1 --dataset Handbook
 
 Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 2 the file exists or cannot be written`;
 
@@ -49,7 +50,9 @@ export const initCommand = defineCommand({
     const { path, json, ask } = args;
     if (!ask) refuseAnswers(args);
     const done = ask ? await askAndWrite(path, args, world) : await writeCommented(path);
-    const text = json ? jsonLine(resultOf(path, done)) : renderNext(done, path);
+    const text = json
+      ? jsonLine(resultOf(path, done))
+      : renderNext(done, path, pageFor(world.stdout, world.env).columns);
     await printResult(world, text);
     return exitCodes.complete;
   },
@@ -108,12 +111,12 @@ async function askAndWrite(
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
 }
 
-function renderNext({ written, needs }: Written, path: string): string {
+function renderNext({ written, needs }: Written, path: string, columns: number): string {
   const [, keyFile] = written;
   const commands = [...needs, `kbdump plan ${path}`, `kbdump run ${path}`];
   return [
-    `Wrote ${written.join(" and ")}.`,
-    ...(keyFile === undefined ? [] : [`Keep ${keyFile} secret and out of version control.`]),
+    ...wrapToWidth(`Wrote ${written.join(" and ")}.`, columns),
+    ...(keyFile === undefined ? [] : wrapToWidth(`Keep ${keyFile} secret and out of version control.`, columns)),
     "",
     "Next:",
     ...commands.map((command) => `  ${command}`),

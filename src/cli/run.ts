@@ -4,7 +4,7 @@ import type { CommitState } from "../run/setting/run-options.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
-import { jsonLine, paintFor, terminalText } from "../terminal/text.js";
+import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
 import { countOf } from "../words.js";
 import { defineCommand } from "./command.js";
 import { withProgress } from "./kept-progress.js";
@@ -99,7 +99,7 @@ export const runCommand = defineCommand({
           result,
           elapsed,
           { program: world.program(), args: world.args },
-          paintFor(world.stdout, world.env),
+          pageFor(world.stdout, world.env),
         );
     for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
     await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);

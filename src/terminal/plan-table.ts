@@ -110,7 +110,7 @@ function layOutNames(documents: readonly PlannedDocument[], width: number) {
     ...figuresOf(document),
     terminalText(document.document_id),
   ]);
-  const columns = [{ least: 12 }, { least: 8, drop: 2 }, right, right, right, { drop: 1 }];
+  const columns = [{ least: 12 }, { least: 8, drop: 2 }, right, { right: true, drop: 3 }, right, { drop: 1 }];
   return layOutTable([["document", ...heads, "id"], ...cells], { columns, width });
 }
 

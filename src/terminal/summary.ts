@@ -4,14 +4,18 @@ import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
-import { alignedLines } from "./aligned-lines.js";
 import { renderChildLists } from "./child-lists.js";
+import { wrapToWidth } from "./display-width.js";
 import { renderIncomplete } from "./incomplete.js";
 import { type Invocation, shellText } from "./shell-text.js";
-import { bytesText, countText, durationText, type Paint, secondsFrom } from "./text.js";
+import { layOutTable } from "./table.js";
+import { bytesText, countText, durationText, type Page, secondsFrom } from "./text.js";
+
+const margin = "  ";
 
 /** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
-export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, paint: Paint): string {
+export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, page: Page): string {
+  const { paint, columns } = page;
   const { manifest } = result;
   const { counts, requests } = manifest;
   const isComplete = result.status === "complete";
@@ -23,20 +27,21 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
   ];
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
   const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
+  const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
   return [
-    `${paint.strong(verdict)}: ${read.join(", ")}`,
-    paint.faint(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`),
-    ...renderDiscovered(manifest),
-    ...renderIncomplete(result, invocation, paint),
+    ...wrapped(`${paint.strong(verdict)}: ${read.join(", ")}`),
+    ...wrapped(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
+    ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
+    ...renderIncomplete(result, invocation, page),
     "",
-    ...renderPlaces(result),
+    ...renderPlaces(result, columns),
     ...(result.pruned.length > 0
-      ? [`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`]
+      ? wrapped(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`)
       : []),
     "",
     "Next:",
     ...nextCommands(result, invocation).map((command) => `  ${command}`),
-    ...(childLists === undefined ? [] : ["", paint.faint(childLists)]),
+    ...(childLists === undefined ? [] : ["", ...wrapped(childLists).map(paint.faint)]),
   ].join("\n");
 }
 
@@ -48,13 +53,16 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
   return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
 }
 
-function renderPlaces({ manifest, folder, database }: RunResult): readonly string[] {
+function renderPlaces({ manifest, folder, database }: RunResult, columns: number): readonly string[] {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   const places = [
     [`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
   ];
   if (database !== undefined) places.push([short(database), "the newest state of everything, and its history"]);
-  return alignedLines(places, []).map((line) => `  ${line}`);
+  const shape = { columns: [{ id: true }, { wraps: true }], width: columns - margin.length };
+  return layOutTable(places, shape)
+    .flat()
+    .map((line) => margin + line);
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */
@@ -62,17 +70,17 @@ function nextCommands({ manifest, folder, database }: RunResult, { program }: In
   const look = `cat ${shellText(join(short(folder), manifestName))}`;
   const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
   const source = database === undefined ? hasChunks && short(folder) : sourceOf(short(database), manifest.job);
-  return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(firstQuery)}`, look];
+  const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
+  return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(query)}`, look];
 }
+
+const documentsQuery =
+  "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
 
 /** The name of a job stands for its database in the usual output folder. */
 function sourceOf(database: string, job: string): string {
   return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
-
-/** Documents with the most chunks. */
-const firstQuery =
-  "SELECT document_id, count(*) AS chunks, sum(word_count) AS characters FROM chunks GROUP BY ALL ORDER BY chunks DESC LIMIT 10";
 
 /** A path as short as it can be written from here. */
 function short(path: string): string {

@@ -98,5 +98,5 @@ test("the command prints the script for the shell that is named, else for that o
   expect(await runHere(["completion", "bash"])).toEqual({ code: 0, stdout: bash, stderr: "" });
   expect(await runHere(["completion"], { SHELL: "/usr/local/bin/bash" })).toMatchObject({ code: 0, stdout: bash });
   const { stdout } = await runHere(["completion", "fish", "--json"]);
-  expect(JSON.parse(stdout)).toEqual({ shell: "fish", script: renderCompletion("fish", loaded) });
+  expect(JSON.parse(stdout)).toEqual({ status: "complete", shell: "fish", script: renderCompletion("fish", loaded) });
 });

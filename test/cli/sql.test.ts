@@ -74,7 +74,7 @@ test("the statement may come from stdin", async () => {
     expect((await runHere(["sql", database, ...args], {}, stdin)).stdout).toBe("count_star()\n        1500\n\n1 row\n");
   }
   const { code, stderr } = await runHere(["sql", database]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining('statement: expected in quotes, such as "SELECT')]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('<statement>: expected in quotes, such as "SELECT')]);
 });
 
 test("2, with the reason and the place", async () => {

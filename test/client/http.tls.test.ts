@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StopError, UsageError } from "../../src/errors.js";
+import { pemFile } from "../servers/certificates.js";
 import { openTestHttp, rejection } from "./open-test-http.js";
-import { json, pemFile, serve } from "./serve.js";
+import { json, serve } from "./serve.js";
 
 describe("the certificate of the service", () => {
   it("stops the run where nobody vouches for it, before anything is sent", async () => {

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { pairOf } from "../servers/certificates.js";
 
 export interface Served {
   /** The base URL, which ends in `/v1`. */
@@ -29,16 +29,6 @@ export async function serve(
   });
   const { port } = server.address() as AddressInfo;
   return { url: `${certificate ? "https" : "http"}://127.0.0.1:${port}/v1`, requests };
-}
-
-/** A certificate, or the key of one, that ships with the tests; they are valid until 2120 and trusted by nobody. */
-export function pemFile(name: string): string {
-  return `${import.meta.dirname}/certificates/${name}.pem`;
-}
-
-/** The key and the certificate of a server. */
-export function pairOf(name: string): { readonly key: Buffer; readonly cert: Buffer } {
-  return { key: readFileSync(pemFile(`${name}.key`)), cert: readFileSync(pemFile(name)) };
 }
 
 /** Answers 200 with this value as JSON. */

@@ -69,7 +69,7 @@ describe("one wrong value, one problem", () => {
     ],
     [
       withService({ api_key_file: "key.txt", api_key_command: ["pass"] }),
-      "service.api_key_command: got […], expected nothing beside api_key_file: the key comes from one place",
+      "service.api_key_command: got a list, expected nothing beside api_key_file: the key comes from one place",
     ],
     [withService({ api_key_command: "" }), `service.api_key_command: got "", expected ${command}`],
     [withService({ api_key_command: "pass show" }), `service.api_key_command: ${hidden}, expected ${command}`],
@@ -193,7 +193,7 @@ describe("one wrong value, one problem", () => {
     [withNotify({}), "notify: got {}, expected at least one of url, start, success, partial and failure"],
     [
       withNotify({ style: "teams" }),
-      "notify: got {…}, expected at least one of url, start, success, partial and failure",
+      "notify: got a mapping, expected at least one of url, start, success, partial and failure",
     ],
     [
       withNotify({ url: "https://x.example", style: "xml" }),

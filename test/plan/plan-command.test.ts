@@ -128,7 +128,7 @@ test("documents that the service lists are planned by name, and the run says whi
   text.datasets[0].documents = "all";
   await writeFile(job, JSON.stringify(text));
   const { stdout } = await runHere(["plan", job], env);
-  expect(stdout).toMatch(/^document +form +chunks +child chunks +requests {2}name$/m);
+  expect(stdout).toMatch(/^document +form +chunks +child chunks +requests {2}id$/m);
   expect(stdout).toContain(`  "${good.name}"\n`);
   expect(stdout).toContain(`warning: document "${bad.name}" (${bad.id}) cannot be read: GET http`);
   const plan = JSON.parse((await runHere(["plan", job, "--json", "--quiet"], env)).stdout);

@@ -233,7 +233,7 @@ test("nothing can be asked: the reason of the first document, and the hint that 
     faults: () => ({ kind: "status", status: 404, code: "not_found", message: "Document not found." }),
   });
   await expect(another()).rejects.toThrow(
-    /^none of the 2 documents could be asked; the first: .* check the id of the document/,
+    /^none of the 2 documents can be read; the first: .* check the id of the document/,
   );
 });
 

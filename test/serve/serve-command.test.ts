@@ -28,6 +28,8 @@ test("serve: prints the address and a key of its own, answers until a signal, an
   await chmod(folder, 0o500);
   const [one, other] = await Promise.all([start(folder), start(folder)]);
   expect(one.address).toEqual({
+    status: "serving",
+    key_env: null,
     base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
     key: expect.stringMatching(/^kbdump-[0-9a-f]{24}$/),
     job: "test",

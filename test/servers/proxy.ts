@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
-import { pairOf } from "../client/serve.js";
+import { pairOf } from "./certificates.js";
 
 export interface TestProxy {
   /** `http://127.0.0.1:…`, without user and password. */

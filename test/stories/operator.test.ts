@@ -7,6 +7,7 @@ import { runHere } from "../cli/run-here.js";
 import { finished } from "../cli/run-kbdump.js";
 import { type Family, readPrometheus } from "../notify/prometheus.js";
 import { type Received, startReceiver } from "../notify/start-receiver.js";
+import { keys, openKbdump } from "../pseudo-terminal.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -97,7 +98,7 @@ test("the operator hears of the nights in which something was wrong, and of no o
   });
   const kept = await runs();
   expect(await night()).toMatch(
-    /^exit 3\npartial: 1 of 2 documents complete, 1 failed, 20 chunks.*\n(.*\n)* {2}failed .*\n(.*\n)* {2}kbdump run job\.yaml /,
+    /^exit 3\npartial: 1 of 2 documents complete, 1 failed, 20 chunks.*\n(.*\n)* {2}failed .*\n(.*\n)* {2}node .*main\.js run job\.yaml --quiet --retry-failed$/m,
   );
   const bad = "down: partial: 1 of 2 documents complete, 1 failed";
   expect(mails()).toEqual([bad]);
@@ -134,3 +135,36 @@ test("the operator hears of the nights in which something was wrong, and of no o
   for (const text of [manifest, await readFile(join(place, "metrics.prom"), "utf8"), JSON.stringify(mails())])
     for (const hidden of [secret, server.key, "SomeOldKey"]) expect(text).not.toContain(hidden);
 }, 120_000);
+
+test.each([80, 40])(
+  "at a terminal of %d columns, Ctrl-C says that progress is kept, and the same command resumes",
+  async (columns) => {
+    const store = new Store();
+    const documents = Array.from({ length: 6 }, (_, seed) => makeDocument({ chunks: 3, seed }));
+    const dataset = store.addDataset(...documents);
+    const server = await startRealisticServer(store, { latency: 150 });
+    onTestFinished(() => server.close());
+    const cwd = await testFolder();
+    await jobFile(cwd, {
+      service: { base_url: server.url, concurrency: 1 },
+      datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
+      output: { dir: "out", formats: ["jsonl"] },
+    });
+    const open = () => openKbdump(["run", "job.yaml"], { cwd, columns, env: { KNOWLEDGE_API_KEY: server.key } });
+    const first = open();
+    await first.shows(/2\/6/);
+    first.type(keys.ctrlC);
+    expect(await first.ended).toBe(130);
+    const said = first.text().replace(/\n/g, "");
+    expect(said).toMatch(
+      /interrupted by SIGINT; [1-5] of 6 documents read; progress is kept; run the same command to resume$/,
+    );
+    expect(first.text()).not.toMatch(/[━╌]/);
+    const sent = server.requests.length;
+    const second = open();
+    expect(await second.ended).toBe(0);
+    expect(second.text()).toContain("complete: 6 documents");
+    expect(server.requests.length - sent).toBeLessThan(sent + 30);
+  },
+  120_000,
+);

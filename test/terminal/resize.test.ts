@@ -1,15 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { finished } from "../cli/run-kbdump.js";
+import { openKbdump } from "../pseudo-terminal.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
-import { Screen } from "./screen.js";
-
-const pseudoTerminal = fileURLToPath(new URL("pseudo-terminal.py", import.meta.url));
-const program = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
-const canRun = spawnSync("python3", ["-c", "import pty, termios"]).status === 0;
 
 /** A batch of three documents that never gets any further. */
 async function startPlace() {
@@ -26,34 +20,27 @@ async function startPlace() {
   onTestFinished(() => server.close());
   const datasets = [{ id: dataset.id, documents: "all", batches: ["2026"] }];
   const job = await jobFile(await testFolder(), { service: { base_url: server.url }, datasets });
-  return { job, env: { ...process.env, KNOWLEDGE_API_KEY: server.key } };
+  return { job, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
-test.runIf(canRun)("on a real terminal a resize leaves nothing stale (needs Python's pty)", async () => {
+test("on a real terminal a resize leaves nothing stale", async () => {
   const { job, env } = await startPlace();
-  const widths = [100, 60, 30, 120];
-  const watch = [process.execPath, program, "status", job, "--watch", "--interval", "0.2", "--timeout", "3"];
-  const child = spawn("python3", [pseudoTerminal, JSON.stringify(widths), ...watch], { env });
-  const { stdout } = await finished(child);
-  const screen = new Screen(widths[0] ?? 0);
-  const shown: (readonly string[])[] = [];
-  let pending = ""; // a piece may end amid a sequence
-  for (const line of stdout.trimEnd().split("\n")) {
-    const { columns, text = "" } = JSON.parse(line);
-    pending += text;
-    if (columns === undefined) continue;
-    screen.write(pending);
-    pending = "";
-    shown.push(screen.rows);
-    screen.columns = columns;
+  const watch = ["status", job, "--watch", "--interval", "0.2", "--timeout", "4"];
+  const terminal = openKbdump(watch, { env, columns: 100 });
+  const shown = () => {
+    const lines = terminal.lines();
+    const count = (text: string) => lines.filter((line) => line.includes(text)).length;
+    return { totals: count("documents comp"), bars: count("━"), lines: lines.length };
+  };
+  const whole = { totals: 1, bars: 3, lines: 4 };
+  for (const columns of [100, 60, 30, 120]) {
+    terminal.resize({ columns, rows: 30 });
+    await expect.poll(shown, { timeout: 10_000 }).toEqual(whole);
+    await delay(300); // drawn once more, it is still the same
+    expect(shown()).toEqual(whole);
+    expect(terminal.broken()).toEqual([]);
   }
-  screen.write(pending);
-  expect(shown).toHaveLength(widths.length);
-  for (const rows of shown.slice(1)) {
-    expect(rows.filter((row) => row.includes("documents comp"))).toHaveLength(1);
-    expect(rows.filter((row) => row.includes("━"))).toHaveLength(3);
-    expect(rows).toHaveLength(4);
-  }
-  expect(screen.lines[0]).toMatch(/^not completed in time: 3 documents /);
-  expect(screen.lines.join("\n")).not.toContain("━");
+  expect(await terminal.ended).toBe(1);
+  expect(terminal.lines()[0]).toMatch(/^not completed in time: 3 documents /);
+  expect(terminal.text()).not.toContain("━");
 });

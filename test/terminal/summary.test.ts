@@ -3,10 +3,10 @@ import type { Manifest } from "../../src/dump/manifest/manifest.js";
 import type { RunResult } from "../../src/run/run-job.js";
 import { retryCommand } from "../../src/terminal/shell-text.js";
 import { renderSummary, summaryJson } from "../../src/terminal/summary.js";
-import { paintFor } from "../../src/terminal/text.js";
+import { pageFor } from "../../src/terminal/text.js";
 import { manifestOf } from "../dump/manifest-of.js";
 
-const paint = paintFor({}, {});
+const page = pageFor({}, {});
 const args = ["run", "jobs/my night.yaml", "--fresh", "--out", "$HOME/kb"];
 
 function documentRow(id: string, status: "complete" | "failed" | "unstable"): Manifest["documents"][number] {
@@ -21,7 +21,7 @@ function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunR
   return { manifest, status: manifest.status, names: new Map(), problems: [], pruned: [], ...places, ...facts };
 }
 
-const summaryOf = (result: RunResult) => renderSummary(result, 1234, { program: "kbdump", args }, paint).split("\n");
+const summaryOf = (result: RunResult) => renderSummary(result, 1234, { program: "kbdump", args }, page).split("\n");
 
 test("a partial run lists what is missing once, by name and id, and gives the command that reads it", () => {
   const documents = [documentRow("a", "complete"), documentRow("b", "failed"), documentRow("c", "unstable")];

@@ -2,9 +2,9 @@ import { readFile, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
+import { runHere } from "../cli/run-here.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { query, type Rows, readJsonl } from "../run/read-dump.js";
-import { runHere } from "./run-here.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const manual = "1e63378f-0ff6-41a4-8f48-687d51b4e63d"; // chunks that people have edited
@@ -28,7 +28,12 @@ async function nightly() {
     const url = new URL(`/demo/reindex/${document}?seconds=0`, service.url);
     expect((await fetch(url, { method: "POST", headers })).status).toBe(202);
   };
-  return { run, reindex, ask: (sql: string) => query(sql, join(output, "test.duckdb")) };
+  const kbdump = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await runHere([...args, "--dir", join(folder, "out")]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return stdout;
+  };
+  return { run, reindex, kbdump, ask: (sql: string) => query(sql, join(output, "test.duckdb")) };
 }
 
 const sorted = (rows: Rows) => rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
@@ -36,7 +41,7 @@ const sorted = (rows: Rows) => rows.map((row) => JSON.stringify(Object.entries(r
 test("the analyst opens the database after a re-index, and reads what it changed, what was lost, and what was there before", {
   timeout: 120_000,
 }, async () => {
-  const { run, reindex, ask } = await nightly();
+  const { run, reindex, ask, kbdump } = await nightly();
   const before = await run([manual, parents], 0);
   await reindex(manual);
   const after = await run([manual, parents, absent], 3);
@@ -71,6 +76,12 @@ test("the analyst opens the database after a re-index, and reads what it changed
   const zero = ofManual(oldRows).filter(({ hit_count }) => hit_count === 0).length;
   const [neverHit] = await ask(`SELECT count(*)::INTEGER AS n FROM never_hit WHERE document_id = '${manual}'`);
   expect(Number(neverHit?.n)).toBeLessThanOrEqual(zero + count("added"));
+
+  // The same without another tool: for a spreadsheet, and for a program.
+  const sheet = await kbdump("sql", "test", "SELECT document_id, content FROM edits ORDER BY ALL", "--format", "csv");
+  expect(sheet.split("\n").length).toBeGreaterThan(count("changed"));
+  const answer = JSON.parse(await kbdump("sql", "test", `FROM changes_per_run WHERE run_id = '${second}'`, "--json"));
+  expect(answer).toMatchObject({ status: "ok", row_count: 1, rows: [{ changed: count("changed") }] });
 
   // What stood there at the first run, exactly?
   for (const [id, folder] of [
