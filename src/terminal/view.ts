@@ -90,6 +90,13 @@ function lineView(output: Output, now: () => Date): View {
 }
 
 const clearBelow = "\r\x1b[J";
+/**
+ * After a resize, a block of several lines may stand anywhere: xterm.js, which is the terminal of VS Code, moves the cursor for
+ * every line that it wraps anew.
+ */
+const clearScreen = "\x1b[2J\x1b[H";
+/** Lines that are said again on a cleared screen. */
+const mostSaid = 10;
 
 /**
  * Lines that the next drawing clears. The cursor goes back to their beginning, where it stays in any width that the terminal is
@@ -105,21 +112,26 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   const paint = paintFor(output, env);
   const nothing = (): readonly string[] => [];
   let render = nothing;
-  let isDrawn = false;
-  const draw = (above = "") => {
+  let drawn = 0;
+  let said: readonly string[] = [];
+  const draw = (above = "", clear = drawn > 0 ? clearBelow : "") => {
     const lines = render();
-    output.write(`${isDrawn ? clearBelow : ""}${above}${blockText(lines)}`);
-    isDrawn = lines.length > 0;
+    output.write(`${clear}${above}${blockText(lines)}`);
+    drawn = lines.length;
   };
+  const say = (line: string) => {
+    said = [...said, line].slice(-mostSaid);
+    draw(line);
+  };
+  const redraw = () => (drawn > 1 ? draw(said.join(""), clearScreen) : draw());
   return {
-    log: (level, message) => draw(`${level === "warn" ? paint.warn("warning: ") : ""}${terminalText(message, 600)}\n`),
+    log: (level, message) => say(`${level === "warn" ? paint.warn("warning: ") : ""}${terminalText(message, 600)}\n`),
     tell: () => draw(),
     watch: ({ block, drawEvery }) => {
       const start = performance.now();
       render = () =>
         block(performance.now() - start, { columns: output.columns ?? 80, rows: output.rows ?? 24, paint });
       const stop = repeat(drawEvery, () => draw());
-      const redraw = () => draw();
       output.on?.("resize", redraw);
       return () => {
         stop();

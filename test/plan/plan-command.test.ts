@@ -129,7 +129,7 @@ test("documents that the service lists are planned by name, and the run says whi
   await writeFile(job, JSON.stringify(text));
   const { stdout } = await runHere(["plan", job], env);
   expect(stdout).toMatch(/^document +form +chunks +child chunks +requests {2}id$/m);
-  expect(stdout).toContain(`  "${good.name}"\n`);
+  expect(stdout).toContain(`\n"${good.name}"  text_model `);
   expect(stdout).toContain(`warning: document "${bad.name}" (${bad.id}) cannot be read: GET http`);
   const plan = JSON.parse((await runHere(["plan", job, "--json", "--quiet"], env)).stdout);
   const names = plan.documents.map((one: Record<string, unknown>) => [one.dataset_name, one.document_name]);

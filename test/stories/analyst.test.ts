@@ -78,7 +78,13 @@ test("the analyst opens the database after a re-index, and reads what it changed
   expect(Number(neverHit?.n)).toBeLessThanOrEqual(zero + count("added"));
 
   // The same without another tool: for a spreadsheet, and for a program.
-  const sheet = await kbdump("sql", "test", "SELECT document_id, content FROM edits ORDER BY ALL", "--format", "csv");
+  const sheet = await kbdump(
+    "sql",
+    "test",
+    "SELECT document_name, before, after FROM edits ORDER BY ALL",
+    "--format",
+    "csv",
+  );
   expect(sheet.split("\n").length).toBeGreaterThan(count("changed"));
   const answer = JSON.parse(await kbdump("sql", "test", `FROM changes_per_run WHERE run_id = '${second}'`, "--json"));
   expect(answer).toMatchObject({ status: "ok", row_count: 1, rows: [{ changed: count("changed") }] });

@@ -11,7 +11,7 @@ type Line = Cell[];
 const tokens = /␛\[\??([\d;]*)([A-Za-z])|\r|\n|[^␛\r\n]/gu;
 
 /**
- * A terminal as far as the view uses one: newline, return, up, clear-below and wrapping on and off. A resize wraps long lines
+ * A terminal as far as the view uses one: newline, return, up, home, clearing and wrapping on and off. A resize wraps long lines
  * anew and the cursor stays in its place of the text, as in most terminals of today.
  */
 export class Screen {
@@ -31,6 +31,8 @@ export class Screen {
       if (token === "\r") this.#at = this.#startOfRow();
       else if (token === "\n") this.#newline();
       else if (command === "A") for (let n = Number(argument || 1); n > 0; n--) this.#up();
+      else if (command === "J" && argument === "2") this.#lines.splice(0, this.#lines.length, []);
+      else if (command === "H") [this.#row, this.#at] = [0, 0];
       else if (command === "J") this.#clearBelow();
       else if (argument === "7") this.#wraps = command === "h";
       else if (command === undefined) this.#put(token);

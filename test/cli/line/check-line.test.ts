@@ -56,7 +56,7 @@ test("a file of the name is a job file, whatever stands before it", () => {
 });
 
 test.each([
-  ["", ["<folder> is missing: folder of a run, with manifest.json. Example: kbdump verify output/nightly/latest"]],
+  ["", ["<run> is missing: run folder, or a job: its newest complete run. Example: kbdump verify nightly"]],
   ["--dukdb folder", ["unknown flag --dukdb; did you mean --duckdb?"]],
   ["--duckdb folder", []],
   ["folder --duckdb file", ['unexpected argument "file"; a value of --duckdb follows =, as in --duckdb=PATH']],
