@@ -74,7 +74,7 @@ describe("one wrong value, one problem", () => {
     [withService({ api_key_command: "" }), `service.api_key_command: got "", expected ${command}`],
     [withService({ api_key_command: "pass show" }), `service.api_key_command: ${hidden}, expected ${command}`],
     [withService({ api_key_command: [] }), `service.api_key_command: got [], expected ${command}`],
-    [withService({ api_key_command: [""] }), `service.api_key_command: got […], expected ${command}`],
+    [withService({ api_key_command: [""] }), `service.api_key_command: got a list, expected ${command}`],
     [withService({ api_key_command: ["echo", key] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
     [withService({ api_key_command: ["a", "b\0"] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
     [withService({ api_key_command: ["a", 7] }), `service.api_key_command[1]: ${hidden}, expected ${command}`],
