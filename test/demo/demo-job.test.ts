@@ -8,7 +8,7 @@ it("jobs/demo.yaml dumps all of the sample data in every format", async () => {
   expect(job).toEqual({
     name: "demo",
     service: { demo: true },
-    datasets: sampleDatasets(),
+    datasets: sampleDatasets().map((dataset) => ({ ...dataset, documents: "all" })),
     output: { dir: "output", formats: ["jsonl", "csv", "parquet", "duckdb"] },
   });
 });
