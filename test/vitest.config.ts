@@ -40,6 +40,7 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ["test/build-when-old.ts", "test/say-what-was-skipped.ts"],
+    env: { http_proxy: "", https_proxy: "" }, // the servers of the tests are on this machine, which no proxy can reach
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

@@ -1,5 +1,5 @@
-import { type Dispatcher, Pool, ProxyAgent } from "undici";
-import type { ProxyHost } from "./proxy.js";
+import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { type ProxyHost, proxyFor } from "./proxy.js";
 import { secureContextFromFile } from "./secure-context.js";
 
 export interface ConnectionOptions {
@@ -9,7 +9,14 @@ export interface ConnectionOptions {
   readonly timeout: number;
   /** PEM file of certificates trusted beside the usual ones. */
   readonly caFile?: string | undefined;
-  readonly proxy: ProxyHost | undefined;
+  /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface Connections {
+  readonly dispatcher: Dispatcher;
+  /** The proxy that was asked for connections; none before the first request. */
+  readonly proxy: () => ProxyHost | undefined;
 }
 
 /**
@@ -24,26 +31,62 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Opens connections to the host of a URL: directly, or through a proxy, which tunnels https and is sent the whole URL for
- * http. Certificates are always checked, that of the proxy, too. Deadlines of requests are left to whoever sends them.
+ * Opens connections to the host of a URL: directly, or in tunnels through the proxy of the environment, as undici decides.
+ * Certificates are always checked, that of the proxy, too. Deadlines of requests are left to whoever sends them. UsageError
+ * for a proxy that is none.
  */
-export function openConnections({ origin, protocol }: URL, options: ConnectionOptions): Dispatcher {
-  const { connections, timeout, caFile, proxy } = options;
-  const connect = {
+export function openConnections(target: URL, options: ConnectionOptions): Connections {
+  const { connections, timeout, caFile, env } = options;
+  const proxy = proxyFor(target, env);
+  const tls = {
     rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
     timeout,
     ...(caFile ? { secureContext: secureContextFromFile(caFile) } : {}),
   };
-  const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
-  if (!proxy) return new Pool(origin, { ...limits, connect });
-  return new ProxyAgent({
-    uri: proxy.origin,
-    ...(proxy.authorization ? { token: proxy.authorization } : {}),
-    proxyTunnel: protocol === "https:",
-    requestTls: connect,
-    proxyTls: connect,
-    factory: (to, { connect }: Pool.Options) => new Pool(to, { ...limits, ...(connect ? { connect } : {}) }),
-    clientFactory: (to, { connect }: Pool.Options) =>
-      new Pool(to, { connections, headersTimeout: timeout, ...(connect ? { connect } : {}) }),
+  let isAsked = false;
+  const connectToProxy = buildConnector(tls);
+  const connectToAskedProxy: typeof connectToProxy = (to, connected) => {
+    isAsked = true;
+    connectToProxy(to, connected);
+  };
+  const url = proxy?.origin ?? ""; // empty: undici must not look into the environment of the process
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: url,
+    httpsProxy: url,
+    noProxy: (env.no_proxy ?? env.NO_PROXY ?? "").trim(),
+    ...(proxy?.authorization ? { token: proxy.authorization } : {}),
+    connections,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: tls,
+    factory: (to, poolOptions) => new KeptPool(to, poolOptions),
+    requestTls: tls,
+    clientFactory: (to) => new Pool(to, { connections, headersTimeout: timeout, connect: connectToAskedProxy }),
   });
+  return { dispatcher, proxy: () => (isAsked ? proxy : undefined) };
+}
+
+/**
+ * A pool that tells undici's agent nothing of its connections. The agent would close a pool when the last of them ends, and
+ * open another beside it while requests still wait in the first: past the bound.
+ */
+class KeptPool extends Dispatcher {
+  readonly #pool: Pool;
+
+  constructor(origin: string | URL, options: Pool.Options) {
+    super();
+    this.#pool = new Pool(origin, options);
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return this.#pool.dispatch(options, handler);
+  }
+
+  override close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  override destroy(): Promise<void> {
+    return this.#pool.destroy();
+  }
 }

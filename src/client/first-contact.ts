@@ -15,8 +15,6 @@ export interface FirstContactOptions {
   readonly stop: (reason: StopError) => void;
   /** Whether TLS is spoken where the address says http. */
   readonly speaksTls?: (() => Promise<boolean>) | undefined;
-  /** A proxy that can answer in place of the service, as it can where no TLS is spoken. */
-  readonly proxy?: string | undefined;
 }
 
 /**
@@ -24,7 +22,7 @@ export interface FirstContactOptions {
  * service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keyPlace, signal, stop, speaksTls, proxy } = options;
+  const { key, keyPlace, signal, stop, speaksTls } = options;
   let isMet = false;
   const end = (verdict: StopError) => {
     stop(verdict);
@@ -37,7 +35,7 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
   };
   const judge = (answer: Answer) => {
     if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace);
-    return isMet ? "service" : judgeAnswer(answer, key, proxy);
+    return isMet ? "service" : judgeAnswer(answer, key);
   };
   return async (request) => {
     const answer = await send(request).catch(async (error: unknown) => {
@@ -52,21 +50,21 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
 }
 
 /** Whether a first answer is one of the service; `unclear` is all that may pass. */
-export function judgeAnswer(answer: Answer, key: string, proxy?: string): "service" | "unclear" | StopError {
+export function judgeAnswer(answer: Answer, key: string): "service" | "unclear" | StopError {
   const { status, url } = answer;
-  if (status === 200) return judgeBody(answer, key, proxy);
+  if (status === 200) return judgeBody(answer, key);
   const error = errorFromAnswer(answer, key);
   if (!(error instanceof SkipError)) return "unclear";
   if (status >= 300 && status < 400) return new StopError(error.message, { status });
   const isOptional = /\/(built-in|child_chunks)$/.test(url.split("?")[0] ?? ""); // older services lack these
   if (status === 404 && isOptional) return "unclear";
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key), proxy);
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
   if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
 
-function judgeBody(answer: Answer, key: string, proxy: string | undefined): "service" | "unclear" | StopError {
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key), proxy);
+function judgeBody(answer: Answer, key: string): "service" | "unclear" | StopError {
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
   const text = textOf(answer)
     .replace(/^\ufeff/, "")
     .trim();
@@ -90,11 +88,8 @@ function mayBeTls(error: RetryError): boolean {
   return error.trouble === "no service" || absenceOfError(error)?.isSure === false;
 }
 
-function noService({ url, status }: Answer, what: string, proxy?: string): StopError {
-  const hint = proxy === undefined ? "" : `; the proxy ${proxy} may have answered in its place`;
-  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}${hint}`, {
-    status,
-  });
+function noService({ url, status }: Answer, what: string): StopError {
+  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}`, { status });
 }
 
 function webPage(answer: Answer, key: string): string {

@@ -5,7 +5,6 @@ import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
 import { openConnections, unlessAborted } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
-import { proxyFor } from "./proxy.js";
 import { type Answer, type Request, type Send, targetOf } from "./send.js";
 import { speaksTls } from "./speaks-tls.js";
 
@@ -49,18 +48,15 @@ export interface Http {
   readonly close: () => Promise<void>;
   /** Whether TLS is spoken where the base URL says http. */
   readonly speaksTls: () => Promise<boolean>;
-  /** The host of a proxy that can answer in place of the service. */
-  readonly proxy: string | undefined;
 }
 
 /** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const prefix = base.pathname.replace(/\/$/, "");
-  const proxy = proxyFor(base, options.env ?? {});
+  const { caFile, env = {} } = options;
   const timeout = Math.min(options.timeout, 20) * 1000;
-  const poolOf = (connections: number) =>
-    openConnections(base, { connections, timeout, caFile: options.caFile, proxy });
+  const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env });
   let pool = poolOf(options.connections);
   let connections = options.connections;
   const pools = new Set([pool]);
@@ -80,17 +76,18 @@ export function openHttp(options: HttpOptions): Http {
     const end = () => deadline.abort(options.signal.reason);
     const timer = setTimeout(() => deadline.abort(new TimeoutError(options.timeout)), options.timeout * 1000);
     options.signal.addEventListener("abort", end, { once: true });
+    const { dispatcher, proxy } = pool;
     let status: number | undefined;
     try {
       const { signal } = deadline;
-      const sent = pool.request({ origin: base.origin, method: "GET", path, headers, signal });
+      const sent = dispatcher.request({ origin: base.origin, method: "GET", path, headers, signal });
       const answer = await unlessAborted(sent, signal);
       status = answer.statusCode;
       const body = await readBody(answer, url, options);
       return { url, status: answer.statusCode, headers: answer.headers, body };
     } catch (error) {
       options.signal.throwIfAborted();
-      throw failedRequest(error, url, deadline.signal.aborted ? undefined : status, proxy);
+      throw failedRequest(error, url, deadline.signal.aborted ? undefined : status, proxy());
     } finally {
       clearTimeout(timer);
       options.signal.removeEventListener("abort", end);
@@ -104,19 +101,19 @@ export function openHttp(options: HttpOptions): Http {
     pool = poolOf(most);
     pools.add(pool);
     const forget = () => pools.delete(former);
-    former.close().then(forget, forget);
+    former.dispatcher.close().then(forget, forget);
   }
 
   async function close(): Promise<void> {
-    await Promise.all([...pools].map((each) => each.destroy()));
+    await Promise.all([...pools].map(({ dispatcher }) => dispatcher.destroy()));
   }
+  const isProxied = () => [...pools].some(({ proxy }) => proxy());
   let isTls: Promise<boolean> | undefined;
   const speaksTlsThere = async () => {
-    isTls ??= base.protocol === "http:" && !proxy ? speaksTls(base) : Promise.resolve(false);
+    isTls ??= base.protocol === "http:" && !isProxied() ? speaksTls(base) : Promise.resolve(false);
     return isTls;
   };
-  const answering = base.protocol === "http:" ? proxy?.host : undefined; // a tunnel lets nobody answer but the service
-  return { send, keepTo, close, speaksTls: speaksTlsThere, proxy: answering };
+  return { send, keepTo, close, speaksTls: speaksTlsThere };
 }
 
 class TimeoutError extends Error {

@@ -133,7 +133,6 @@ export function openClient(options: ClientOptions): Client {
     signal,
     stop: (reason) => stopped.abort(reason), // before anybody has its slot
     speaksTls: http.speaksTls,
-    proxy: http.proxy,
   });
   const send = paced(outlast?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),

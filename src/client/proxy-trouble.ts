@@ -4,8 +4,8 @@ import type { ProxyHost } from "./proxy.js";
 const notReached =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_HEADERS_TIMEOUT)$/;
 
-/** The proxy's answer to a request for a tunnel, or to a request that it shall send on, as undici words it. */
-const refused = /^Proxy response \((\d+)\)|^Proxy Authentication Required \((407)\)/;
+/** The proxy's answer to a request for a tunnel, as undici words it. */
+const refused = /^Proxy response \((\d+)\)/;
 
 /** A failure of the proxy: a sentence without its user and password, and what to do next. */
 export interface ProxyTrouble {
@@ -27,8 +27,7 @@ export function proxyTrouble(
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
     return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");
   }
-  const [, tunnel, plain] = refused.exec(error.message) ?? [];
-  const status = Number(tunnel ?? plain ?? 0);
+  const status = Number(refused.exec(error.message)?.[1] ?? 0);
   if (status === 0) return undefined;
   if (status === 407) {
     const wants = authorization ? "does not take the user and password" : "wants a user and password";

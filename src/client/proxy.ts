@@ -1,7 +1,6 @@
-import { BlockList, isIP } from "node:net";
 import { UsageError } from "../errors.js";
 
-/** A proxy that the environment names for an address. */
+/** The proxy that the environment names for a scheme. */
 export interface ProxyHost {
   /** Without user and password. */
   readonly origin: string;
@@ -14,14 +13,17 @@ export interface ProxyHost {
 }
 
 /**
- * The proxy for an address, by HTTP_PROXY, HTTPS_PROXY and NO_PROXY or their lower-case forms, which come first; none for this
- * machine. UsageError where the variable holds no URL of a proxy; its value, in which a password can be, is not shown.
+ * The proxy for an address that NO_PROXY does not name, which is left to undici, as are its rules here: of two names of a
+ * variable the lower-case one comes first, be it empty, and https goes through HTTP_PROXY where HTTPS_PROXY names nothing.
+ * UsageError where the variable holds no URL of a proxy; its value, in which a password can be, is not shown.
  */
-export function proxyFor(target: URL, env: NodeJS.ProcessEnv): ProxyHost | undefined {
-  const scheme = target.protocol === "https:" ? "https" : "http";
-  const variable = [`${scheme}_proxy`, `${scheme.toUpperCase()}_PROXY`].find((name) => env[name]?.trim());
-  if (variable === undefined || isDirect(target, env.no_proxy?.trim() || env.NO_PROXY || "")) return undefined;
-  return proxyFrom(env[variable]?.trim() ?? "", variable);
+export function proxyFor({ protocol }: URL, env: NodeJS.ProcessEnv): ProxyHost | undefined {
+  for (const name of protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"]) {
+    const variable = env[name.toLowerCase()] === undefined ? name : name.toLowerCase();
+    const text = env[variable]?.trim();
+    if (text) return proxyFrom(text, variable);
+  }
+  return undefined;
 }
 
 function proxyFrom(text: string, variable: string): ProxyHost {
@@ -48,34 +50,4 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** Whether an address needs no proxy: this machine, which a proxy would take for itself, and what NO_PROXY names. */
-function isDirect({ hostname, port, protocol }: URL, noProxy: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  if (/^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) return true;
-  const number = port || (protocol === "https:" ? "443" : "80");
-  return noProxy
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .some((entry) => entry !== "" && isNamed(host, number, entry));
-}
-
-/** Whether an entry of NO_PROXY is this host, a domain of it, a network that it is in, or `*`. */
-function isNamed(host: string, port: string, entry: string): boolean {
-  if (entry === "*") return true;
-  const [, network, bits] = /^([\da-f.:]+)\/(\d+)$/.exec(entry) ?? [];
-  if (network !== undefined) return isWithin(host, network, Number(bits));
-  const [, bracketed, plain, only] = /^(?:\[(.*)\]|([^:]*|.*:.*:.*?))(?::(\d+))?$/.exec(entry) ?? [];
-  if (only !== undefined && only !== port) return false;
-  const name = (bracketed ?? plain ?? "").replace(/^\*?\./, "");
-  return name !== "" && (host === name || (isIP(host) === 0 && host.endsWith(`.${name}`)));
-}
-
-function isWithin(host: string, network: string, bits: number): boolean {
-  const family = isIP(network) === 6 ? "ipv6" : "ipv4";
-  if (isIP(network) === 0 || isIP(host) !== isIP(network) || bits > (family === "ipv6" ? 128 : 32)) return false;
-  const list = new BlockList();
-  list.addSubnet(network, bits, family);
-  return list.check(host, family);
 }

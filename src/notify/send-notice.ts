@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openConnections, unlessAborted } from "../client/connections.js";
-import { type ProxyHost, proxyFor } from "../client/proxy.js";
+import { type Connections, openConnections, unlessAborted } from "../client/connections.js";
 import { proxyTrouble } from "../client/proxy-trouble.js";
 import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
@@ -48,11 +47,11 @@ interface Tried {
 
 async function post(url: string, body: string, { signal, env, timeout = 10_000 }: SendOptions): Promise<Tried> {
   const limit = AbortSignal.timeout(timeout);
-  let proxy: ProxyHost | undefined;
+  let connections: Connections | undefined;
   try {
     const target = new URL(url);
-    proxy = proxyFor(target, env);
-    const status = await statusOf(target, body, { timeout, proxy, signal: AbortSignal.any([signal, limit]) });
+    connections = openConnections(target, { connections: 1, timeout, env });
+    const status = await statusOf(target, body, connections, AbortSignal.any([signal, limit]));
     if (status >= 200 && status < 300) return {};
     const what = status >= 300 && status < 400 ? "a redirect, which is not followed" : `status ${status}`;
     return { reason: `it answered with ${what}`, again: status >= 500 || [408, 425, 429].includes(status) };
@@ -62,28 +61,20 @@ async function post(url: string, body: string, { signal, env, timeout = 10_000 }
     if (error instanceof UsageError) return { reason: error.message.replace(/\s+/g, " ") };
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
     const words = reasons[code] ?? `it could not be sent (${code})`;
+    const proxy = connections?.proxy();
     const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, words);
     return { reason: atProxy?.text ?? words, again: true };
+  } finally {
+    await connections?.dispatcher.destroy();
   }
-}
-
-interface PostOptions {
-  readonly timeout: number;
-  readonly proxy: ProxyHost | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** The status of the answer; its body is not read. */
-async function statusOf(target: URL, body: string, { timeout, proxy, signal }: PostOptions): Promise<number> {
-  const connections = openConnections(target, { connections: 1, timeout, proxy });
+async function statusOf(target: URL, body: string, { dispatcher }: Connections, signal: AbortSignal): Promise<number> {
   const headers = { "content-type": "application/json", "user-agent": `${tool.name}/${tool.version}` };
   const { origin, pathname, search } = target;
-  try {
-    const sent = connections.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
-    const answer = await unlessAborted(sent, signal);
-    answer.body.on("error", () => {}); // it breaks off with the connection
-    return answer.statusCode;
-  } finally {
-    await connections.destroy();
-  }
+  const sent = dispatcher.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
+  const answer = await unlessAborted(sent, signal);
+  answer.body.on("error", () => {}); // it breaks off with the connection
+  return answer.statusCode;
 }

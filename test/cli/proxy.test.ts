@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { deadUrl } from "../client/serve.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startProxy } from "../servers/proxy.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -22,13 +24,26 @@ async function startPlace() {
   return { server, proxy, job, env: { KNOWLEDGE_API_KEY: server.key } };
 }
 
+test("the embedded service is asked directly, whatever the environment says", async () => {
+  const [dataset] = sampleDatasets();
+  const job = await jobFile(await testFolder(), {
+    service: { demo: true },
+    datasets: [{ id: dataset?.id, documents: dataset?.documents.slice(0, 1) }],
+    output: { formats: ["jsonl"] },
+  });
+  const { host } = new URL(await deadUrl());
+  const { code, stderr } = await runHere(["run", job], { HTTP_PROXY: `http://${host}`, HTTPS_PROXY: `http://${host}` });
+  expect({ code, proxy: stderr.includes(host) }).toEqual({ code: 0, proxy: false });
+});
+
 test("run, through the proxy of the environment; its password is nowhere", async () => {
   const { proxy, server, job, env } = await startPlace();
   const http_proxy = proxy.url.replace("//", "//me:secret@");
   const { code, stdout, stderr } = await runKbdump(["run", job], { ...env, http_proxy });
   expect({ code, stderr: stderr.replace(/^.*reading.*\n/gm, "") }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^complete: 1 document, 120 chunks/);
-  expect(proxy.forwarded).toHaveLength(server.requests.length);
+  expect(new Set(proxy.tunnels)).toEqual(new Set(["kb.example:80"]));
+  expect(server.requests).not.toEqual([]);
   expect(stdout).not.toContain("secret");
 });
 

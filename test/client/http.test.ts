@@ -53,6 +53,22 @@ describe("what is sent", () => {
     await Promise.all(Array.from({ length: 20 }, () => get()));
     expect(sockets.size).toBe(3);
   });
+
+  it("never opens more of them where each answer ends its connection", async () => {
+    const open = new Set<unknown>();
+    let most = 0;
+    const { url } = await serve(({ socket }, response) => {
+      most = Math.max(most, open.add(socket).size);
+      socket.on("close", () => open.delete(socket));
+      setTimeout(() => response.writeHead(200, { connection: "close" }).end("{}"), 5);
+    });
+    const { get } = openTestHttp(url, { connections: 1 });
+    const getFive = async () => {
+      for (let round = 0; round < 5; round++) await get();
+    };
+    await Promise.all([getFive(), getFive(), getFive(), getFive()]);
+    expect(most).toBe(1);
+  });
 });
 
 describe("what comes back", () => {

@@ -77,6 +77,10 @@ test("a notice goes through the proxy of the environment, and a proxy that fails
   expect(await sendNotice(url, '{"a":1}', through(login))).toBeUndefined();
   expect(receiver.received).toMatchObject([{ method: "POST", target: "/path?token=1", body: '{"a":1}' }]);
   expect(receiver.received[0]?.headers["proxy-authorization"]).toBeUndefined();
+  expect(proxy.tunnels).toEqual(["hooks.example:80"]);
+  const direct = { signal, waits, env: { HTTP_PROXY: proxy.url, NO_PROXY: "127.0.0.1" } };
+  expect(await sendNotice(receiver.url, "{}", direct)).toBeUndefined();
+  expect(proxy.tunnels).toHaveLength(1);
   const secure = "https://hooks.example/path?token=1";
   expect(await sendNotice(secure, "{}", through(proxy.url))).toBe(
     `the proxy ${proxy.host} wants a user and password (407); HTTPS_PROXY holds them, as in http://user:password@${proxy.host}`,

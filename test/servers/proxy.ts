@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -12,8 +12,6 @@ export interface TestProxy {
   readonly host: string;
   /** Hosts with ports that tunnels were asked to, in order. */
   readonly tunnels: readonly string[];
-  /** URLs that it was given to send on, in order. */
-  readonly forwarded: readonly string[];
   /** Headers of every request that reached it. */
   readonly headers: readonly IncomingMessage["headers"][];
   /** Connections to it that are open now, and the most that ever were. */
@@ -31,14 +29,14 @@ export interface ProxyBehaviour {
 }
 
 /**
- * A proxy for one test on a free port of 127.0.0.1. Whatever host it is asked for, it goes to this port of this machine, so
- * that names which nobody knows can be used: addresses of this machine are never asked of a proxy.
+ * A proxy for one test on a free port of 127.0.0.1 that knows only CONNECT. Whatever host it is asked for, it goes to this
+ * port of this machine, so that names which nobody knows can be used.
  */
 export async function startProxy(
   toPort: number,
   { login, refusal, certificate }: ProxyBehaviour = {},
 ): Promise<TestProxy> {
-  const [tunnels, forwarded, headers]: [string[], string[], IncomingMessage["headers"][]] = [[], [], []];
+  const [tunnels, headers]: [string[], IncomingMessage["headers"][]] = [[], []];
   const sockets = new Set<Socket>();
   let mostOpen = 0;
   const expected = login === undefined ? undefined : `Basic ${Buffer.from(login).toString("base64")}`;
@@ -47,23 +45,8 @@ export async function startProxy(
     if (refusal !== undefined) return refusal;
     return expected !== undefined && asked.headers["proxy-authorization"] !== expected ? 407 : 200;
   };
-  const forward = (asked: IncomingMessage, response: ServerResponse) => {
-    forwarded.push(asked.url ?? "");
-    const status = statusFor(asked);
-    if (status === "hang") return;
-    if (status !== 200)
-      return void response.writeHead(status, { "content-type": "text/html" }).end("<title>No</title>");
-    const { pathname, search } = new URL(asked.url ?? "");
-    const { "proxy-authorization": _, ...rest } = asked.headers;
-    const options = { host: "127.0.0.1", port: toPort, path: pathname + search, method: asked.method, headers: rest };
-    const onward = request(options, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on("error", () => response.destroy());
-    asked.pipe(onward);
-  };
-  const server = certificate === undefined ? createServer(forward) : createTlsServer(pairOf(certificate), forward);
+  const server = certificate === undefined ? createServer() : createTlsServer(pairOf(certificate));
+  server.on("request", (_, response) => response.writeHead(405).end());
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     mostOpen = Math.max(mostOpen, sockets.size);
@@ -92,7 +75,6 @@ export async function startProxy(
     url: `${certificate === undefined ? "http" : "https"}://${host}`,
     host,
     tunnels,
-    forwarded,
     headers,
     open: () => sockets.size,
     mostOpen: () => mostOpen,

@@ -36,7 +36,7 @@ export async function withClient<T>(
     outage,
     maxBody,
     caFile,
-    env,
+    env: job.service.demo ? {} : env, // no proxy leads to the embedded service
     signal,
     tally: tally.requests,
     onRetry,
