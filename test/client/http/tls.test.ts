@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { StopError, UsageError } from "../../src/errors.js";
-import { pemFile } from "../servers/certificates.js";
-import { openTestHttp, rejection } from "./open-test-http.js";
-import { json, serve } from "./serve.js";
+import { StopError, UsageError } from "../../../src/errors.js";
+import { pemFile } from "../../servers/certificates.js";
+import { openTestHttp, rejection } from "../open-test-http.js";
+import { json, serve } from "../serve.js";
 
 describe("the certificate of the service", () => {
   it("stops the run where nobody vouches for it, before anything is sent", async () => {
@@ -82,7 +82,7 @@ describe("the certificate of the service", () => {
       console.log(await sendNotice(baseUrl, "{}", { signal, waits: [], env: {} }));
       await http.close();`;
     const env = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: "0", ONE: url };
-    const cwd = join(import.meta.dirname, "../..");
+    const cwd = join(import.meta.dirname, "../../..");
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env });
     expect((await run).stdout).toBe("StopError\nit could not be sent (DEPTH_ZERO_SELF_SIGNED_CERT)\n");
     expect(requests).toHaveLength(0);
@@ -101,7 +101,7 @@ describe("the certificate of the service", () => {
         await http.close();
       }`;
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: pemFile("one"), CA: pemFile("two"), ONE: one.url, TWO: two.url };
-    const cwd = join(import.meta.dirname, "../..");
+    const cwd = join(import.meta.dirname, "../../..");
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { cwd, env });
     expect((await run).stdout).toBe("200\n200\n");
   });

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { HttpOptions } from "../../src/client/http.js";
-import { RetryError, StopError, UsageError } from "../../src/errors.js";
-import { testFolder } from "../run/job-for.js";
-import { pemFile } from "../servers/certificates.js";
-import { type ProxyBehaviour, startProxy } from "../servers/proxy.js";
-import { openTestClient } from "./open-test-client.js";
-import { everythingOf, openTestHttp, rejection } from "./open-test-http.js";
-import { deadUrl, json, serve } from "./serve.js";
+import type { HttpOptions } from "../../../src/client/http.js";
+import { RetryError, StopError, UsageError } from "../../../src/errors.js";
+import { testFolder } from "../../run/job-for.js";
+import { pemFile } from "../../servers/certificates.js";
+import { type ProxyBehaviour, startProxy } from "../../servers/proxy.js";
+import { openTestClient } from "../open-test-client.js";
+import { everythingOf, openTestHttp, rejection } from "../open-test-http.js";
+import { deadUrl, json, serve } from "../serve.js";
 
 /** The name in a certificate of the tests; nobody knows a host of this name. */
 const name = "elsewhere.example";

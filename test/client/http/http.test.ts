@@ -1,10 +1,10 @@
 import type { Socket } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { RetryError, StopError } from "../../src/errors.js";
-import { tool } from "../../src/tool.js";
-import { everythingOf, openTestHttp, rejection, testKey } from "./open-test-http.js";
-import { deadUrl, json, serve } from "./serve.js";
+import { RetryError, StopError } from "../../../src/errors.js";
+import { tool } from "../../../src/tool.js";
+import { everythingOf, openTestHttp, rejection, testKey } from "../open-test-http.js";
+import { deadUrl, json, serve } from "../serve.js";
 
 const text = '{"content":"Öffnungszeiten 附件 😀"}';
 

@@ -1,11 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { RetryError } from "../../src/errors.js";
-import { firstTimes } from "../servers/faults.js";
-import { startRealisticServer } from "../servers/realistic-server.js";
-import { Store } from "../servers/store.js";
-import { openTestHttp, rejection } from "./open-test-http.js";
-import { serve } from "./serve.js";
+import { RetryError } from "../../../src/errors.js";
+import { firstTimes } from "../../servers/faults.js";
+import { startRealisticServer } from "../../servers/realistic-server.js";
+import { Store } from "../../servers/store.js";
+import { openTestHttp, rejection } from "../open-test-http.js";
+import { serve } from "../serve.js";
 
 /** How far the memory of this process, test server included, grows while the work runs. */
 async function growth(work: () => Promise<unknown>): Promise<number> {
