@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
@@ -27,6 +28,8 @@ export interface PseudoTerminal {
 /** Keys as a terminal sends them. */
 export const keys = { enter: "\r", space: " ", down: "\x1b[B", ctrlC: "\x03" } as const;
 
+/** Milliseconds without output after which a program that has ended has said everything. */
+const quiet = 200;
 /** Milliseconds after which a text that is not shown is missing. */
 const patience = 20_000;
 
@@ -45,8 +48,17 @@ export function openKbdump(
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });
-  child.onData((data) => screen.write(data));
-  const ended = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+  let heard = performance.now();
+  child.onData((data) => {
+    heard = performance.now();
+    screen.write(data);
+  });
+  const exited = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+  const ended = exited.then(async (code) => {
+    while (performance.now() - heard < quiet) await delay(quiet / 4); // the last output may come after the exit
+    await new Promise<void>((resolve) => screen.write("", resolve));
+    return code;
+  });
   const lines = () => {
     const { active } = screen.buffer;
     const all = Array.from({ length: active.length }, (_, at) => active.getLine(at)?.translateToString(true) ?? "");
