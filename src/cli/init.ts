@@ -1,10 +1,13 @@
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { exitCodes } from "../errors.js";
 import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
 import { existingFile, writeNewFiles } from "../init/write-job.js";
+import { isJobName } from "../job/job-name.js";
 import type { InitResult } from "../results/init.js";
 import { wrapToWidth } from "../terminal/display-width.js";
+import { shellText } from "../terminal/shell-text.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
@@ -104,16 +107,29 @@ async function askAndWrite(
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
   const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
-  const file = { path, text: renderAskedJob(job) };
+  const file = { path, text: renderAskedJob(job, nameFor(path)) };
   const files = keyToSave === undefined ? [file] : [file, { path: keyFile, text: `${keyToSave}\n`, isSecret: true }];
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
 }
 
+/** A name for a job whose file has none that can be one; undefined where it has. */
+function nameFor(path: string): string | undefined {
+  const name = basename(path).replace(/\.[^.]*$/, "");
+  if (isJobName(name)) return undefined;
+  const near = name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[-_]+|-+$/g, "")
+    .slice(0, 50);
+  return isJobName(near) ? near : "export";
+}
+
 function renderNext({ written, needs }: Written, path: string, columns: number): string {
   const [, keyFile] = written;
-  const commands = [...needs, `kbdump plan ${path}`, `kbdump run ${path}`];
+  const file = shellText(path);
+  const commands = [...needs, `kbdump plan ${file}`, `kbdump run ${file}`];
   return [
     ...wrapToWidth(`Wrote ${written.join(" and ")}.`, columns),
     ...(keyFile === undefined ? [] : wrapToWidth(`Keep ${keyFile} secret and out of version control.`, columns)),

@@ -39,10 +39,7 @@ export async function askDocuments(
   const [only] = datasets;
   const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
   if (only === undefined || given.includes(every)) return wholly;
-  if (datasets.length > 1) {
-    if (given.length === 0) return wholly;
-    throw new UsageError("Wrong flags:", [{ path: "--document", message: "needs exactly one --dataset" }]);
-  }
+  if (datasets.length > 1) return wholly;
   const listed = await surveyDocuments(access, only.id, setting);
   if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
   const extent = await dialogue.choose({
@@ -60,14 +57,18 @@ export async function askDocuments(
 
 /** Asks for the formats of the files. */
 export async function askFormats(given: readonly string[], dialogue: Dialogue): Promise<readonly string[]> {
-  if (given.length > 0) return given;
+  const known = [...fileFormats, "duckdb"];
+  const wrong = given.find((format) => !known.includes(format));
+  if (wrong !== undefined)
+    throw new UsageError(`--format: got ${JSON.stringify(wrong)}, expected ${known.join(", ")}`, []);
+  if (given.length > 0) return [...new Set(given)];
   const hints: Readonly<Record<string, string>> = {
     jsonl: "lossless text, one row a line",
     csv: "for spreadsheets",
     parquet: "for data frames",
     duckdb: "a database with history, for SQL",
   };
-  const choices = [...fileFormats, "duckdb"].map((value) => ({ value, label: value, hint: hints[value] ?? "" }));
+  const choices = known.map((value) => ({ value, label: value, hint: hints[value] ?? "" }));
   return dialogue.chooseMany({ message: "Formats", choices, defaults: ["jsonl", "duckdb"], flag: "--format" });
 }
 
@@ -93,7 +94,7 @@ function namedOf(given: readonly string[], listed: readonly Named[], flag: strin
     return [{ path: `${flag} ${text}`, message }];
   });
   if (problems.length > 0) throw new UsageError("No job file was written:", problems);
-  return found.flatMap(({ matches }) => matches);
+  return [...new Set(found.flatMap(({ matches }) => matches))]; // an id and a name may stand for the same
 }
 
 function choicesFrom(listed: readonly Named[]): readonly Choice<string>[] {

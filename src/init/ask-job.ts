@@ -1,6 +1,7 @@
+import { UsageError } from "../errors.js";
 import { askAccess } from "./ask-access.js";
 import { askDatasets, askDocuments, askFormats, askKeyPlace } from "./ask-choices.js";
-import type { AskedJob, GivenAnswers } from "./asked-job.js";
+import type { AskedJob, GivenAnswers, Named } from "./asked-job.js";
 import type { Dialogue } from "./dialogue.js";
 import { keyVariable, type SurveySetting } from "./survey.js";
 
@@ -23,6 +24,7 @@ export async function askJob(
 ): Promise<Asked> {
   const { access, datasets: listed } = await askAccess(given, dialogue, setting);
   const chosen = await askDatasets(given.datasets, listed, dialogue);
+  requireOneDataset(given.documents, chosen);
   const datasets =
     chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, setting });
   const formats = await askFormats(given.formats, dialogue);
@@ -32,4 +34,10 @@ export async function askJob(
     job: { baseUrl: access.baseUrl, allowHttp: access.allowHttp, key, datasets, formats },
     keyToSave: isSaved ? access.key : undefined,
   };
+}
+
+/** Documents are chosen in one dataset only; of several, every document is exported. */
+function requireOneDataset(documents: readonly string[], datasets: "all" | readonly Named[]): void {
+  if (documents.every((document) => document === "all") || (datasets !== "all" && datasets.length === 1)) return;
+  throw new UsageError("--document: needs exactly one --dataset", []);
 }

@@ -32,12 +32,13 @@ export interface AskedDataset extends Named {
   readonly documents: "all" | readonly Named[];
 }
 
-/** Renders a job file that runs as it stands. */
-export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob): string {
+/** Renders a job file that runs as it stands. `name` is given where that of the file cannot be the name of a job. */
+export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob, name?: string): string {
   const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
   return [
     "# A job of kbdump, written by `kbdump init --ask`. `kbdump init other.yaml` writes a file that shows every option.",
     "",
+    ...(name === undefined ? [] : [`name: ${name}`, ""]),
     "service:",
     `  base_url: ${quoted(baseUrl)}`,
     ...(allowHttp ? ["  allow_http: true # shows the key to the network"] : []),

@@ -1,4 +1,6 @@
-import { isThere } from "../dump/files/is-there.js";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import { type FindOptions, findNamed } from "./find-named.js";
@@ -18,6 +20,10 @@ export async function findDatabase(
   if (found.run !== undefined) return { folder: await findRun(word, options) };
   const { database } = foldersOf(found.place);
   if (await isThere(database)) return { database };
+  const [copied, ...others] = (await readdir(dirname(database)).catch(ifAbsent<string[]>([]))).filter((name) =>
+    name.endsWith(".duckdb"),
+  );
+  if (copied !== undefined && others.length === 0) return { database: join(dirname(database), copied) }; // a copy of a job's folder
   const message = `there is no ${database}. Put duckdb into output.formats and run the job, or name a run folder`;
   throw new UsageError("The job has no database:", [{ path: word, message }]);
 }

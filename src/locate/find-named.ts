@@ -2,9 +2,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { isThere } from "../dump/files/is-there.js";
 import { type Problem, UsageError } from "../errors.js";
 import type { JobPlace } from "../job/job.js";
+import { isJobName } from "../job/job-name.js";
 import { loadJobPlace } from "../job/load-job-place.js";
 import { jobsIn, lookAt } from "./look-at.js";
-import { isJobName, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
+import { type Found, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
 
 export interface FindOptions {
   /** The output folder that names of jobs are looked for in; it also wins over that of a job file. Default: `output`. */
@@ -29,7 +30,7 @@ export async function findNamed(text: string, { dir, env }: FindOptions): Promis
     job: isJobName(word.before) ? await lookAt(join(output, word.before)) : ("nothing" as const),
   };
   const meaning = meaningOf(word, sights);
-  if (meaning.kind === "unknown") throw await nothingFound(word, sights.whole === "folder", output);
+  if (meaning.kind === "unknown") throw await nothingFound(word, sights.whole, output);
   return thingFrom(meaning, dir, env);
 }
 
@@ -56,10 +57,16 @@ function placeAt(dir: string, name: string): JobPlace {
 }
 
 /** The error of a word that stands for nothing. */
-async function nothingFound({ text, before }: Word, isFolder: boolean, output: string): Promise<UsageError> {
-  if (isFolder) return new UsageError("Not a finished run folder:", [await noManifest(text)]);
-  if (!isJobName(before))
-    return new UsageError("No such run or job:", [{ path: text, message: "there is no such file or folder" }]);
+async function nothingFound({ text, before }: Word, whole: Found, output: string): Promise<UsageError> {
+  if (whole === "folder") return new UsageError("Not a finished run folder:", [await noManifest(text)]);
+  if (whole === "other") {
+    const message = "it is a file, but no job file and no database; expected a run folder, or the name of a job";
+    return new UsageError("No such run or job:", [{ path: text, message }]);
+  }
+  if (!isJobName(before)) {
+    const path = text === "" ? '""' : text;
+    return new UsageError("No such run or job:", [{ path, message: "there is no such file or folder" }]);
+  }
   const jobs = await jobsIn(output);
   const there =
     jobs === undefined
@@ -78,7 +85,10 @@ async function noManifest(folder: string): Promise<Problem> {
   for (const place of near) {
     const latest = join(place, "latest");
     if ((await isThere(latest)) && (await lookAt(latest)) === "run")
-      return { path: folder, message: `no manifest.json in it. Did you mean ${latest}?` };
+      return {
+        path: folder,
+        message: `no manifest.json in it. Did you mean ${latest}${jobs.length > 0 ? `, or --dir ${folder}` : ""}?`,
+      };
   }
   return { path: folder, message: "no manifest.json in it, which a run writes last" };
 }

@@ -1,4 +1,4 @@
-import { readdir, stat } from "node:fs/promises";
+import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsence, isThere } from "../dump/files/is-there.js";
 import { manifestName } from "../dump/manifest/manifest.js";
@@ -11,10 +11,23 @@ export async function lookAt(path: string): Promise<Found> {
     throw error;
   });
   if (!facts) return "nothing";
-  if (!facts.isDirectory()) return "file";
+  if (facts.isFile()) return lookAtFile(path);
+  if (!facts.isDirectory()) return "other"; // a pipe would have to be waited for
   if (await isThere(join(path, manifestName))) return "run";
-  for (const name of ["runs", "latest", ".work"]) if (await isThere(join(path, name))) return "job";
-  return "folder";
+  for (const name of ["runs", "latest"]) if (await isThere(join(path, name))) return "job";
+  return (await isThere(join(path, ".work"))) ? "begun" : "folder";
+}
+
+async function lookAtFile(path: string): Promise<Found> {
+  if (/\.(ya?ml|json)$/i.test(path)) return "job file";
+  if (/\.(duckdb|db)$/i.test(path)) return "database";
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(12), 0, 12);
+    return buffer.toString("latin1", 8) === "DUCK" ? "database" : "other"; // https://duckdb.org/docs/stable/internals/storage
+  } finally {
+    await file.close();
+  }
 }
 
 /** Whether an error says that no path can look like this, or that a link leads to itself. */
@@ -30,6 +43,6 @@ export async function jobsIn(dir: string): Promise<readonly string[] | undefined
   });
   if (!names) return undefined;
   const jobs: string[] = [];
-  for (const name of names.sort()) if ((await lookAt(join(dir, name))) === "job") jobs.push(name);
+  for (const name of names.sort()) if (/^(job|begun)$/.test(await lookAt(join(dir, name)))) jobs.push(name);
   return jobs;
 }

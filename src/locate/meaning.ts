@@ -1,5 +1,10 @@
-/** What lies at a path: the folder of a run, the folder of a job, another folder, a file, or nothing. */
-export type Found = "run" | "job" | "folder" | "file" | "nothing";
+import { isJobName } from "../job/job-name.js";
+
+/**
+ * What lies at a path: the folder of a run, the folder of a job, one of a job that has published nothing yet, another folder, a
+ * job file (by its ending), a database, something else, or nothing.
+ */
+export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database" | "other" | "nothing";
 
 /** What a word on the command line stands for. `run` is the id of a run of that job, or its beginning. */
 export type Meaning =
@@ -30,30 +35,18 @@ export function wordFrom(text: string): Word {
   return { text, before, run };
 }
 
-/** Whether a word can be the name of a job. */
-export function isJobName(word: string): boolean {
-  return /^[a-z0-9][a-z0-9_-]{0,99}$/.test(word);
-}
-
 /**
- * Decides what a word stands for. A path comes first: the folder of a run, the folder of a job, a job file (by its ending), any
- * other file as a database. The name of a job comes second. A folder that is neither of a run nor of a job hides no name.
+ * Decides what a word stands for. A path comes first: the folder of a run, the folder of a job, a job file (by its ending), a
+ * database. The name of a job comes second. Any other file or folder hides no name.
  */
 export function meaningOf({ text, before, run }: Word, { whole, before: found, job }: Sights): Meaning {
-  if (whole !== "nothing" && whole !== "folder") return pathMeaning(text, whole, undefined);
-  if (run !== undefined && (found === "job" || (found === "file" && isJobFile(before))))
-    return pathMeaning(before, found, run);
-  if (job === "job" && isJobName(before)) return { kind: "job", name: before, ...(run === undefined ? {} : { run }) };
-  return { kind: "unknown" };
-}
-
-function pathMeaning(path: string, found: "run" | "job" | "file", run: string | undefined): Meaning {
   const which = run === undefined ? {} : { run };
-  if (found === "run") return { kind: "run folder", folder: path };
-  if (found === "job") return { kind: "job folder", folder: path, ...which };
-  return isJobFile(path) ? { kind: "job file", file: path, ...which } : { kind: "database", file: path };
-}
-
-function isJobFile(path: string): boolean {
-  return /\.(ya?ml|json)$/i.test(path);
+  if (whole === "run") return { kind: "run folder", folder: text };
+  if (whole === "database") return { kind: "database", file: text };
+  if (whole === "job") return { kind: "job folder", folder: text };
+  if (whole === "job file") return { kind: "job file", file: text };
+  if (run !== undefined && found === "job") return { kind: "job folder", folder: before, run };
+  if (run !== undefined && found === "job file") return { kind: "job file", file: before, run };
+  if ((job === "job" || job === "begun") && isJobName(before)) return { kind: "job", name: before, ...which };
+  return whole === "begun" ? { kind: "job folder", folder: text } : { kind: "unknown" };
 }

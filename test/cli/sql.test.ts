@@ -73,6 +73,9 @@ test("the statement may come from stdin", async () => {
     const stdin = Readable.from(["SELECT count(*)\n", Buffer.from("FROM chunks")]);
     expect((await runHere(["sql", database, ...args], {}, stdin)).stdout).toBe("count_star()\n        1500\n\n1 row\n");
   }
+  expect((await runHere(["sql", database, "-- all\nSELECT count(*) AS n FROM chunks"])).stdout).toBe(
+    "   n\n1500\n\n1 row\n",
+  );
   const { code, stderr } = await runHere(["sql", database]);
   expect([code, stderr]).toEqual([2, expect.stringContaining('<statement>: expected in quotes, such as "SELECT')]);
 });
@@ -87,7 +90,7 @@ test("2, with the reason and the place", async () => {
       `kbdump: The job has no database:\n  bare: there is no ${join(dir, "bare", "bare.duckdb")}. Put duckdb into`,
     ],
     [["absent", "SELECT 1"], "kbdump: No such run or job:\n  absent: "],
-    [[file, "SELECT 1"], `kbdump: No database could be asked:\n  ${file}: it is no DuckDB database`],
+    [[file, "SELECT 1"], `kbdump: No such run or job:\n  ${file}: it is a file, but no job file and no database`],
     [[database, "SELECT 1", "--limit", "0", "--memory", "lots"], '--limit: got "0", expected a whole number from 1 on'],
     [[database, "SELECT 1", "--json", "--format", "csv"], "--json: it contradicts --format csv"],
   ] as const) {

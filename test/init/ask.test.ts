@@ -43,6 +43,20 @@ test("an id needs no list of datasets, and `all` needs no choice", async () => {
   expect(await (await ask("--base-url", service.url, "--dataset", "all")).job()).toMatchObject({ datasets: "all" });
 });
 
+test("an id and a name of one dataset are one; a format is written once; a file's name that no job can have is replaced", async () => {
+  const [{ id }] = (await (await ask("--base-url", service.url, "--dataset", "Company handbook")).job()).datasets;
+  const twice = ["--dataset", "Company handbook", "--dataset", id, "--format", "csv,csv"];
+  expect(await (await ask("--base-url", service.url, ...twice)).job()).toMatchObject({
+    datasets: [{ id }],
+    output: { formats: ["csv"] },
+  });
+  const path = join(folder, "My job.v2.yaml");
+  const odd = await runHere(["init", path, "--ask", "--base-url", service.url, "--dataset", "all"], env);
+  expect(odd.stdout).toContain(`\n  kbdump run "${path}"\n`);
+  expect(parse(await readFile(path, "utf8")).name).toBe("my-job-v2");
+  expect((await runHere(["plan", path], env)).code).toBe(0);
+});
+
 test("every missing answer is named at once, and what there is to choose from", async () => {
   const nothing = await runHere(["init", join(folder, "never.yaml"), "--ask"]);
   expect(nothing).toMatchObject({
@@ -66,6 +80,8 @@ test.each([
     ["--dataset", "Company handbook", "--dataset", "Product knowledge", "--document", "x"],
     "--document: needs exactly one --dataset",
   ],
+  [["--dataset", "all", "--document", "x"], "--document: needs exactly one --dataset"],
+  [["--dataset", "all", "--format", "csv,xml"], '--format: got "xml", expected jsonl, csv, parquet, duckdb'],
 ])("%j: %s", async (flags, message) => {
   const { code, stderr, job } = await ask("--base-url", service.url, ...flags);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });

@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { findDatabase } from "../../src/locate/find-database.js";
 import { findRun, findRunAndOneBefore } from "../../src/locate/find-run.js";
 import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
@@ -70,9 +72,9 @@ test("what is not found is named, with what there is", async () => {
   const messages: Readonly<Record<string, string>> = {
     nightly: `No such run or job:\n  nightly: no file or folder has this name, and no job in ${dir}; jobs there: empty, partial, test. ${other}`,
     "no/such": "No such run or job:\n  no/such: there is no such file or folder",
-    "": "No such run or job:\n  there is no such file or folder",
-    [file]: `Not a finished run folder:\n  ${file}: it is a file; expected the folder of a run, a job file, or the name of a job`,
-    [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}?`,
+    "": `No such run or job:\n  "": there is no such file or folder`,
+    [file]: `No such run or job:\n  ${file}: it is a file, but no job file and no database; expected a run folder, or the name of a job`,
+    [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}, or --dir ${dir}?`,
     [join(job, "runs")]:
       `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
     [join(dir, "other")]:
@@ -92,4 +94,19 @@ test("what is not found is named, with what there is", async () => {
     `no job in ${join(folder, "none")}; there is no folder ${join(folder, "none")}. ${other}`,
   );
   expect(await findRun(runOf(third), options)).toBe(runOf(third));
+});
+
+test("files that are nothing of ours are not waited for, and hide no job; a copied folder of a job has its database", async () => {
+  const { folder, dir, options } = await startPlace();
+  const pipe = join(folder, "pipe");
+  expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
+  await expect(findRun(pipe, options)).rejects.toThrow("it is a file, but no job file and no database");
+  const copy = join(folder, "copy");
+  await makeRuns(copy, "test", { [first]: "complete" });
+  await expect(findDatabase(copy, options)).rejects.toThrow("The job has no database:");
+  await writeFile(join(copy, "test.duckdb"), "");
+  expect(await findDatabase(copy, options)).toEqual({ database: join(copy, "test.duckdb") });
+  expect(await findDatabase(join(copy, "test.duckdb"), { dir, env: {} })).toEqual({
+    database: join(copy, "test.duckdb"),
+  });
 });

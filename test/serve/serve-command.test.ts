@@ -110,7 +110,7 @@ test("what is no run: exit 2", async () => {
   for (const [path, message] of [
     [folder, "Not a finished run folder:"],
     [join(folder, "absent"), "No such run or job:"],
-    [import.meta.filename, "Not a finished run folder:"],
+    [import.meta.filename, "No such run or job:"],
   ] as const) {
     const { code, stderr } = await runHere(["serve", path]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`kbdump: ${message}\n  ${path}: `)]);

@@ -83,7 +83,7 @@ test("2 for what is no run, with the reason", async () => {
     ],
     [["verify", gone], `kbdump: No such run or job:\n  ${gone}: there is no such file or folder\n`],
     [["verify", empty], `kbdump: Not a finished run folder:\n  ${empty}: no manifest.json in it`],
-    [["verify", file], `kbdump: Not a finished run folder:\n  ${file}: it is a file`],
+    [["verify", file], `kbdump: No such run or job:\n  ${file}: it is a file`],
     [["verify", empty, "--memory", "lots"], '--memory: got "lots", expected a size such as 800MB or 2GB'],
     [["verify", empty, "--duckbd"], "unknown flag --duckbd; did you mean --duckdb?"],
   ] as const) {

@@ -73,7 +73,9 @@ function joinTokens(tokens: readonly Token[], args: readonly string[], names: Re
   const places: Place[] = [];
   for (const [at, token] of tokens.entries()) {
     const [before, last] = [tokens[at - 1], flags.at(-1)];
-    if (token.kind === "option") {
+    if (token.kind === "option" && /\s/.test(token.name)) {
+      places.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may begin with a comment
+    } else if (token.kind === "option") {
       const flag = flagOf(token, args[token.index] ?? "", names);
       if (flag.name !== undefined || before?.index !== token.index) flags.push(flag);
     } else if (token.kind === "positional") {

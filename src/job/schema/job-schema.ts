@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isMapping } from "../../schema.js";
+import { jobName } from "../job-name.js";
 import { datasetSchema } from "./dataset-schema.js";
 import { all, positiveNumber } from "./leaf.js";
 import { mapping } from "./mapping.js";
@@ -28,7 +29,7 @@ const datasets = v.pipe(
 /** The part of a job file that says where its runs are. */
 export const placeEntries = {
   name: v.pipe(
-    v.nullish(v.pipe(v.string(nameText), v.regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, nameText))),
+    v.nullish(v.pipe(v.string(nameText), v.regex(jobName, nameText))),
     v.description("Name of the job and of its folder: a-z, 0-9, _ and -. Absent: the file's name."),
   ),
   output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
