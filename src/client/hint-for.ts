@@ -48,11 +48,12 @@ export function keyHint(key: string, place: string | undefined): string {
 
 function notFoundHint(url: string, refusal: Refusal): string {
   const [path = ""] = url.split("?");
-  if (isUnknownUrl(refusal)) {
+  if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
     if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
     return `; the service does not know this URL${baseUrlHint(url)}`;
   }
-  if (/^Dataset\b/.test(refusal.message)) return "; check the id of the dataset, and that the key may read it";
+  if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
+    return "; check the id of the dataset, and that the key may read it";
   return path.endsWith("/segments") ? "; check the id of the document" : "";
 }
 

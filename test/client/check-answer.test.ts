@@ -133,6 +133,16 @@ describe("what the message says", () => {
       url,
       "; the service does not know this URL; check service.base_url",
     ],
+    [
+      '{"code":"not_found","message":"nope"}',
+      "https://kb.example.com/datasets?page=1",
+      "nope; the service does not know this URL; check service.base_url, which usually ends in /v1",
+    ],
+    [
+      '{"code":"not_found","message":"nope"}',
+      "https://kb.example.com/v1/datasets/d/documents?page=1",
+      "nope; check the id of the dataset, and that the key may read it",
+    ],
     ['{"code":"not_found","message":"Document not found."}', url, "Document not found.; check the id of the document"],
     [
       '{"code":"not_found","message":"Dataset not found."}',
