@@ -76,7 +76,7 @@ export function defineCommand<const P extends Positionals, const O extends Optio
   return command;
 }
 
-/** What an argument means, in short: its description without the details. */
+/** The meaning of an argument in short: its description without the details. */
 export function meaningOf({ describe }: Positional | Option): string {
   return describe.split(";")[0] ?? "";
 }

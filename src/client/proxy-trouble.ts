@@ -13,7 +13,7 @@ export interface ProxyTrouble {
   readonly trouble: "no proxy" | "no service" | "gone";
 }
 
-/** What a request to this origin met at the proxy; undefined where it failed behind it. `words`: the error in words. */
+/** The trouble that a request to this origin met at the proxy; undefined if it failed behind it. `words`: the error in words. */
 export function proxyTrouble(
   error: unknown,
   origin: string,

@@ -104,7 +104,7 @@ export const tables: Readonly<Record<string, Table>> = {
   },
 };
 
-/** What the columns of a table are, by name: those that are named, or all. */
+/** The comments on columns of a table by name: on those that are named, or on all. */
 export function commentsOf(table: string, ...names: readonly string[]): Readonly<Record<string, string>> {
   const found = tables[table]?.columns ?? [];
   const wanted = found.filter(({ name }) => names.length === 0 || names.includes(name));

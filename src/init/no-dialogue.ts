@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
 import type { Dialogue } from "./dialogue.js";
 
-/** Where there is no terminal: takes the default of every question. UsageError, which names the flag, for one that has none. */
+/** A dialogue without a terminal: it takes the default of every question. UsageError, which names the flag, for one that has none. */
 export const noDialogue: Dialogue = {
   isInteractive: false,
   say: () => {},

@@ -46,7 +46,7 @@ function attempt<Value>(what: string, action: () => Value): Value {
   }
 }
 
-/** What follows unexpected text on the same line is unexpected because of it. */
+/** Text behind unexpected text on the same line is unexpected because of it. */
 function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly YAMLError[] {
   const lineOf = ({ pos }: YAMLError) => lines.linePos(pos[0]).line;
   return errors.filter(

@@ -7,7 +7,7 @@ import { type FindOptions, findNamed } from "./find-named.js";
 import { findRun } from "./find-run.js";
 
 /**
- * What can be asked by SQL under a word: the database of a job, a database file, or a run folder. UsageError where there is
+ * Finds what SQL can ask under a word: the database of a job, a database file, or a run folder. UsageError where there is
  * none.
  */
 export async function findDatabase(

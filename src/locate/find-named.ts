@@ -13,7 +13,7 @@ export interface FindOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What a word stands for, its job file read and its folders named. */
+/** The meaning of a word, with its job file read and its folders named. */
 export type FoundThing =
   | { readonly kind: "run folder"; readonly folder: string }
   | { readonly kind: "database"; readonly file: string }

@@ -1,12 +1,12 @@
 import { isJobName } from "../job/job-name.js";
 
 /**
- * What lies at a path: the folder of a run, the folder of a job, one of a job that has published nothing yet, another folder, a
+ * The kinds of things at a path: the folder of a run, the folder of a job, one of a job that has published nothing yet, another folder, a
  * job file (by its ending), a database, something else, or nothing.
  */
 export type Found = "run" | "job" | "begun" | "folder" | "job file" | "database" | "other" | "nothing";
 
-/** What a word on the command line stands for. `run` is the id of a run of that job, or its beginning. */
+/** The meaning of a word on the command line. `run` is the id of a run of that job, or its beginning. */
 export type Meaning =
   | { readonly kind: "run folder"; readonly folder: string }
   | { readonly kind: "job folder"; readonly folder: string; readonly run?: string }
@@ -15,7 +15,7 @@ export type Meaning =
   | { readonly kind: "database"; readonly file: string }
   | { readonly kind: "unknown" };
 
-/** What lies at the path that a word is, at the path before its `@`, and at the folder that a job of that name would have. */
+/** The things at the path that a word is, at the path before its `@`, and at the folder that a job of that name would have. */
 export interface Sights {
   readonly whole: Found;
   readonly before: Found;

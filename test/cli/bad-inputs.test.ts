@@ -21,7 +21,7 @@ const camelCase = flags
   .filter((flag) => flag.includes("-"))
   .map((flag) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));
 
-/** What no message may hold: values of the code, codes of the system, stacks, names of libraries and of the code, the key. */
+/** Patterns that no message may hold: values of the code, codes of the system, stacks, names of libraries and of the code, the key. */
 const unfit = [
   /\bNaN\b|\bundefined\b|\[object/,
   /\bE(NOENT|ISDIR|ACCES|PERM|EXIST|NOTDIR|ADDRINUSE|CONNREFUSED)\b/,

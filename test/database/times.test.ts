@@ -34,7 +34,7 @@ it("the session of DuckDB has another time zone than UTC here", async () => {
   expect(await query("SELECT current_setting('TimeZone')")).toEqual([[zone]]);
 });
 
-/** What a session in another time zone reads. */
+/** The answer to a session in another time zone. */
 async function readIn(session: string, sql: string, file: string): Promise<readonly (readonly unknown[])[]> {
   const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY" });
   const connection = await instance.connect();

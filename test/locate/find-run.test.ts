@@ -20,7 +20,7 @@ async function startPlace() {
 
 test("a name, a folder and a file of a job stand for its newest complete run; a run folder for itself", async () => {
   const { folder, job, options, runOf } = await startPlace();
-  // What a run needs is not asked for: no service, a variable that is not set.
+  // Nothing that only a run needs is asked for: no service, and a variable that is not set.
   const file = await jobFile(folder, { notify: { url: `\${NOTIFY_URL}` } });
   expect(await findRun("test", options)).toBe(runOf(second));
   expect(await findRun(job, { env: {} })).toBe(runOf(second));

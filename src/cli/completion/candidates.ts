@@ -2,7 +2,7 @@ import { type Command, type Files, meaningOf, type Option } from "../command.js"
 import { globalOptions } from "../line/global-options.js";
 import { isSwitch } from "../line/read-line.js";
 
-/** What a shell proposes for a value: files, words, or nothing where any text is right. */
+/** The proposals of a shell for a value: files, words, or nothing where any text is right. */
 export type Values = { readonly files: Files } | { readonly words: readonly string[] } | undefined;
 
 /** A flag as a shell completes it. */
@@ -25,7 +25,7 @@ export interface CommandCandidate {
   readonly places: readonly { readonly meaning: string; readonly values: Values }[];
 }
 
-/** What the shells are told of the commands; `help` is one of them. */
+/** The commands as the shells complete them; `help` is one of them. */
 export function candidatesFrom(commands: readonly Command[]): readonly CommandCandidate[] {
   const candidates = commands.map(({ name, about, options, positionals }) => ({
     name: name.split(" ")[0] ?? "",

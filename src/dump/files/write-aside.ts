@@ -6,7 +6,7 @@ export interface WriteOptions {
   readonly aside?: string;
   /** Whether the content has to be on the disk before the file has its name. A power cut needs that, a kill does not. */
   readonly isFlushed?: boolean;
-  /** Who may read it; its owner only by default. */
+  /** The mode of the file; by default only its owner may read it. */
   readonly mode?: number;
 }
 

@@ -48,7 +48,7 @@ export async function mendLatest(hold: Hold, job: string, log: Log): Promise<voi
   if (newest !== undefined) await pointLatest(hold, newest);
 }
 
-/** What has the name of `latest` and is no link; undefined if there is nothing, or a link. */
+/** The file or folder that has the name of `latest` and is no link; undefined if there is nothing, or a link. */
 async function otherThanLink(path: string): Promise<Stats | undefined> {
   const facts = await lstat(path).catch(ifAbsent(undefined));
   return facts?.isSymbolicLink() ? undefined : facts;
