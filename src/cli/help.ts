@@ -49,7 +49,7 @@ function addCommand(parser: Argv, { name, about, positionals, options, epilog }:
   });
 }
 
-/** yargs renders the help; the line itself is read in `line`, where every problem is told in the words of our flags. */
+/** yargs renders the help; the line itself is read in `line`, where all messages name our flags. */
 function parserFor(columns = usual): Argv {
   const { help, version } = globalOptions;
   return yargs()

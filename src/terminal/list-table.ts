@@ -86,7 +86,7 @@ function countCell(count: number | null): string {
   return count === null ? "–" : count.toLocaleString("en-US");
 }
 
-/** The rules that hold a run; that it is the newest one is said only where no other does. */
+/** The rules that hold a run; `newest` stands only if no other rule holds it. */
 function keepText({ keptBy }: ListedRun): string {
   const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
   return rules.length > 0 ? rules.join(", ") : "-";

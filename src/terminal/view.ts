@@ -95,7 +95,7 @@ const clearBelow = "\r\x1b[J";
  * every line that it wraps anew.
  */
 const clearScreen = "\x1b[2J\x1b[H";
-/** Lines that are said again on a cleared screen. */
+/** Log lines that are written again on a cleared screen. */
 const mostSaid = 10;
 
 /**

@@ -73,7 +73,7 @@ const empty = json({ data: [], total: 0 });
 const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
 
 describe("the client", () => {
-  it("ends all requests for one reason, without a retry, and nothing is told", async () => {
+  it("ends all requests for one reason, without a retry or a log line", async () => {
     const { url, requests } = await serve(html);
     const told: string[] = [];
     const tell = (text: string) => void told.push(text);

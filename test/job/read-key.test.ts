@@ -75,4 +75,4 @@ test.each([
   [fromVariable, "the variable MY_KEY"],
   [{ ...fromVariable, apiKeyFile: "a b" }, 'the key file "a b"'],
   [{ ...fromVariable, apiKeyCommand: ["pass", "show", "x"] }, 'the key command "pass"'],
-])("%j is told as %s", (service, place) => expect(placeOfKey(service)).toBe(place));
+])("the key of %j comes from %s", (service, place) => expect(placeOfKey(service)).toBe(place));

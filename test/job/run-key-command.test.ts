@@ -30,7 +30,7 @@ test.each([
   expect(JSON.stringify(error)).not.toContain("tell-nobody");
 });
 
-test("a file that is not executable is told", async () => {
+test("a file that is not executable is an error", async () => {
   const file = await write("#!/bin/sh\necho dataset-abc\n", "key.sh");
   expect((await usageError(runKeyCommand([join(folder, "key.sh")], { env }))).message).toBe(
     `cannot run the key command ${JSON.stringify(file)}: it is not executable`,

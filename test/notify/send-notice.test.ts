@@ -68,7 +68,7 @@ test("a signal ends it, the wait for another try included", async () => {
   );
 });
 
-test("a notice goes through the proxy of the environment, and a proxy that fails is told, not its password", async () => {
+test("a notice goes through the proxy of the environment, and the error names a proxy that fails, without its password", async () => {
   const receiver = await startReceiver();
   const proxy = await startProxy(Number(new URL(receiver.url).port), { login: "me:secret" });
   const through = (url: string) => ({ signal, waits, env: { HTTP_PROXY: url, HTTPS_PROXY: url } });

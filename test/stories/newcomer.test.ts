@@ -35,7 +35,7 @@ test.each([80, 40])(
     expect(bare.code).toBe(2);
     expect(bare.screen).toContain("kbdump init");
 
-    // A wrong address is told at once.
+    // A wrong address fails at once.
     const key = { KNOWLEDGE_API_KEY: service.key };
     const wrong = await type(`run --base-url ${service.url.replace(/v1$/, "v2")} --dataset all`, key);
     expect(wrong.code).toBe(1);

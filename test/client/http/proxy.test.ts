@@ -30,7 +30,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
   const withLogin = (env: NodeJS.ProcessEnv | undefined, login: string) =>
     Object.fromEntries(Object.entries(env ?? {}).map(([key, url]) => [key, url?.replace("//", `//${login}@`)]));
 
-  it("answers, and is told from the proxy: the proxy gets no key, the password to nobody but the proxy", async () => {
+  it("answers through a proxy that gets no key, and gets no password of the proxy", async () => {
     const { base, options, proxy, requests } = await startBoth(scheme, { login: "me:p@ss" });
     const http = openTestHttp(base, { ...options, env: withLogin(options.env, "me:p%40ss") });
     const { status, url, body } = await http.get("/x?y=1");
@@ -58,7 +58,7 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
       "",
       /the proxy \S+ refuses a connection to https?:\/\/elsewhere.example \(403\); is it allowed there\? NO_PROXY names/,
     ],
-  ] as const)("%j with login '%s' is told of the proxy, and no password", async (behaviour, login, message) => {
+  ] as const)("%j with login '%s' names the proxy, and no password", async (behaviour, login, message) => {
     const { base, options } = await startBoth(scheme, behaviour);
     const env = login ? withLogin(options.env, login) : (options.env ?? {});
     const told: string[] = [];
@@ -184,7 +184,7 @@ it("a service that NO_PROXY names and nobody finds, is not told of the proxy", a
   }
 });
 
-it("a service that speaks TLS where http is said, is not looked at behind the back of the proxy", async () => {
+it("no handshake goes past the proxy when a service may speak TLS behind an http address", async () => {
   const { url } = await serve(empty, "one");
   const proxy = await startProxy(portOf(url));
   const plain = url.replace("https:", "http:");
