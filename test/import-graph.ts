@@ -112,7 +112,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "query",
     "verify",
   ],
-  init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover"],
+  init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover", "terminal"],
   cli: [
     "demo",
     "results",
@@ -159,7 +159,6 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "string-width": /^terminal\/display-width\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@clack/prompts": /^init\/dialogue\.ts$/,
-  "fast-wrap-ansi": /^init\/dialogue\.ts$/,
   yargs: /^cli\/(help|command)\.ts$/,
   "@duckdb/node-api": /^duckdb\/(open-duckdb|json-value|reading-statement)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.

@@ -1,7 +1,7 @@
 import * as prompts from "@clack/prompts";
-import { wrapAnsi } from "fast-wrap-ansi";
 import { InterruptedError } from "../errors.js";
 import { blankControls, cutText } from "../safe-text.js";
+import { wrapToWidth } from "../terminal/display-width.js";
 
 /** One answer to choose. */
 export interface Choice<Value> {
@@ -68,7 +68,8 @@ export function openDialogue({ input, output }: Terminal, signal: AbortSignal): 
   };
   return {
     isInteractive: true,
-    say: (text) => prompts.log.message(wrapAnsi(lineText(text, 600), output.columns - guide.length), { output }),
+    say: (text) =>
+      prompts.log.message(wrapToWidth(lineText(text, 600), output.columns - guide.length).join("\n"), { output }),
     ask: async (questions) => {
       const answers = new Map<string, string>();
       for (const { message, example, flag, isSecret } of questions) {
