@@ -1,6 +1,6 @@
+import type { Dialogue, Question } from "../dialogue/dialogue.js";
 import { StopError, UsageError } from "../errors.js";
 import type { GivenAnswers, Named } from "./asked-job.js";
-import type { Dialogue, Question } from "./dialogue.js";
 import { type Access, keyVariable, type SurveySetting, surveyDatasets, surveyDocuments } from "./survey.js";
 
 /** A service that answered, and the datasets that it listed. */

@@ -1,7 +1,7 @@
+import type { Choice, Dialogue } from "../dialogue/dialogue.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { UsageError } from "../errors.js";
 import type { AskedDataset, Named } from "./asked-job.js";
-import type { Choice, Dialogue } from "./dialogue.js";
 import { type Access, type SurveySetting, surveyDocuments } from "./survey.js";
 
 const every = "all";

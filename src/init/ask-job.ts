@@ -1,8 +1,8 @@
+import type { Dialogue } from "../dialogue/dialogue.js";
 import { UsageError } from "../errors.js";
 import { askAccess } from "./ask-access.js";
 import { askDatasets, askDocuments, askFormats, askKeyPlace } from "./ask-choices.js";
 import type { AskedJob, GivenAnswers, Named } from "./asked-job.js";
-import type { Dialogue } from "./dialogue.js";
 import { keyVariable, type SurveySetting } from "./survey.js";
 
 /** The result of the dialogue. */

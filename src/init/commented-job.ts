@@ -26,6 +26,7 @@ service:
   retries: 6                            # tries after the first, 0 to 20
   # outage: 300                         # seconds for which the service may be gone in the middle of a run
   # max_body: 64                        # maximum MB of one answer
+  # max_original: 2000                  # maximum MB of one original file
   # ca_file: ./ca.pem                   # the authority behind the certificate of the service
   # allow_http: true                    # plain http to another host: shows the key to the network
 
@@ -39,6 +40,8 @@ datasets:
 
 child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
 consistency: sweeps                     # sweeps: lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows
+details: false                          # true: also settings of datasets and documents, and metadata values: what a restore needs
+originals: false                        # true: also the files that the documents were made from
 resume_within: 24                       # hours within which a run that broke off is continued
 
 output:

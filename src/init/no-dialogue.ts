@@ -1,5 +1,5 @@
+import type { Dialogue } from "../dialogue/dialogue.js";
 import { UsageError } from "../errors.js";
-import type { Dialogue } from "./dialogue.js";
 
 /** A dialogue without a terminal: it takes the default of every question. UsageError, which names the flag, for one that has none. */
 export const noDialogue: Dialogue = {

@@ -56,14 +56,14 @@ const guide = "│  ";
 const shownChoices = 10;
 const longestLabel = 60;
 
-/** A dialogue at a terminal. */
-export function openDialogue({ input, output }: Terminal, signal: AbortSignal): Dialogue {
+/** A dialogue at a terminal. `cancelled` is the last word to somebody who cancels: what was not done. */
+export function openDialogue({ input, output }: Terminal, signal: AbortSignal, cancelled: string): Dialogue {
   const common = { input, output, signal };
   const answered = async <Value>(asked: Promise<Value | Cancelled>): Promise<Value> => {
     const answer = await asked;
     signal.throwIfAborted();
     if (!isCancelled(answer)) return answer;
-    prompts.cancel("No job file was written.", { output });
+    prompts.cancel(cancelled, { output });
     throw new InterruptedError("SIGINT");
   };
   return {
