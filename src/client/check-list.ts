@@ -27,7 +27,11 @@ const listed = v.custom<readonly Listed[]>(
       : 'the answer has no list of objects "data"',
 );
 
-const statusSchema = object({ data: listed });
+const one = v.custom<Listed>(isListed, 'the answer has no object "data" with an "id"');
+
+const recordsSchema = object({ data: listed });
+const dataSchema = object({ data: one });
+const tagsSchema = object({ data: recordsIn("data") });
 const fieldsSchema = object({ fields: recordsIn("fields") });
 const pageSchema = object({
   data: listed,
@@ -42,14 +46,37 @@ export function checkPage(value: unknown, url: string): ListPage {
   return { rows: data, total, docForm: doc_form, hasMore: has_more };
 }
 
-/** The entries of an indexing-status answer, which have an id each; RetryError, naming the URL, otherwise. */
-export function checkStatus(value: unknown, url: string): readonly Listed[] {
-  return checked(statusSchema, value, url).data;
+/** The records of a list without a total, as an indexing-status answer is; RetryError, naming the URL, otherwise. */
+export function checkRecords(value: unknown, url: string): readonly Listed[] {
+  return checked(recordsSchema, value, url).data;
+}
+
+/** The one record of an answer; RetryError, naming the URL, when it is missing. */
+export function checkData(value: unknown, url: string): Listed {
+  return checked(dataSchema, value, url).data;
 }
 
 /** The built-in metadata fields; RetryError, naming the URL, when `fields` is missing. */
 export function checkFields(value: unknown, url: string): readonly RawRecord[] {
   return checked(fieldsSchema, value, url).fields;
+}
+
+/** The tags of a dataset; RetryError, naming the URL, when `data` is missing. */
+export function checkTags(value: unknown, url: string): readonly RawRecord[] {
+  return checked(tagsSchema, value, url).data;
+}
+
+/** One object; RetryError, naming the URL, when the answer is none. */
+export function checkRecord(value: unknown, url: string): RawRecord {
+  if (isRecord(value)) return value;
+  throw new RetryError(`GET ${url}: the answer is no JSON object`);
+}
+
+/** One object with an id, likewise. */
+export function checkListed(value: unknown, url: string): Listed {
+  const record = checkRecord(value, url);
+  if (isListed(record)) return record;
+  throw new RetryError(`GET ${url}: the answer has no "id"`);
 }
 
 /** The name in the details of a dataset; null when there is none. */

@@ -1,8 +1,7 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
 import { plainText } from "./plain-text.js";
-import type { ProxyHost } from "./proxy.js";
-import { proxyTrouble } from "./proxy-trouble.js";
+import { type ProxyHost, proxyTrouble } from "./proxy.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;
@@ -24,36 +23,41 @@ const sentences: Readonly<Record<string, string>> = {
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
-/**
- * Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass.
- * `status`: of an answer that broke off; `proxy`: the one that it was sent through.
- */
+export interface Sent {
+  /** GET by default. */
+  readonly method?: string;
+  /** The status of an answer that broke off. */
+  readonly status?: number | undefined;
+  /** The proxy that it was sent through. */
+  readonly proxy?: ProxyHost | undefined;
+}
+
+/** Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. */
 export function failedRequest(
   error: unknown,
   url: string,
-  status?: number,
-  proxy?: ProxyHost | undefined,
+  { method = "GET", status, proxy }: Sent = {},
 ): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
   const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
-  if (atProxy) return new RetryError(`GET ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
+  if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   if (untrusted.test(code)) {
     const hint = "service.ca_file names a file of certificates to trust beside the usual ones";
-    return new StopError(`GET ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
+    return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
   }
   if (wrongCertificate.test(code)) {
-    return new StopError(`GET ${url}: the certificate is not valid there (${code})`, { cause: error });
+    return new StopError(`${method} ${url}: the certificate is not valid there (${code})`, { cause: error });
   }
   if (error instanceof errors.HTTPParserError) {
     // no cause: it would hold the bytes that came
-    return new RetryError(`GET ${url}: what answers there speaks no HTTP`, { trouble: "no service" });
+    return new RetryError(`${method} ${url}: what answers there speaks no HTTP`, { trouble: "no service" });
   }
   if (code === "UND_ERR_INVALID_ARG") {
-    return new StopError(`GET ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
+    return new StopError(`${method} ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
   }
   const trouble = status === undefined ? troubleOf(code) : undefined;
-  return new RetryError(`GET ${url}: ${sentenceOf(error)}`, {
+  return new RetryError(`${method} ${url}: ${sentenceOf(error)}`, {
     cause: error,
     ...(status === undefined ? {} : { status }),
     ...(trouble ? { trouble } : {}),

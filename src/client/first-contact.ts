@@ -56,12 +56,16 @@ export function judgeAnswer(answer: Answer, key: string): "service" | "unclear" 
   const error = errorFromAnswer(answer, key);
   if (!(error instanceof SkipError)) return "unclear";
   if (status >= 300 && status < 400) return new StopError(error.message, { status });
-  const isOptional = /\/(built-in|child_chunks)$/.test(url.split("?")[0] ?? ""); // older services lack these
+  const isOptional = optionalPath.test(url.split("?")[0] ?? "");
   if (status === 404 && isOptional) return "unclear";
   if (isWebPage(answer)) return noService(answer, webPage(answer, key));
   if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
+
+/** Older services lack these: metadata fields, tags, child lists, originals, and single datasets and documents. */
+const optionalPath =
+  /\/(built-in|child_chunks|metadata|tags|upload-file|download)$|\/datasets\/[^/]+(\/documents\/[^/]+)?$/;
 
 function judgeBody(answer: Answer, key: string): "service" | "unclear" | StopError {
   if (isWebPage(answer)) return noService(answer, webPage(answer, key));

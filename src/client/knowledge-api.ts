@@ -1,8 +1,19 @@
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import type { RawRecord } from "../rows/row.js";
 import { checkAnswer } from "./check-answer.js";
-import { checkFields, checkName, checkPage, checkStatus, type Listed, type ListPage } from "./check-list.js";
-import { percentEncoded, type Request, type Send, targetOf } from "./send.js";
+import {
+  checkData,
+  checkFields,
+  checkListed,
+  checkName,
+  checkPage,
+  checkRecord,
+  checkRecords,
+  checkTags,
+  type Listed,
+  type ListPage,
+} from "./check-list.js";
+import { pathOf, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
 export const pageSize = 100;
@@ -26,8 +37,20 @@ export interface KnowledgeApi {
   readonly documents: (datasetId: string, page: number, limit?: number) => Promise<ListPage>;
   /** The name of a dataset, asked for once; null if the service does not tell it, for whatever reason. */
   readonly datasetName: (datasetId: string) => Promise<string | null>;
+  /** The built-in metadata fields of a dataset. */
   readonly metadataFields: (datasetId: string) => Promise<readonly RawRecord[]>;
+  /** The settings of a dataset. */
+  readonly dataset: (datasetId: string) => Promise<Listed>;
+  /** The metadata fields of a dataset's own, as `doc_metadata`, and whether it shows the built-in ones. */
+  readonly datasetMetadata: (datasetId: string) => Promise<RawRecord>;
+  readonly datasetTags: (datasetId: string) => Promise<readonly RawRecord[]>;
+  /** A document with its source, its process rule and the values of its metadata. */
+  readonly document: (datasetId: string, documentId: string) => Promise<Listed>;
+  /** The original file of a document: its name, size and short-lived address. */
+  readonly uploadFile: (datasetId: string, documentId: string) => Promise<RawRecord>;
   readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
+  /** One chunk. The service gives any chunk that it knows: the caller compares its `document_id`. */
+  readonly chunk: (document: Pick<DocumentRef, "datasetId" | "documentId">, chunkId: string) => Promise<Listed>;
   readonly childChunks: (
     document: DocumentRef,
     chunkId: string,
@@ -82,6 +105,13 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
       }
     },
     metadataFields: (datasetId) => read(get`/datasets/${datasetId}/metadata/built-in`(), checkFields),
+    dataset: (datasetId) => read(get`/datasets/${datasetId}`(), checkListed),
+    datasetMetadata: (datasetId) => read(get`/datasets/${datasetId}/metadata`(), checkRecord),
+    datasetTags: (datasetId) => read(get`/datasets/${datasetId}/tags`(), checkTags),
+    document: (datasetId, documentId) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}`(["metadata", "all"]), checkListed),
+    uploadFile: (datasetId, documentId) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/upload-file`(), checkRecord),
     chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize, retries) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments`(
@@ -92,6 +122,8 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
         checkPage,
         retries,
       ),
+    chunk: ({ datasetId, documentId }, chunkId) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}`(), checkData),
     childChunks: ({ datasetId, documentId }, chunkId, page, limit = pageSize, retries) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments/${chunkId}/child_chunks`(...paging(page, limit)),
@@ -99,7 +131,7 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
         retries,
       ),
     indexingStatus: (datasetId, batch) =>
-      read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkStatus),
+      read(get`/datasets/${datasetId}/documents/${batch}/indexing-status`(), checkRecords),
   };
 }
 
@@ -114,12 +146,7 @@ function paging(page: number, limit: number): Request["query"] {
   ];
 }
 
-/** A path whose variables are percent-encoded, so that none can add a segment; then its query. */
+/** A path, then its query. */
 function get(literals: TemplateStringsArray, ...variables: readonly string[]): (...query: Request["query"]) => Request {
-  return (...query) => ({ path: String.raw({ raw: literals }, ...variables.map(segment)), query });
-}
-
-/** The encoding leaves "." and ".." as they are, which a URL resolves away. */
-function segment(text: string): string {
-  return percentEncoded(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
+  return (...query) => ({ path: pathOf(literals, ...variables), query });
 }

@@ -10,7 +10,7 @@ import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";
-import { paced } from "./paced.js";
+import { paced, turnAt } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying } from "./retry.js";
 import type { Answer, Request, Send } from "./send.js";
@@ -68,6 +68,12 @@ export interface World {
 }
 
 export interface Client extends KnowledgeApi {
+  /** The pace of all requests to the service; a writer beside the client keeps to it, too. */
+  readonly pace: Pace;
+  /** Resolves when the pace allows one more request beside those of the interface. */
+  readonly turn: () => Promise<void>;
+  /** Aborted when every request ends. */
+  readonly signal: AbortSignal;
   /** Lets every request under way, and every later one, reject with this reason. */
   readonly stop: (reason: unknown) => void;
   /** Ends every connection; every request under way, and every later one, rejects. */
@@ -121,6 +127,7 @@ export function openClient(options: ClientOptions): Client {
       throw reason;
     }
   };
+  const pace = new Pace(options.maxRps);
   const sendOnce: Send = async (request) => {
     const sentAt = performance.now();
     const answer = await http.send(request);
@@ -136,7 +143,7 @@ export function openClient(options: ClientOptions): Client {
   });
   const send = paced(outlast?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),
-    pace: new Pace(options.maxRps),
+    pace,
     signal,
     refusal: throttleOf,
     onAgain: (answer) => {
@@ -155,7 +162,8 @@ export function openClient(options: ClientOptions): Client {
     stop(new StopError("the client is closed"));
     return http.close();
   };
-  return { ...knowledgeApi(send, attempt, turn, options.key), stop, close };
+  const api = knowledgeApi(send, attempt, turn, options.key);
+  return { ...api, pace, turn: () => turnAt(pace, { ...time, signal }), signal, stop, close };
 }
 
 /** A service that never answered anything before it was given up: to try the rest would take hours. */

@@ -42,7 +42,7 @@ export function paced(send: Send, options: PacedOptions): Send {
     onLevel = () => {},
     onAgain = () => {},
   } = options;
-  const { sleep = (ms, end) => delay(ms, undefined, { signal: end }) } = options;
+  const { sleep = pause } = options;
   const limit = pLimit(bound.value);
   let level = trial.level;
   const follow = () => {
@@ -57,12 +57,6 @@ export function paced(send: Send, options: PacedOptions): Send {
     follow();
   };
 
-  const turn = async () => {
-    for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
-      signal.throwIfAborted();
-      await sleep(wait, signal).catch(() => signal.throwIfAborted());
-    }
-  };
   const learn = (request: Request, answer: Answer, sentAt: number): Cause | undefined => {
     const refused = refusal(answer);
     const cause = refused && pace.refused(sentAt, now(), refused.retryAfter);
@@ -81,7 +75,7 @@ export function paced(send: Send, options: PacedOptions): Send {
     return cause;
   };
   const once = async (request: Request, tries: number): Promise<Answer> => {
-    await turn();
+    await turnAt(pace, { signal, now, sleep });
     const sentAt = now();
     trial.sent(limit.activeCount);
     const answer = await send(request);
@@ -91,6 +85,21 @@ export function paced(send: Send, options: PacedOptions): Send {
     return once(request, tries + 1);
   };
   return (request) => limit(() => once(request, 1));
+}
+
+/** Waits until the pace lets one more request go. */
+export async function turnAt(
+  pace: Pace,
+  { signal, now = () => performance.now(), sleep = pause }: Pick<PacedOptions, "signal" | "now" | "sleep">,
+): Promise<void> {
+  for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
+    signal.throwIfAborted();
+    await sleep(wait, signal).catch(() => signal.throwIfAborted());
+  }
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
 }
 
 /** Latencies of one operation can be compared: it is the last word of the path. */

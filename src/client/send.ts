@@ -30,3 +30,13 @@ export function targetOf(request: Request): string {
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
+
+/** A path whose variables are percent-encoded, so that none can add a segment. */
+export function pathOf(literals: TemplateStringsArray, ...variables: readonly string[]): string {
+  return String.raw({ raw: literals }, ...variables.map(segment));
+}
+
+/** The encoding leaves "." and ".." as they are, which a URL resolves away. */
+function segment(text: string): string {
+  return percentEncoded(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll(".", "%2E"));
+}

@@ -4,6 +4,7 @@ import { sqlText } from "../duckdb/sql-text.js";
 import { seal } from "../dump/files/seal.js";
 import type { RowFile, StagedRows } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
+import type { Kind } from "../rows/columns.js";
 import { jsonText } from "../rows/exact-json.js";
 import { addStatus } from "./add-status.js";
 import { type HistoryKind, historyKinds } from "./history.js";
@@ -64,16 +65,30 @@ async function addRun(connection: Connection, run: RunRows, waiting: readonly Ro
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);
   if (run.select("document_info")) await connection.run(`INSERT INTO document_info SELECT *, ${id} FROM listed_now`);
   await connection.run(`INSERT INTO failed_reads SELECT ${id}, * FROM failed_now`);
-  const fields = run.select("metadata_fields");
-  if (fields) {
-    await connection.run(`DELETE FROM metadata_fields WHERE dataset_id IN (SELECT dataset_id FROM (${fields}))`);
-    await connection.run(`INSERT INTO metadata_fields SELECT *, ${id} FROM (${fields})`);
-  }
+  await replaceRows(connection, "metadata_fields", ["dataset_id"], run);
+  await replaceRows(connection, "datasets", ["dataset_id"], run);
+  await replaceRows(connection, "document_details", ["dataset_id", "document_id"], run);
   for (const file of waiting) await addStatus(connection, selectRows("indexing_status", file, "JSON"));
   const readings = run.select("indexing_status");
   if (readings) await addStatus(connection, readings);
   await addDocumentChanges(connection, run);
   await addRunRow(connection, run.run);
+}
+
+/** Adds the rows of a kind in place of those that earlier runs read of the same dataset or document. */
+async function replaceRows(
+  connection: Connection,
+  kind: Kind,
+  ids: readonly string[],
+  { select, run }: RunRows,
+): Promise<void> {
+  const rows = select(kind);
+  if (!rows) return;
+  const same = ids.map((id) => `t.${id} = n.${id}`).join(" AND ");
+  await connection.run(
+    `DELETE FROM ${kind} t USING (SELECT DISTINCT ${ids.join(", ")} FROM (${rows})) n WHERE ${same}`,
+  );
+  await connection.run(`INSERT INTO ${kind} SELECT *, ${sqlText(run.run_id)} FROM (${rows})`);
 }
 
 /** The names of documents that are gone are those of their last rows. */

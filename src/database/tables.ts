@@ -53,6 +53,11 @@ export const tables: Readonly<Record<string, Table>> = {
     "document_info",
     "what the service lists of every document that it was asked for, as of the last time",
   ),
+  datasets: state("datasets", "the settings of every dataset that a run with details: true read, as of the last time"),
+  document_details: state(
+    "document_details",
+    "how every document that a run with details: true read was made, as of the last time",
+  ),
   indexing_status: {
     about: "every reading of the indexing status of the batches; grows with every run and every kbdump status",
     columns: columns.indexing_status.map(sqlColumn),

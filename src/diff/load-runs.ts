@@ -1,6 +1,5 @@
-import { type Connection, isOwnError } from "../duckdb/open-duckdb.js";
-import type { CheckedFile, Dump } from "../dump/open-dump.js";
-import { StopError } from "../errors.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
+import type { CheckedFile } from "../dump/open-dump.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
@@ -86,7 +85,9 @@ export async function loadFacts(
     : "";
   await connection
     .run(`CREATE TABLE ${table} AS FROM (${facts}) ${isCompared ? skip : "LIMIT 0"}`)
-    .catch((error: unknown) => unsound(error, run.dump, source.path));
+    .catch((error: unknown) => {
+      throw run.dump.unreadable(source, error);
+    });
   if (isCompared) await checkCounts(connection, kind, { side, run });
 }
 
@@ -107,10 +108,4 @@ async function checkCounts(
   const file = kind === "chunks" ? run.chunks.path : run.childChunks.path;
   const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, but the manifest says ${wrong.expected}`;
   throw run.dump.unsound(`${file}: ${reason}`);
-}
-
-/** Throws an error of DuckDB: as that of the file that it cannot read, unless it lacks memory or disk itself. */
-export function unsound(error: unknown, dump: Dump, path: string): never {
-  if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
-  throw dump.unsound(`${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
 }

@@ -1,7 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
 import { contentSql } from "./facts-sql.js";
-import { type Comparison, type RunSources, unsound } from "./load-runs.js";
+import type { Comparison, RunSources } from "./load-runs.js";
 
 /** The most of a text that is compared word by word, in characters; what follows is left out. */
 const longest = 1_000_000;
@@ -25,9 +25,9 @@ export async function loadTexts(
       (level VARCHAR, dataset_id VARCHAR, document_id VARCHAR, segment_id VARCHAR, id VARCHAR, fingerprint UUID,
       content VARCHAR, answer VARCHAR)`);
     for (const kind of comparison.children ? (["chunks", "child_chunks"] as const) : (["chunks"] as const)) {
-      await connection
-        .run(textsSql(kind, sources, comparison.unguarded, changed))
-        .catch((error: unknown) => unsound(error, run.dump, sources[kind].path));
+      await connection.run(textsSql(kind, sources, comparison.unguarded, changed)).catch((error: unknown) => {
+        throw run.dump.unreadable(sources[kind], error);
+      });
     }
   }
   await connection.run(`CREATE TABLE texts AS

@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
+import { type DuckDbOptions, isOwnError } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
 import { ByteFacts, LongestRow } from "./files/byte-facts.js";
@@ -114,6 +114,12 @@ export class Dump {
   /** The error of a dump that is not as its run left it. */
   unsound(reason: string, cause?: unknown): UnsoundError {
     return new UnsoundError(this.folder, this.#consequence, [reason], cause);
+  }
+
+  /** The error of a file that DuckDB cannot read; one that says nothing against the file stays as it is. */
+  unreadable({ path }: Pick<ManifestFile, "path">, error: unknown): unknown {
+    if (!(error instanceof Error) || isOwnError(error)) return error;
+    return this.unsound(`${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
   }
 }
 

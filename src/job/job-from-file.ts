@@ -16,6 +16,8 @@ export function jobFromFile(file: JobFile): Job {
     datasets: datasets === "all" ? "all" : datasets.map(datasetFromFile),
     childChunks: file.child_chunks,
     consistency: file.consistency,
+    details: file.details,
+    originals: file.originals,
     resumeWithin: file.resume_within,
     output: outputFromFile(file.output),
     notify: file.notify && notifyFromFile(file.notify),
@@ -39,6 +41,7 @@ function serviceFromFile(service: JobFile["service"]): ServiceOptions {
     retries: service.retries,
     outage: service.outage,
     maxBody: service.max_body * bytesPerMegabyte,
+    maxOriginal: service.max_original * bytesPerMegabyte,
     caFile: atHome(service.ca_file),
     allowHttp: service.allow_http,
   };

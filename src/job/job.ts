@@ -26,6 +26,8 @@ export interface ServiceOptions {
   readonly outage: number;
   /** Bytes of one answer at the most. */
   readonly maxBody: number;
+  /** Bytes of one original file at the most. */
+  readonly maxOriginal: number;
   readonly caFile: string | undefined;
   readonly allowHttp: boolean;
 }
@@ -92,6 +94,10 @@ export interface Job {
   readonly datasets: readonly DatasetJob[] | "all";
   readonly childChunks: "all" | "auto" | "none";
   readonly consistency: "sweeps" | "counts" | "anchored";
+  /** Whether the settings of datasets and documents are read, too: what a restore needs. */
+  readonly details: boolean;
+  /** Whether the files that documents were made from are saved. */
+  readonly originals: boolean;
   /** Hours within which a run that broke off is continued. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;

@@ -31,7 +31,8 @@ export async function loadJob(
   return jobFromDraft(draftFromFile(source.file, text, flags, { env, notifies }));
 }
 
-function jobFromDraft(draft: Draft): Job {
+/** The job that a draft is, checked. UsageError with every problem. */
+export function jobFromDraft(draft: Draft): Job {
   const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
   const findings = joinFindings(unknownKeys, draft.unset, wrongValues);
   if (draft.problems.length + findings.length === 0 && file) return jobFromFile(file);

@@ -79,6 +79,7 @@ export function itemsOf(given: readonly string[] | undefined): readonly string[]
   return given?.flatMap((texts) => texts.split(",").map((text) => text.trim()));
 }
 
-function numberFrom(value: unknown): unknown {
+/** The number that a text of the command line is; all else as it came, for the check to complain about. */
+export function numberFrom(value: unknown): unknown {
   return typeof value === "string" && /^\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }

@@ -4,7 +4,7 @@ import { isAbsence } from "../dump/files/is-there.js";
 import type { RunFacts } from "../dump/manifest/manifest.js";
 import { manifestName } from "../dump/manifest/manifest.js";
 import { readRunFacts } from "../dump/manifest/read-manifest.js";
-import { timeOfRun } from "../dump/manifest/run-id.js";
+import { isRestoreFolder, timeOfRun } from "../dump/manifest/run-id.js";
 import type { PastRun } from "./decide-runs.js";
 
 /** A run of a job as it lies in its folder; null stands for what its manifest does not say. */
@@ -35,7 +35,7 @@ export async function readPastRuns(folder: string, job: string): Promise<PastRun
     throw error;
   });
   const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
-  for (const name of names.sort()) {
+  for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {
     const found = await runFrom(folder, name, job); // one after the other: a manifest can have many MB
     if (typeof found === "string") strangers.push({ name, why: found });
     else runs.push(found);
@@ -52,7 +52,7 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   const manifest = await readRunFacts(join(folder, name));
   if (!manifest)
     return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
-  const { format, job: itsJob, run_id: runId, status, files, counts } = manifest;
+  const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
   if (format !== 1) return `its manifest.json has format ${format}, which this version does not know`;
   if (itsJob !== job) return "it is a run of another job";
   if (runId !== name) return "its manifest.json is that of another run";
@@ -62,7 +62,7 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
     startedAt: timeFrom(manifest.started_at),
     finishedAt: timeFrom(manifest.finished_at),
     counts,
-    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: [...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0),
     isEmpty: counts.documents === 0,
   };
 }

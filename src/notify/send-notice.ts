@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Connections, openConnections, unlessAborted } from "../client/connections.js";
-import { proxyTrouble } from "../client/proxy-trouble.js";
+import { proxyTrouble } from "../client/proxy.js";
 import { UsageError } from "../errors.js";
 import { tool } from "../tool.js";
 

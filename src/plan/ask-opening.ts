@@ -4,7 +4,7 @@ import type { LookAhead } from "../crawl/look-ahead.js";
 import { captureStatus } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
 import { discoverDocuments } from "../run/discover/discover-documents.js";
-import type { Discovery } from "../run/discover/discovery.js";
+import { type Discovery, uploadsOf } from "../run/discover/discovery.js";
 import { readMetadataFields } from "../run/discover/read-metadata-fields.js";
 
 /** The answers to the requests that a run sends before it reads documents. */
@@ -13,6 +13,8 @@ export interface Opening {
   readonly batches: number;
   /** Requests that a run sends for all this, retries aside. */
   readonly requests: number;
+  /** Requests beside these for originals, if every document has one. */
+  readonly downloads: number;
   /** Why `requests` is not certain; empty where it is. */
   readonly doubts: readonly string[];
   /** A sentence for every list that a run will not be able to read either. */
@@ -33,13 +35,26 @@ export async function askOpening(
   const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
   const failures = [...(found?.failures ?? []), ...status.failures, ...fields.failures];
+  const uploads = job.originals ? uploadsOf(discovery).length : 0;
   const shaky = tally.retried > 0 && failures.length > 0;
   return {
     discovery,
     batches,
-    requests: tally.sent - tally.retried + batches + (found?.pages ?? 0), // batches and lists are asked again at the end
-    doubts: shaky ? ["one of the first lists failed at every try"] : [],
+    // batches and lists are asked again at the end, details then
+    requests: tally.sent - tally.retried + batches + (found?.pages ?? 0) + detailRequests(job, discovery),
+    downloads: 2 * uploads, // its address, and the file
+    doubts: [
+      ...(shaky ? ["one of the first lists failed at every try"] : []),
+      ...(uploads > 0
+        ? ["originals: a document may have none, a redirect takes a request more, and their sizes are not known"]
+        : []),
+    ],
     failures,
     withoutFields: fields.absent.length,
   };
+}
+
+/** Settings, metadata fields and tags of every dataset, and the details of every document. */
+function detailRequests({ details }: Job, { datasets }: Discovery): number {
+  return details ? datasets.reduce((sum, { documents }) => sum + 3 + documents.length, 0) : 0;
 }

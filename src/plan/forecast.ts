@@ -47,7 +47,7 @@ export function forecast(
   ];
   const atLeast = isContinued ? 0 : opening.requests + sum((each) => each.atLeast);
   const certainty = { exact: why.length === 0, at_least: atLeast, why };
-  return { mode, requests: opening.requests + pages + lists, pages, lists, documents, certainty };
+  return { mode, requests: opening.requests + opening.downloads + pages + lists, pages, lists, documents, certainty };
 }
 
 /** Names the child lists that were not asked; empty for none. */

@@ -1,6 +1,5 @@
-import { type Connection, isOwnError } from "../duckdb/open-duckdb.js";
+import type { Connection } from "../duckdb/open-duckdb.js";
 import { openDump } from "../dump/open-dump.js";
-import { StopError } from "../errors.js";
 import { allKinds } from "../rows/columns.js";
 
 /**
@@ -20,8 +19,7 @@ export async function loadRun(
     const checked = await dump.check(file, () => signal.throwIfAborted());
     const select = await dump.select(checked, "JSON");
     await connection.run(`CREATE TABLE ${kind} AS ${select}`).catch((error: unknown) => {
-      if (!(error instanceof Error) || error instanceof StopError || isOwnError(error)) throw error;
-      throw dump.unsound(`${file.path}: cannot be read: ${error.message.split("\n")[0]}`, error);
+      throw dump.unreadable(file, error);
     });
   }
 }

@@ -65,3 +65,13 @@ export const own = (name: string, type: ColumnType, about: string, traits: Trait
 /** A column of what the service sends, by default in the field of its name. */
 export const sent = (name: string, type: ColumnType, about: string, traits: Traits = {}) =>
   column(name, type, about, { field: name, ...traits });
+
+export const setting = { role: "setting" } as const;
+
+/** The column of what the others do not hold. */
+export const extra = own(
+  "extra",
+  "object",
+  "every field that the service sent and no column names; null when there is none",
+  setting,
+);

@@ -1,9 +1,14 @@
-import { type Column, type ColumnRole, own, sent } from "./column.js";
+import { type Column, type ColumnRole, extra, own, sent, setting } from "./column.js";
+import { datasetColumns, documentDetailColumns } from "./detail-columns.js";
 
 /** The tables that every dump has; a file of every text format is named after each. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
-/** document_info is only in the dump of a run that asked the service which documents there are. */
-export const allKinds = [...kinds, "document_info"] as const;
+/**
+ * document_info is only in the dump of a run that asked the service which documents there are; datasets and document_details
+ * are in that of a job with `details: true`.
+ */
+export const optionalKinds = ["document_info", "datasets", "document_details"] as const;
+export const allKinds = [...kinds, ...optionalKinds] as const;
 export type Kind = (typeof allKinds)[number];
 
 /** Whether a text is the name of a kind. */
@@ -12,18 +17,16 @@ export function isKind(name: string): name is Kind {
 }
 
 /** Rows of every table of a dump. */
-export type Counts = Readonly<Record<(typeof kinds)[number], number>> & { readonly document_info?: number };
+export type Counts = PerKind<number>;
+
+/** A value for every kind that each dump has, and for those of the other kinds that this one has. */
+export type PerKind<T> = Readonly<Record<(typeof kinds)[number], T>> & {
+  readonly [Kind in (typeof optionalKinds)[number]]?: T;
+};
 
 const position = { role: "position", change: "moved" } as const;
 const content = { role: "content", change: "changed", long: true } as const;
-const setting = { role: "setting" } as const;
 const progress = { role: "progress" } as const;
-const extra = own(
-  "extra",
-  "object",
-  "every field that the service sent and no column names; null when there is none",
-  setting,
-);
 const dataset = own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" });
 
 /** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from this. */
@@ -149,6 +152,8 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
     sent("error", "any", "why its indexing failed"),
     extra,
   ],
+  datasets: datasetColumns,
+  document_details: documentDetailColumns,
 };
 
 /** The names of the columns of a kind that have one of these roles, in their order. */

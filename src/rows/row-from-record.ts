@@ -18,6 +18,8 @@ const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
   indexing_status: fieldsOf("indexing_status"),
   metadata_fields: fieldsOf("metadata_fields"),
   document_info: fieldsOf("document_info"),
+  datasets: fieldsOf("datasets"),
+  document_details: fieldsOf("document_details"),
 };
 
 /**

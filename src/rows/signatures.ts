@@ -1,3 +1,5 @@
+import type { RawRecord } from "./row.js";
+
 /**
  * A signature exactly as the service writes it, right behind the path of a link to a file. Releases that build the query
  * with a library escape the last character. No separator follows: what stands behind it is text, whatever it looks like.
@@ -16,6 +18,11 @@ const signatures = new RegExp(signature, "g");
 export function withoutSignatures(text: string): string {
   if (!text.includes("/files/")) return text;
   return text.replace(signedLink, (link) => link.replace(signatures, ""));
+}
+
+/** The same for every field of a record. */
+export function recordWithoutSignatures(record: RawRecord): RawRecord {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, withoutSignaturesIn(value)]));
 }
 
 /** The same for every string in a JSON value. */

@@ -17,6 +17,7 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       retries: service.retries,
       outage: service.outage,
       max_body: service.maxBody / 1_000_000,
+      max_original: service.maxOriginal / 1_000_000,
       ca_file: service.caFile ?? null,
       allow_http: service.allowHttp,
     },
@@ -26,6 +27,8 @@ export function resolvedOptions(job: Job): Manifest["options"] {
         : job.datasets.map((dataset) => ({ ...dataset, keyword: dataset.keyword ?? null })),
     child_chunks: job.childChunks,
     consistency: job.consistency,
+    details: job.details,
+    originals: job.originals,
     resume_within: job.resumeWithin,
     output: {
       formats: output.formats,

@@ -1,19 +1,30 @@
+import { countRetry } from "../client/counted.js";
+import type { Download } from "../client/download/open-downloads.js";
 import type { Client } from "../client/open-client.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../indexing/capture-status.js";
+import { originalWarnings } from "../originals/originals-text.js";
+import { type HeldOriginal, listOriginals, saveOriginals } from "../originals/save-originals.js";
 import { discoverDocuments } from "./discover/discover-documents.js";
-import { type Discovery, discoverySchema } from "./discover/discovery.js";
+import { type Discovery, discoverySchema, namesOf, uploadsOf } from "./discover/discovery.js";
+import { type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
 import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./discover/read-metadata-fields.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import type { Reading } from "./reading.js";
 import { readingDocuments } from "./setting/run-tally.js";
 import { readOnce } from "./work/read-once.js";
 
+/** The originals come from elsewhere. */
+export interface ReadAllOptions extends ReadOptions {
+  readonly baseUrl: string;
+  readonly download: Download;
+}
+
 /**
  * Asks for everything that the job means, in this order: lists, status, documents and metadata fields, the lists of documents
- * again with those documents that changed, status again.
+ * again with those documents that changed, details, originals, status again.
  */
-export async function readEverything(api: Client, options: ReadOptions): Promise<Reading> {
-  const { tally, now, workspace } = options;
+export async function readEverything(api: Client, options: ReadAllOptions): Promise<Reading> {
+  const { job, tally, now, workspace } = options;
   const { work } = workspace;
   tally.step = "listing documents";
   const discovery = await readDiscovery(api, options);
@@ -33,9 +44,65 @@ export async function readEverything(api: Client, options: ReadOptions): Promise
   reading.catch(() => {}); // seen below, unless the documents end the run before
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
+  const details = job.details ? await readDetailsOnce(api, discovery, options) : undefined;
+  const originals = job.originals ? await readOriginals(api, discovery, details, options) : undefined;
   tally.step = "reading status";
   const after = await captureStatus(api, datasets, now);
-  return { startedAt: workspace.startedAt, finishedAt: now(), discovery, documents, notes, fields, before, after };
+  return {
+    startedAt: workspace.startedAt,
+    finishedAt: now(),
+    discovery,
+    documents,
+    notes,
+    fields,
+    details,
+    originals,
+    before,
+    after,
+  };
+}
+
+/** Asked last: by then it is known that the service is the right one, and a document that moved is read. */
+async function readDetailsOnce(
+  api: Client,
+  { datasets }: Discovery,
+  { job, workspace, tally, log }: ReadOptions,
+): Promise<DetailsReading> {
+  tally.step = "reading details";
+  return readOnce<DetailsReading>(workspace.work, "details", {
+    schema: detailsReadingSchema,
+    read: async () => {
+      const details = await readDetails(api, datasets, job.output.keepSignatures);
+      for (const sentence of details.missing) log("warn", sentence);
+      return details;
+    },
+    isWhole: ({ missing }) => missing.length === 0,
+  });
+}
+
+/** Only of documents that were uploaded, as far as it is known where they came from. */
+async function readOriginals(
+  api: Client,
+  discovery: Discovery,
+  details: DetailsReading | undefined,
+  { job, workspace, tally, log, baseUrl, download }: ReadAllOptions,
+): Promise<readonly HeldOriginal[]> {
+  const { concurrency, retries, maxOriginal } = job.service;
+  const documents = uploadsOf(discovery, details?.documents);
+  tally.step = "saving originals";
+  const held = await saveOriginals(documents, {
+    ...{ api, download, baseUrl, workspace, retries, job: job.name, longest: maxOriginal, atOnce: concurrency },
+    onRetry: (error, wait) => {
+      countRetry(error, tally.requests);
+      log("warn", `${error.message}; next try in ${(wait / 1000).toFixed(1)} s`);
+    },
+    onSaved: (done) => {
+      tally.step = `saving originals (${done} of ${documents.length})`;
+    },
+  });
+  const { originals = [] } = listOriginals(held);
+  for (const sentence of originalWarnings(originals, namesOf(discovery))) log("warn", sentence);
+  return held;
 }
 
 /** The documents of the job by id. The service's answer is kept: a run that is continued reads the same documents. */

@@ -1,10 +1,13 @@
 import { StopError } from "../errors.js";
 import type { StatusReading } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
+import { originalWarnings } from "../originals/originals-text.js";
+import { type HeldOriginal, listOriginals } from "../originals/save-originals.js";
 import type { Counts } from "../rows/columns.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
 import { nameAndId } from "../words.js";
 import { type Discovery, namesOf } from "./discover/discovery.js";
+import type { DetailsReading } from "./discover/read-details.js";
 import type { FieldsReading } from "./discover/read-metadata-fields.js";
 import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
 import { statusWarnings } from "./status-warnings.js";
@@ -19,6 +22,10 @@ export interface Reading {
   /** Further sentences for a reader on how they were read. */
   readonly notes: readonly string[];
   readonly fields: FieldsReading;
+  /** Undefined without `details: true`. */
+  readonly details: DetailsReading | undefined;
+  /** Undefined without `originals: true`. */
+  readonly originals: readonly HeldOriginal[] | undefined;
   readonly before: StatusReading;
   readonly after: StatusReading;
 }
@@ -53,6 +60,8 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
     ...(found?.notes ?? []),
     ...reading.notes,
     ...reading.fields.absent,
+    ...(reading.details?.missing ?? []),
+    ...originalWarnings(listOriginals(reading.originals).originals ?? [], names),
     ...statusWarnings({ ...reading, listed: found?.rows ?? [], names }, (datasetId) => filtered.has(datasetId)),
     ...(unsafe
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
@@ -61,13 +70,13 @@ export function warningsOf(reading: Reading, { output }: Job): readonly string[]
 }
 
 /** The drift of all documents and lists, added up. */
-export function driftOf({ discovery, documents, fields, before, after }: Reading): Drift {
-  const lists = discovery.found ? [discovery.found, fields] : [fields];
+export function driftOf({ discovery, documents, fields, details, before, after }: Reading): Drift {
+  const lists = [discovery.found, fields, details].filter((list) => list !== undefined);
   return sumOfDrift([...lists, before, after, ...documents].map(({ drift }) => drift));
 }
 
 /** Rows of every kind that the dump of this reading has. */
-export function countsOf({ discovery, documents, before, after, fields }: Reading): Counts {
+export function countsOf({ discovery, documents, before, after, fields, details }: Reading): Counts {
   return {
     chunks: documents.reduce((sum, { row }) => sum + row.chunk_count, 0),
     child_chunks: documents.reduce((sum, { row }) => sum + row.child_chunk_count, 0),
@@ -75,6 +84,7 @@ export function countsOf({ discovery, documents, before, after, fields }: Readin
     indexing_status: before.rows.length + after.rows.length,
     metadata_fields: fields.rows.length,
     ...(discovery.found ? { document_info: discovery.found.rows.length } : {}),
+    ...(details ? { datasets: details.datasets.length, document_details: details.documents.length } : {}),
   };
 }
 

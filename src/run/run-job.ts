@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Download } from "../client/download/open-downloads.js";
 import type { Client } from "../client/open-client.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import { sayDiskError } from "../file-error.js";
@@ -46,14 +47,21 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
 }
 
 async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, ends }: Telling): Promise<RunResult> {
-  return withClient(job, setting, (client, baseUrl) =>
+  return withClient(job, setting, (client, baseUrl, download) =>
     withWorkspace(job, setting, keptBy(job), (workspace) => {
       began(workspace.runId, workspace);
-      return ends(() => readWithin(workspace, job, setting, client, baseUrl));
+      return ends(() => readWithin(workspace, job, setting, { client, baseUrl, download }));
     }),
   ).catch((error: unknown) => {
     throw sayDiskError(error, job.output.dir, setting.tally.step);
   });
+}
+
+/** A service, with what is needed to fetch files from it. */
+interface ReachedClient {
+  readonly client: Client;
+  readonly baseUrl: string;
+  readonly download: Download;
 }
 
 /** The course of a run that holds its job. */
@@ -61,8 +69,7 @@ async function readWithin(
   workspace: Workspace,
   job: Job,
   setting: Required<RunOptions>,
-  client: Client,
-  baseUrl: string,
+  { client, baseUrl, download }: ReachedClient,
 ): Promise<RunResult> {
   const { tally, log, now, retryFailed, onCommit } = setting;
   const signal = AbortSignal.any([setting.signal, workspace.lost]);
@@ -74,7 +81,8 @@ async function readWithin(
   const { formats, newDatabase } = outputs;
 
   const { manifest, damage, names } = await withRequestSum(workspace.work, tally.requests, async (requests) => {
-    const reading = await readEverything(client, { job, workspace, formats, tally, now, log, retryFailed });
+    const options = { job, workspace, formats, tally, now, log, retryFailed, baseUrl, download };
+    const reading = await readEverything(client, options);
     requireDocument(reading);
     const duckDb = databaseOptions(job, workspace, signal);
     const staged = await stageRun(reading, { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal });

@@ -1,9 +1,8 @@
-import { link, lstat, readdir, rename, rm } from "node:fs/promises";
+import { link, lstat, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { haveSameBytes } from "../dump/files/same-bytes.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
-import { readManifest } from "../dump/manifest/read-manifest.js";
-import { isRunId } from "../dump/manifest/run-id.js";
+import { runBefore } from "./work/run-before.js";
 import type { Workspace } from "./work/workspace.js";
 
 /**
@@ -26,16 +25,6 @@ export async function shareUnchanged(
       () => {},
     );
   }
-}
-
-/** The newest run that is published; one whose manifest cannot be read is passed over. */
-async function runBefore({ runs, runId }: Workspace, job: string): Promise<Manifest | undefined> {
-  const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
-  for (const name of names.sort().reverse()) {
-    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
-    if (manifest?.job === job && manifest.run_id === name) return manifest;
-  }
-  return undefined;
 }
 
 /** The file that is compared is the one that gets the name, whatever happens to the published one meanwhile. */

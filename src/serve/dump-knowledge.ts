@@ -90,21 +90,25 @@ export class DumpKnowledge implements Knowledge {
     return { rows: await Promise.all(rows.map((document) => this.#listed(document))), total };
   }
 
-  dataset(id: string) {
+  async dataset(id: string) {
     const dataset = this.#dataset(id);
-    return knownOfDataset(dataset, dataset.documents.size);
+    const details = await this.#dump.datasets?.of({ dataset_id: dataset.id });
+    return { ...details, ...knownOfDataset(dataset, dataset.documents.size) };
   }
 
   async document(datasetId: string, id: string) {
     const document = this.#anyDocument(datasetId, id);
     const { manifest } = this.#dump;
     const knowsCount = document.total !== null && !isFiltered(manifest, document.dataset_id);
-    const details = (await this.#info(document)) ?? knownOfDocument(document);
-    return { ...details, ...(knowsCount && { segment_count: document.total }) };
+    const read = (await this.#dump.documents?.of(document)) ?? (await this.#info(document));
+    return { ...(read ?? knownOfDocument(document)), ...(knowsCount && { segment_count: document.total }) };
   }
 
-  datasetMetadata(datasetId: string) {
-    const fields = this.#dump.info?.metadata.of(this.#dataset(datasetId).id);
+  async datasetMetadata(datasetId: string) {
+    const { id } = this.#dataset(datasetId);
+    const { doc_metadata, built_in_field_enabled } = (await this.#dump.datasets?.of({ dataset_id: id })) ?? {};
+    if (doc_metadata) return { doc_metadata, built_in_field_enabled };
+    const fields = this.#dump.info?.metadata.of(id);
     if (!fields) throw new UnknownPath("This dump has no metadata of the dataset");
     return { doc_metadata: fields };
   }

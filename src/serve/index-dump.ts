@@ -6,6 +6,7 @@ import { StopError } from "../errors.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
 import { countOf } from "../words.js";
+import { DetailRows } from "./detail-rows.js";
 import { DocumentInfo } from "./document-info.js";
 import { MetadataFields } from "./metadata-fields.js";
 import { openRows } from "./open-rows.js";
@@ -24,6 +25,9 @@ export interface IndexedDump {
   readonly fields: MetadataFields;
   /** Only where the run asked which documents there are. */
   readonly info: DocumentInfo | undefined;
+  /** Only of a job with `details: true`. */
+  readonly datasets: DetailRows | undefined;
+  readonly documents: DetailRows | undefined;
   close(): Promise<void>;
 }
 
@@ -39,14 +43,18 @@ export async function indexDump(dump: Dump, options: OpenOptions): Promise<Index
     options.tally.step = `indexing ${name}`;
     return make(new RowFile(name, handle), piecesOf(handle, options));
   };
+  const { counts } = dump.manifest;
+  const readDetails = (kind: "datasets" | "document_details") =>
+    counts[kind] === undefined ? undefined : read(kind, (file, bytes) => DetailRows.make(file, bytes, kind));
   for (const kind of allKinds) options.tally.expected += dump.filesOf([kind])?.[0]?.bytes ?? 0;
   try {
     const open = {
       manifest: dump.manifest,
       readings: await read("indexing_status", StatusReadings.make),
       fields: await read("metadata_fields", MetadataFields.make),
-      info:
-        dump.manifest.counts.document_info === undefined ? undefined : await read("document_info", DocumentInfo.make),
+      info: counts.document_info === undefined ? undefined : await read("document_info", DocumentInfo.make),
+      datasets: await readDetails("datasets"),
+      documents: await readDetails("document_details"),
       chunks: await read("chunks", (file, bytes) => RowIndex.make(file, "id", bytes)),
       children: await read("child_chunks", (file, bytes) => RowIndex.make(file, "segment_id", bytes)),
       close,

@@ -1,12 +1,11 @@
-import { sqlText } from "../duckdb/sql-text.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
-import type { Kind } from "../rows/columns.js";
+import { type Kind, namesWith } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
 import { countOf } from "../words.js";
 import { compareRows } from "./compare-rows.js";
 import type { Findings } from "./findings.js";
 import { isGuarded, type LoadedFile } from "./load-files.js";
-import type { RunDatabase } from "./read-database.js";
+import { isReplaced, type RunDatabase } from "./read-database.js";
 import { manifestRows } from "./readers/file-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
@@ -90,15 +89,11 @@ async function tableOf(
   { table }: Loaded,
   documents: Loaded,
   store: RowStore,
-  { laterFields, listedLater }: RunDatabase,
+  { readLater }: RunDatabase,
   findings: Findings,
 ): Promise<string> {
   if (kind === "chunks" || kind === "child_chunks")
     return `(FROM ${table} SEMI JOIN ${documents.table} USING (dataset_id, document_id))`;
-  if (kind === "document_info") {
-    const later = await store.load(listedLater, findings);
-    return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (dataset_id, document_id))` : table;
-  }
-  if (kind !== "metadata_fields" || laterFields.size === 0) return table;
-  return `(FROM ${table} WHERE dataset_id NOT IN (${[...laterFields].map(sqlText).join(", ")}))`;
+  const later = isReplaced(kind) && (await store.load(readLater(kind), findings));
+  return later ? `(FROM ${table} ANTI JOIN ${later.table} USING (${namesWith(kind, "document").join(", ")}))` : table;
 }

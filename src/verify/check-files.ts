@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
+import { originalsFolder } from "../dump/manifest/original.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { readPieces } from "./readers/read-records.js";
 
@@ -13,7 +14,8 @@ export async function checkFolder(
 ): Promise<readonly ManifestFile[]> {
   const entries = new Map((await readdir(folder, { withFileTypes: true })).map((entry) => [entry.name, entry]));
   const files = new Map(manifest.files.map((file) => [file.path, file]));
-  const others = [...entries.keys()].filter((name) => name !== manifestName && !files.has(name)).sort();
+  const known = new Set([manifestName, ...files.keys(), ...(manifest.originals ? [originalsFolder] : [])]);
+  const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
   for (const name of others.slice(0, toldOfAKind)) {
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
   }

@@ -27,6 +27,23 @@ export async function checkListed(store: RowStore, rows: ReadonlyMap<Kind, Loade
   await addRows(store, listed, unlisted, findings, "not listed", missing);
 }
 
+/** The details are of datasets and documents of the run, one row for each. */
+export async function checkDetails(
+  store: RowStore,
+  rows: ReadonlyMap<Kind, Loaded>,
+  findings: Findings,
+): Promise<void> {
+  for (const kind of ["datasets", "document_details"] as const) {
+    const loaded = rows.get(kind);
+    if (loaded) await checkUnique(store, loaded, findings);
+  }
+  const [details, documents] = [rows.get("document_details"), rows.get("documents")];
+  if (!details || !documents) return;
+  const strangers = `(SELECT t.*, t.row AS first FROM ${details.table} t ANTI JOIN ${documents.table} USING (dataset_id, document_id))`;
+  const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
+  await addRows(store, details, strangers, findings, "not read", text);
+}
+
 /** No two rows have the same ids. */
 export async function checkUnique(store: RowStore, loaded: Loaded, findings: Findings): Promise<void> {
   const repeated = `(SELECT ${placeColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times

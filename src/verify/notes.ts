@@ -6,7 +6,7 @@ import { hasReader } from "./readers/file-rows.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(
-  { options, files: listed }: Manifest,
+  { options, files: listed, originals = [] }: Manifest,
   files: readonly LoadedFile[],
   database: DatabaseShare | undefined,
 ): readonly string[] {
@@ -29,6 +29,11 @@ export function notesOf(
   if (formats.has("csv") && formats.size > 1 && options.output.csv_safe) {
     notes.push("the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons");
   }
+  const incomplete = originals.filter(({ verdict }) => verdict !== "complete").length;
+  if (incomplete > 0)
+    notes.push(
+      `${incomplete} of ${countOf(originals.length, "original")} ${incomplete === 1 ? "was" : "were"} not complete when the run saved them: originals in manifest.json says why`,
+    );
   const later = database?.later ?? 0;
   if (later > 0)
     notes.push(

@@ -10,9 +10,12 @@ export function placeText(kind: Kind, row: Readonly<Record<string, unknown>>): s
       return `child chunk ${id} of chunk ${parent} of document ${document}`;
     case "documents":
     case "document_info":
+    case "document_details":
       return `document ${document} of dataset ${dataset}`;
     case "indexing_status":
       return `document ${document} of batch ${parent} at ${id}`;
+    case "datasets":
+      return `dataset ${dataset}`;
     case "metadata_fields":
       return `field ${id} of dataset ${dataset}`;
   }

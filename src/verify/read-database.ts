@@ -14,12 +14,10 @@ export interface RunDatabase {
   readonly readBy: ReadonlyMap<string, { readonly run: string; readonly status: unknown }>;
   /** Rows of the table `runs`; there should be one. */
   readonly runs: Rows;
-  /** Datasets whose metadata fields a later run has read. */
-  readonly laterFields: ReadonlySet<string>;
   /** Rows of documents that this run read, and that say they are of another run. */
   readonly ofOtherRuns: (kind: "chunks" | "child_chunks") => Promise<number>;
-  /** Documents that a later run listed: `document_info` has their newer state, which is not compared. */
-  readonly listedLater: RowSource;
+  /** Rows of a kind that a later run has replaced: the table has their newer state, which is not compared. */
+  readonly readLater: (kind: Kind) => RowSource;
   /** The rows of this run, and of the documents that it was the last to read. */
   readonly rows: (kind: Kind) => RowSource;
 }
@@ -53,11 +51,9 @@ export async function readDatabase(
   };
   const run = sqlText(runId);
   const documents = await query("SELECT dataset_id, document_id, run_id, status FROM dump.documents");
-  const later = await query(`SELECT DISTINCT dataset_id FROM dump.metadata_fields WHERE run_id > ${run}`);
   return {
     readBy: new Map(documents.map((row) => [documentKey(row), { run: String(row.run_id), status: row.status }])),
     runs: await query(`SELECT status, documents, chunks, child_chunks FROM dump.runs WHERE run_id = ${run}`),
-    laterFields: new Set(later.map((row) => String(row.dataset_id))),
     ofOtherRuns: async (kind) => {
       if (kind === "child_chunks" && !withChildren) return 0;
       const [row] = await query(
@@ -65,7 +61,7 @@ export async function readDatabase(
       );
       return Number(row?.count);
     },
-    listedLater: tableRows(connection, name, "document_info", `dump.document_info WHERE run_id > ${run}`),
+    readLater: (kind) => tableRows(connection, name, kind, `dump.${kind} WHERE run_id > ${run}`),
     rows: (kind) => {
       const condition = kind === "child_chunks" && !withChildren ? `run_id = ${run}` : conditionOf(kind, run, readings);
       return tableRows(connection, name, kind, `dump.${kind} t WHERE ${condition}`);
@@ -78,11 +74,16 @@ async function attach(connection: Connection, path: string): Promise<void> {
     await connection.run(`ATTACH ${sqlText(path)} AS dump (READ_ONLY)`);
     await connection.run("FROM dump.documents LIMIT 0");
   } catch (error) {
-    if (error instanceof Error && /lock/i.test(error.message)) {
+    if (error instanceof Error && /\block\b/i.test(error.message)) {
       throw new StopError("the database is open for writing in another program; close it first", { cause: error });
     }
     unreadable(error);
   }
+}
+
+/** Whether a run that asks for rows of this kind replaces those of earlier runs, whatever became of the documents. */
+export function isReplaced(kind: Kind): boolean {
+  return kind === "metadata_fields" || kind === "datasets" || kind === "document_info" || kind === "document_details";
 }
 
 function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
@@ -95,7 +96,7 @@ function lastReadBy(run: string, comparison: "=" | ">" = "="): string {
  */
 function conditionOf(kind: Kind, run: string, readings: TimeSpan | undefined): string {
   const ofRun = `(run_id = ${run} OR ${lastReadBy(run)})`;
-  if (kind === "metadata_fields" || kind === "document_info") return `run_id = ${run}`;
+  if (isReplaced(kind)) return `run_id = ${run}`;
   if (kind === "child_chunks") return `${ofRun} AND NOT ${lastReadBy(run, ">")}`;
   if (kind !== "indexing_status") return ofRun;
   return readings ? `captured_at BETWEEN ${sqlText(readings.first)} AND ${sqlText(readings.last)}` : "false";

@@ -19,6 +19,8 @@ export interface Checked {
   readonly documents: number;
   readonly chunks: number;
   readonly child_chunks: number;
+  /** Original files; null when the run saved none. */
+  readonly originals: number | null;
   /** Null when it was not asked for, or could not be opened. */
   readonly database: CheckedDatabase | null;
   /** Checks that were not possible, and why. */

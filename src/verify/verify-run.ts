@@ -3,7 +3,8 @@ import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest
 import { readDumpFolder } from "../dump/manifest/read-manifest.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
-import { checkIds, checkListed } from "./check-ids.js";
+import { checkDetails, checkIds, checkListed } from "./check-ids.js";
+import { checkOriginals } from "./check-originals.js";
 import { compareFormats } from "./compare-formats.js";
 import { Findings } from "./findings.js";
 import { firstOfKinds, loadFiles } from "./load-files.js";
@@ -38,8 +39,10 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
-  const files = await checkFiles(folder, listed, setting);
-  return verificationOf(findings, await checkRows({ folder, manifest, database }, files, setting));
+  const files = await checkFiles(folder, listed, setting, manifest);
+  const originals = await checkSaved(folder, manifest, setting);
+  const checked = await checkRows({ folder, manifest, database }, files, setting);
+  return verificationOf(findings, { ...checked, originals });
 }
 
 /** Reads the bytes of every file. Gives those first that are as listed, because the others are compared with the first. */
@@ -47,8 +50,10 @@ async function checkFiles(
   folder: string,
   files: readonly ManifestFile[],
   { signal, tally, findings }: Setting,
+  { originals = [] }: Manifest,
 ): Promise<readonly ManifestFile[]> {
-  tally.expected = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const sizeOf = (list: readonly { readonly bytes: number }[]) => list.reduce((sum, { bytes }) => sum + bytes, 0);
+  tally.expected = 2 * sizeOf(files) + sizeOf(originals);
   const asListed = new Set<ManifestFile>();
   for (const file of files) {
     tally.step = `hashing ${file.path}`;
@@ -61,8 +66,26 @@ async function checkFiles(
   return [...asListed, ...files.filter((file) => !asListed.has(file))];
 }
 
+/** Reads the bytes of every original; gives their number, null where the run was not asked for them. */
+async function checkSaved(
+  folder: string,
+  manifest: Manifest,
+  { signal, tally, findings }: Setting,
+): Promise<number | null> {
+  tally.step = "hashing originals";
+  const count = await checkOriginals(folder, manifest, findings, (bytes) => {
+    signal.throwIfAborted();
+    tally.done += bytes;
+  });
+  return manifest.originals ? count : null;
+}
+
 /** Reads every row, and checks them against each other, the manifest and the database. */
-async function checkRows(subject: Subject, files: readonly ManifestFile[], setting: Setting): Promise<Checked> {
+async function checkRows(
+  subject: Subject,
+  files: readonly ManifestFile[],
+  setting: Setting,
+): Promise<Omit<Checked, "originals">> {
   const { folder, manifest } = subject;
   const { memory, signal, tally, findings } = setting;
   const unguarded = manifest.options.output.csv_safe;
@@ -83,6 +106,7 @@ async function checkRows(subject: Subject, files: readonly ManifestFile[], setti
     const documents = inDatabase ? database.share.kept : manifest.documents;
     await checkIds(store, rows, findings);
     await checkListed(store, firsts, findings); // in the database, later runs have had their say
+    await checkDetails(store, firsts, findings);
     await checkCounts(store, rows, documents, findings);
     return {
       folder,
@@ -109,7 +133,17 @@ function progressOf(files: readonly ManifestFile[], { signal, tally }: Setting):
 
 function nothingChecked(folder: string): Checked {
   const notes = ["nothing else was checked, because the manifest is not reliable"];
-  return { folder, run_id: null, files: 0, documents: 0, chunks: 0, child_chunks: 0, database: null, notes };
+  return {
+    folder,
+    run_id: null,
+    files: 0,
+    documents: 0,
+    chunks: 0,
+    child_chunks: 0,
+    originals: null,
+    database: null,
+    notes,
+  };
 }
 
 function verificationOf({ list, count }: Findings, checked: Checked): Verification {

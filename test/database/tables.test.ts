@@ -34,6 +34,8 @@ const expected: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...["change", "dataset_id", "document_id", "name"].map((name): [string, string] => [name, "VARCHAR"]),
   ],
   document_info: [...ofKind("document_info"), runId],
+  datasets: [...ofKind("datasets"), runId],
+  document_details: [...ofKind("document_details"), runId],
   chunk_changes: [...change, ["new_id", "VARCHAR"], ...ofKind("chunks")],
   child_chunk_changes: [...change, ["new_segment_id", "VARCHAR"], ["new_id", "VARCHAR"], ...ofKind("child_chunks")],
   failed_reads: [runId, ...ofKind("documents")],

@@ -51,6 +51,7 @@ const contractJob: Job = {
     retries: 6,
     outage: 300,
     maxBody: 64_000_000,
+    maxOriginal: 2_000_000_000,
     caFile: "./ca.pem",
     allowHttp: false,
   },
@@ -65,6 +66,8 @@ const contractJob: Job = {
   ],
   childChunks: "all",
   consistency: "sweeps",
+  details: false,
+  originals: false,
   resumeWithin: 24,
   output: {
     dir: "output",
@@ -115,11 +118,13 @@ describe("a job file", () => {
   test("may have nothing behind a key that has a default", async () => {
     const empty = `
 name:
-service: {demo:, base_url: "https://kb.example.com/v1", api_key_env:, concurrency:, timeout:, retries:, max_body:, allow_http:}
+service: {demo:, base_url: "https://kb.example.com/v1", api_key_env:, concurrency:, timeout:, retries:, max_body:, max_original:, allow_http:}
 datasets:
   - {id: ${dataset}, documents: [${document}], batches:, status:}
 child_chunks:
 consistency:
+details:
+originals:
 output:
 `;
     expect(await load(empty)).toEqual(await load(smallJob));
@@ -460,6 +465,7 @@ const anyJob = fc.record(
         timeout: fc.double({ min: 0.001, max: 3600, noNaN: true }),
         retries: fc.integer({ min: 0, max: 20 }),
         max_body: fc.integer({ min: 1, max: 1024 }),
+        max_original: fc.integer({ min: 1, max: 1_000_000 }),
         allow_http: fc.boolean(),
       },
       { requiredKeys: ["base_url"] },

@@ -21,7 +21,10 @@ test("names every key of the file, and no other is allowed", () => {
   expect(keys).toEqual([
     [
       "",
-      ["name", "service", "datasets", "child_chunks", "consistency", "resume_within", "output", "notify", "$schema"],
+      [
+        ...["name", "service", "datasets", "child_chunks", "consistency", "details", "originals", "resume_within"],
+        ...["output", "notify", "$schema"],
+      ],
       false,
     ],
     [
@@ -38,6 +41,7 @@ test("names every key of the file, and no other is allowed", () => {
         "retries",
         "outage",
         "max_body",
+        "max_original",
         "ca_file",
         "allow_http",
       ],

@@ -63,6 +63,7 @@ test("what is no run of this job is never touched", async () => {
     join(runs, "20261105T020000000Z", "manifest.json"),
     await readFile(join(runs, third, "manifest.json")),
   );
+  await mkdir(join(runs, `${first}.restore`)); // of kbdump restore
   await mkdir(join(runs, "20261106T020000000Z"));
   await writeFile(join(runs, "20261106T020000000Z", "manifest.json"), "{");
   await mkdir(join(runs, "20261107T020000000Z"));

@@ -21,16 +21,23 @@ const expected = {
     names(`dataset_id, document_id, dataset_name, position, name, doc_form, data_source_type, indexing_status,
     display_status, enabled, disabled_at, disabled_by, archived, word_count, tokens, hit_count, created_from, created_by,
     created_at, error, extra`),
+  datasets: names(`dataset_id, name, description, permission, indexing_technique, embedding_model,
+    embedding_model_provider, doc_form, retrieval_model, summary_index_setting, doc_metadata, built_in_field_enabled, tags,
+    runtime_mode, pipeline_id, enable_api, document_count, word_count, created_by, created_at, updated_by, updated_at, extra`),
+  document_details: names(`dataset_id, document_id, name, doc_form, doc_language, doc_type, doc_metadata,
+    data_source_type, data_source_info, process_rule, segment_count, average_segment_length, indexing_latency, updated_at,
+    archived, enabled, indexing_status, display_status, disabled_at, disabled_by, position, tokens, hit_count, created_from,
+    created_by, created_at, completed_at, error, extra`),
 };
 
 const types = {
   integer: names(`position, word_count, tokens, hit_count, total, chunk_count, child_chunk_count, sweeps,
-    completed_segments, total_segments`),
-  boolean: ["enabled", "archived"],
+    completed_segments, total_segments, document_count, segment_count`),
+  boolean: ["enabled", "archived", "built_in_field_enabled", "enable_api"],
   strings: ["keywords"],
-  list: ["attachments"],
-  object: ["extra"],
-  any: ["error", "summary"],
+  list: ["attachments", "doc_metadata", "tags"],
+  object: ["extra", "retrieval_model", "summary_index_setting", "data_source_info", "process_rule"],
+  any: ["error", "summary", "average_segment_length", "indexing_latency"],
 };
 
 /** The type that a column of this name has, in every table. */
@@ -41,10 +48,10 @@ function typeOf(name: string): string {
 }
 
 describe("columns", () => {
-  it("are those of the five tables, and of the one for what was found, in this order", () => {
+  it("are those of the five tables, and of those that only some dumps have, in this order", () => {
     expect(Object.keys(columns)).toEqual(Object.keys(expected));
     expect([...allKinds]).toEqual(Object.keys(expected));
-    expect([...kinds, "document_info"]).toEqual([...allKinds]);
+    expect([...kinds, "document_info", "datasets", "document_details"]).toEqual([...allKinds]);
     for (const kind of allKinds) expect(columns[kind].map(({ name }) => name)).toEqual(expected[kind]);
   });
 
@@ -55,12 +62,16 @@ describe("columns", () => {
     expect(about).toMatch(/^\S.{5,}\S$/);
   });
 
-  it("have the name of the field that the service sends, except the document of a status entry and of a list", () => {
+  it("have the name of the field that the service sends, except ids under the name id, and two with a clearer name", () => {
     const renamed = allKinds.flatMap((kind) =>
       columns[kind]
         .filter(({ name, field }) => field !== undefined && field !== name)
         .map(({ name }) => `${kind}.${name}`),
     );
-    expect(renamed).toEqual(["indexing_status.document_id", "document_info.document_id"]);
+    expect(renamed).toEqual([
+      ...["indexing_status.document_id", "document_info.document_id"],
+      ...["datasets.dataset_id", "datasets.retrieval_model"],
+      ...["document_details.document_id", "document_details.process_rule"],
+    ]);
   });
 });

@@ -11,6 +11,8 @@ const known: Readonly<Record<Kind, Row>> = {
   indexing_status: { captured_at: "2025-03-06T13:20:00Z", dataset_id: "dataset", batch: "batch" },
   metadata_fields: { dataset_id: "dataset", position: 1 },
   document_info: { dataset_id: "dataset", dataset_name: "Handbook" },
+  datasets: {},
+  document_details: { dataset_id: "dataset" },
 };
 
 let drift: string[] = [];

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { demoKnowledge } from "../../src/demo/reindex.js";
+import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
 import { outlines } from "../../src/demo/sample/outlines.js";
 import { startService } from "../../src/demo/start-service.js";
@@ -31,7 +31,7 @@ let dump: ServedDump;
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), "kbdump-serve-test-"));
   const datasets = shorter.map((outline) => buildDataset(outline, () => new Date()));
-  const service = await startService({ knowledge: demoKnowledge(datasets, () => new Date()) });
+  const service = await startService({ demo: demoKnowledge(datasets, () => new Date()) });
   const found = { service: { base_url: service.url }, datasets: "all", child_chunks: "auto" };
   const job = await jobFor(base, { ...found, output: { formats: ["jsonl"] } });
   demo = await runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } });

@@ -19,6 +19,7 @@ test("an untouched dump is sound, and what was checked is told", async () => {
     documents: 3,
     chunks: 17,
     child_chunks: 15,
+    originals: null,
     database: null,
     notes: [],
   };

@@ -3,7 +3,7 @@ import { verifyRun } from "../../src/verify/verify-run.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import type { Tables } from "../dump/formats/stage.js";
 import { editManifest } from "./forge.js";
-import { child, chunk, document, info, soundTables } from "./sound-tables.js";
+import { child, chunk, details, document, info, settings, soundTables } from "./sound-tables.js";
 import { writeDump } from "./write-dump.js";
 
 const findingsOf = async (run: string) =>
@@ -80,6 +80,21 @@ const wrong: readonly [what: string, tables: Partial<Tables>, finding: string][]
     "document_info: document b of dataset d is missing, although its dataset was listed",
   ],
   [
+    "the settings of a dataset are there twice",
+    { datasets: [settings("d"), settings("e"), settings("d", { name: "again" })], document_details: [] },
+    "datasets: dataset d occurs 2 times, in row 1 and in row 3",
+  ],
+  [
+    "the details of a document are there twice",
+    { datasets: [], document_details: [details("a"), details("a", { name: "again" })] },
+    "document_details: document a of dataset d occurs 2 times, in row 1 and in row 2",
+  ],
+  [
+    "there are details of a document that was not read",
+    { datasets: [], document_details: [details("c")] },
+    "document_details: document c of dataset d in row 1 is not in documents",
+  ],
+  [
     "a document has fewer chunks than it says, and another more",
     { documents: [document("a", 1, 2), document("b", 2, 0)] },
     "chunks: document a has 2 rows, its chunk_count is 1",
@@ -129,7 +144,7 @@ test.each(wrong.map((each, at) => [...each, formats[at % 3] ?? "jsonl"] as const
   async (_what, tables, finding, format) => {
     const run = await writeDump(await plainFolder(), { ...soundTables, ...tables }, { formats: [format] });
     const named = finding
-      .replace(/^(chunks|child_chunks|document_info):/, `$1.${format}:`)
+      .replace(/^(chunks|child_chunks|document_info|datasets|document_details):/, `$1.${format}:`)
       .replace(/in (chunks|documents)$/, `in $1.${format}`);
     expect(await findingsOf(run)).toContain(named);
   },

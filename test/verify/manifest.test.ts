@@ -14,6 +14,13 @@ const findingsOf = async (run: string) =>
 
 const deep = "[".repeat(2_000_000) + "]".repeat(2_000_000);
 
+/** The entry of a complete original of the first document. */
+function original(documents: unknown): object {
+  const [{ dataset_id, document_id }] = documents as [Record<string, unknown>];
+  const facts = { name: "x", mime_type: null, file_id: null, bytes: 3, expected_bytes: 3, sha256: "0".repeat(64) };
+  return { dataset_id, document_id, path: "originals/a/x", ...facts, verdict: "complete", reason: null };
+}
+
 describe("what is no dump", () => {
   test("a folder without a manifest, an empty one, a path that is not there, a file", async () => {
     const run = await soundDump();
@@ -109,6 +116,55 @@ describe("a manifest that cannot be relied on", () => {
     await editManifest(run, ({ files: [first] }) => Object.assign(first ?? {}, { path }));
     expect(await findingsOf(run)).toEqual([
       `manifest.json: files[0].path: got ${JSON.stringify(path)}, expected the name of a file of a dump, such as chunks.jsonl`,
+    ]);
+  });
+
+  test.each([
+    "../../x",
+    "/etc/passwd",
+    "originals/a/../../x",
+    "originals/a/..",
+    "originals/../x",
+    "originals/a/b/c",
+    "originals/a/",
+    "originals//x",
+    "originals/A/x",
+    "originals/a/x\n",
+    "originals/a/x\\y",
+    "chunks.jsonl",
+  ])("the path of an original that leads anywhere else, %j, is never opened", async (path) => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      manifest.originals = [{ ...original(manifest.documents), path }];
+    });
+    expect(await findingsOf(run)).toEqual([
+      `manifest.json: originals[0].path: got ${JSON.stringify(path)}, expected the path of an original, such as originals/a8e0…/Guide.pdf`,
+    ]);
+  });
+
+  test("originals that contradict their verdicts, their documents or each other", async () => {
+    const run = await soundDump();
+    await editManifest(run, (manifest) => {
+      const one = original(manifest.documents);
+      manifest.originals = [
+        { ...one, expected_bytes: 4 },
+        { ...one, path: "originals/b/x" },
+        { ...one, path: "originals/b/x", document_id: "another" },
+        { ...one, path: null },
+        { ...one, path: "originals/c/x", verdict: "missing" },
+      ];
+    });
+    const found = await findingsOf(run);
+    expect(found.filter((finding) => finding.startsWith("manifest.json"))).toEqual([
+      "manifest.json: originals: originals/b/x is listed twice",
+      "manifest.json: originals: document another is not among the documents",
+      expect.stringMatching(
+        /^manifest.json: originals: that of document \S+ is complete with 3 bytes, but 4 are expected$/,
+      ),
+      expect.stringMatching(/^manifest.json: originals: that of document \S+ is complete, and its path is null$/),
+      expect.stringMatching(
+        /^manifest.json: originals: that of document \S+ is missing, and its path is originals\/c\/x$/,
+      ),
     ]);
   });
 

@@ -1,8 +1,15 @@
+import type { Row } from "../../src/rows/row.js";
 import { nastyTables } from "../dump/formats/nasty-rows.js";
 import type { Tables } from "../dump/formats/stage.js";
 import { document } from "./sound-tables.js";
 
 const info = nastyTables.document_info ?? [];
+
+const ofDocument = (row: Row, at: number): Row => ({
+  ...row,
+  dataset_id: "d",
+  document_id: at === 0 ? "x" : `x${at}`,
+});
 
 /** Everything that breaks a reader or a writer, under ids that a run could have. */
 export const nastyDump: Tables = {
@@ -26,9 +33,7 @@ export const nastyDump: Tables = {
     document_id: `x${at}`,
   })),
   metadata_fields: nastyTables.metadata_fields.map((row, at) => ({ ...row, dataset_id: "d", position: at + 1 })),
-  document_info: info.map((row, at) => ({
-    ...row,
-    dataset_id: "d",
-    document_id: at === 0 ? "x" : `x${at}`,
-  })),
+  document_info: info.map(ofDocument),
+  datasets: (nastyTables.datasets ?? []).map((row, at) => ({ ...row, dataset_id: `d${at}` })),
+  document_details: (nastyTables.document_details ?? []).slice(0, info.length).map(ofDocument),
 };

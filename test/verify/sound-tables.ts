@@ -29,6 +29,12 @@ export const document = (document_id: string, chunks: number, children: number, 
 export const info = (document_id: string, more: Row = {}) =>
   rowOf("document_info", { dataset_id: "d", document_id, name: `${document_id}.md`, archived: false, ...more });
 
+export const settings = (dataset_id: string, more: Row = {}) =>
+  rowOf("datasets", { dataset_id, name: `dataset ${dataset_id}`, ...more });
+
+export const details = (document_id: string, more: Row = {}) =>
+  rowOf("document_details", { dataset_id: "d", document_id, name: `${document_id}.md`, ...more });
+
 /** Two documents: `a` of two chunks, the first of which has two children, and `b` of one. */
 export const soundTables: Tables = {
   chunks: [chunk("a", "a1"), chunk("a", "a2"), chunk("b", "b1")],

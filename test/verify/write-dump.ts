@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StagedFile } from "../../src/dump/formats/format.js";
 import { formats as all } from "../../src/dump/formats/formats.js";
-import type { kinds } from "../../src/rows/columns.js";
+import { type kinds, optionalKinds } from "../../src/rows/columns.js";
 import { stageOf, type Tables } from "../dump/formats/stage.js";
 
 export interface WriteOptions {
@@ -42,7 +42,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
       documents: count("documents"),
       indexing_status: count("indexing_status"),
       metadata_fields: count("metadata_fields"),
-      ...(tables.document_info ? { document_info: tables.document_info.length } : {}),
+      ...Object.fromEntries(optionalKinds.flatMap((kind) => (tables[kind] ? [[kind, tables[kind].length]] : []))),
     },
     requests: { sent: 1, retried: 0, throttled: 0, bytes: 1 },
     documents: tables.documents,

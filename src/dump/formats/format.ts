@@ -1,5 +1,5 @@
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
-import { allKinds, type Kind, type kinds } from "../../rows/columns.js";
+import { allKinds, type Kind, type PerKind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 import type { FileFacts } from "../files/byte-facts.js";
 import type { PartFile } from "../files/join-parts.js";
@@ -55,7 +55,7 @@ export interface StagedRows {
   /** Rows of one kind, as counted when they were written. */
   readonly rows: (kind: Kind) => number;
   /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
-  readonly jsonl: Readonly<Record<(typeof kinds)[number], JoinedJsonl>> & { readonly document_info?: JoinedJsonl };
+  readonly jsonl: PerKind<JoinedJsonl>;
 }
 
 /** A joined file of JSONL, with what the manifest says of it. */

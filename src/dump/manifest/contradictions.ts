@@ -12,6 +12,7 @@ export function contradictionsIn(manifest: Manifest): readonly string[] {
     ...inDocuments(manifest),
     ...inChildLists(manifest),
     ...inProofs(manifest),
+    ...inOriginals(manifest),
   ];
 }
 
@@ -106,4 +107,29 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
         : [`proofs: document ${id} is ${status}, its proof is ${proof}`];
     }),
   ];
+}
+
+/** Each original is of a document of the run, in a place of its own, and its verdict is that of its size. */
+function inOriginals({ documents, originals = [] }: Manifest): readonly string[] {
+  const known = new Set(documents.map(documentKey));
+  const places = originals.flatMap(({ path }) => path ?? []);
+  return [
+    ...repeatsIn(places).map((path) => `originals: ${path} is listed twice`),
+    ...originals
+      .filter((original) => !known.has(documentKey(original)))
+      .map(({ document_id: id }) => `originals: document ${id} is not among the documents`),
+    ...originals.flatMap(({ document_id: id, path, sha256, bytes, expected_bytes: expected, verdict }) => {
+      if ((path === null) !== (verdict === "missing") || (path === null) !== (sha256 === null))
+        return [`originals: that of document ${id} is ${verdict}, and its path is ${path}`];
+      const isWhole = expected === null || bytes === expected;
+      return verdict === "complete" && !isWhole
+        ? [`originals: that of document ${id} is complete with ${countOf(bytes, "byte")}, but ${expected} are expected`]
+        : [];
+    }),
+  ];
+}
+
+function repeatsIn(places: readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  return places.filter((place) => seen.size === seen.add(place).size);
 }

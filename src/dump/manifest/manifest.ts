@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { allKinds, isKind, type Kind } from "../../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../../schema.js";
 import { type FileFormat, fileFormats, isFileFormat } from "../formats/formats.js";
+import { originalSchema } from "./original.js";
 import { isRunId } from "./run-id.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
@@ -85,6 +86,9 @@ const counts = object({
   metadata_fields: count,
   /** Only where the run asked which documents there are. */
   document_info: v.exactOptional(count),
+  /** Only with `details: true`. */
+  datasets: v.exactOptional(count),
+  document_details: v.exactOptional(count),
 });
 
 /**
@@ -117,6 +121,8 @@ export const manifestSchema = object({
   /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
   proofs: v.nullish(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
   files: listOf(file),
+  /** Only with `originals: true`: one for each document that was uploaded, in the order of the job. */
+  originals: v.optional(listOf(originalSchema)),
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   drift: v.record(text, count, "an object"),
   warnings: listOf(text),
@@ -144,6 +150,7 @@ export const runFactsSchema = object({
     child_chunks: null,
   }),
   files: v.fallback(listOf(object({ bytes: count })), []),
+  originals: v.fallback(listOf(object({ bytes: count })), []),
   documents: v.fallback(listOf(object({ dataset_id: text, document_id: text })), []),
   discovered: v.fallback(v.optional(discovered), undefined),
 });

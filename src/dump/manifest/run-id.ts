@@ -16,6 +16,18 @@ export function timeOfRun(runId: string): number | undefined {
   return Number.isNaN(time.getTime()) || time.toISOString() !== text ? undefined : time.getTime();
 }
 
+const restoreEnding = ".restore";
+
+/** The folder beside that of a run that holds what was restored from it: the journal, and dumps from before and after. */
+export function restoreFolderOf(runFolder: string): string {
+  return runFolder + restoreEnding;
+}
+
+/** Whether a name is that of such a folder. */
+export function isRestoreFolder(name: string): boolean {
+  return name.endsWith(restoreEnding) && isRunId(name.slice(0, -restoreEnding.length));
+}
+
 /** `20261120T020000123Z`: the UTC time in a form that sorts and names a folder. */
 export function runIdFrom(time: Date): string {
   return time.toISOString().replace(/[-:.]/g, "");

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { isMapping } from "../../schema.js";
 import { jobName } from "../job-name.js";
 import { datasetSchema } from "./dataset-schema.js";
-import { all, positiveNumber } from "./leaf.js";
+import { all, positiveNumber, trueOrFalse } from "./leaf.js";
 import { mapping } from "./mapping.js";
 import { notifySchema } from "./notify-schema.js";
 import { outputSchema } from "./output-schema.js";
@@ -56,6 +56,14 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
     v.description(
       "sweeps: lists of several pages are read twice, and must agree. anchored: every page of chunks is read once, the last one second, and two rows must keep their ranks; swept where that proves nothing. counts: as many rows as the total, which cannot see as many rows deleted as added.",
     ),
+  ),
+  details: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: also read the settings of datasets and documents, and metadata values: what a restore needs."),
+  ),
+  originals: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: also save the files that the documents were made from."),
   ),
   resume_within: v.pipe(
     v.nullish(positiveNumber(8760, "a number of hours"), 24),

@@ -73,6 +73,10 @@ const entries = {
     v.nullish(wholeNumber(1, 1_024, "a whole number of MB"), 64),
     v.description("Maximum size of one answer, in MB of 1,000,000 bytes."),
   ),
+  max_original: v.pipe(
+    v.nullish(wholeNumber(1, 1_000_000, "a whole number of MB"), 2_000),
+    v.description("Maximum size of one original file, in MB of 1,000,000 bytes."),
+  ),
   ca_file: v.pipe(
     v.optional(filePath("the path of a PEM file")),
     v.description(

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { DocumentRef } from "../../client/knowledge-api.js";
 import type { DatasetJob } from "../../job/job.js";
+import { documentKey } from "../../rows/document-row.js";
 import { type Drift, driftSchema } from "../../rows/drift.js";
 import { type Row, rowSchema } from "../../rows/row.js";
 import { count, listOf, object, oneOf, text, truth } from "../../schema.js";
@@ -107,6 +108,20 @@ export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocu
     documents.map((documentId): DocumentRef => ({ datasetId: id, documentId, status, keyword })),
   );
   return refs.map((ref, index) => ({ ref, name: found ? nameFromIds(ref) : documentName(index) }));
+}
+
+/** The sources of documents that have an original file. */
+const uploads = new Set(["upload_file", "local_file"]);
+
+/** The documents that were uploaded, and those of which nobody knows: `details` are rows of `document_details`, if those were read. */
+export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly PlacedDocument[] {
+  const sources = new Map(
+    [...(discovery.found?.rows ?? []), ...details].map((row) => [documentKey(row), row.data_source_type]),
+  );
+  return documentsOf(discovery).filter(({ ref: { datasetId, documentId } }) => {
+    const source = sources.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? null;
+    return source === null || uploads.has(String(source));
+  });
 }
 
 /** The name of the parts of a document that the job names: its place there. */

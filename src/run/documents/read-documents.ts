@@ -8,6 +8,7 @@ import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../di
 import { findMovedDocuments } from "../discover/moved-documents.js";
 import type { RunTally } from "../setting/run-tally.js";
 import { namesIn } from "../work/document-parts.js";
+import { forEachOf } from "../work/for-each-of.js";
 import type { Workspace } from "../work/workspace.js";
 import { type DumpedDocument, sentenceOf } from "./document-result.js";
 import { discardDocument, dumpDocument } from "./dump-document.js";
@@ -100,15 +101,4 @@ function newerOf(first: DumpedDocument, second: DumpedDocument, tally: RunTally)
   tally.chunks -= dropped.row.chunk_count;
   tally.child_chunks -= dropped.row.child_chunk_count;
   return isWorse ? first : second;
-}
-
-/** Works on at most `atOnce` items at a time; waits for all that were begun before it rejects with the first error. */
-async function forEachOf<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values();
-  const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
-    for (const item of queue) await work(item);
-  });
-  const outcomes = await Promise.allSettled(workers);
-  const failed = outcomes.find((outcome) => outcome.status === "rejected");
-  if (failed) throw failed.reason;
 }

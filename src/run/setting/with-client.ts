@@ -1,3 +1,4 @@
+import { type Download, openDownloads } from "../../client/download/open-downloads.js";
 import { type Client, type ClientOptions, openClient } from "../../client/open-client.js";
 import type { Job } from "../../job/job.js";
 import { type KeyOptions, placeOfKey, readKey } from "../../job/read-key.js";
@@ -18,13 +19,14 @@ interface ReachedService {
 export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
-  work: (client: Client, baseUrl: string) => Promise<T>,
+  work: (client: Client, baseUrl: string, download: Download) => Promise<T>,
   { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
+  const proxies = job.service.demo ? {} : env; // no proxy leads to the embedded service
   const client = openClient({
     baseUrl,
     key,
@@ -36,7 +38,7 @@ export async function withClient<T>(
     outage,
     maxBody,
     caFile,
-    env: job.service.demo ? {} : env, // no proxy leads to the embedded service
+    env: proxies,
     signal,
     tally: tally.requests,
     onRetry,
@@ -44,10 +46,13 @@ export async function withClient<T>(
     onAnswer,
     ...(patient ? { patient } : {}),
   });
+  const connecting = { connections: concurrency, timeout, caFile, env: proxies };
+  const downloads = openDownloads(client, { ...connecting, baseUrl, key, tally: tally.requests });
   try {
-    return await work(client, baseUrl);
+    return await work(client, baseUrl, downloads.download);
   } finally {
     await client.close();
+    await downloads.close();
     await service.close();
   }
 }

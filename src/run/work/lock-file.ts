@@ -65,11 +65,12 @@ export function isLockOf(found: LockFile | undefined, text: string): boolean {
 
 /**
  * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
- * ahead of `now` is none that a living process gave.
+ * ahead of `now` is none that a living process gave. `busy` says what is at work.
  */
-export async function refuseHeld(path: string, found: LockFile, now: number): Promise<void> {
+export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
   const { isHeld, holder, alive, age } = await lookAtLock(found, now);
-  if (isHeld) throw new BusyError(busyText(path, holder, alive, age));
+  if (isHeld)
+    throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder, alive, age)}`);
 }
 
 /** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if nobody holds it. */
@@ -89,11 +90,10 @@ function busyText(path: string, holder: Holder | undefined, alive: boolean | und
   const who = holder
     ? `process ${holder.pid} on ${holder.host} since ${holder.since}`
     : "an unknown process, whose lock file cannot be read";
-  const what = `another run of this job is at work: ${who}`;
-  if (alive) return `${what}. Wait for its end, or end it (kill ${holder?.pid}); the next run goes on where it stopped`;
+  if (alive) return `${who}. Wait for its end, or end it (kill ${holder?.pid}); the next one goes on where it stopped`;
   const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
   const wait = `It gave its last sign of life ${seen} s ago; without another one, its lock is taken over in ${left} s`;
-  return `${what}. ${wait}. If you know that it is gone, remove ${path}`;
+  return `${who}. ${wait}. If you know that it is gone, remove ${path}`;
 }
 
 /** Turns the error of that code into a value, and lets every other one pass. */

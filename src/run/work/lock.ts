@@ -21,6 +21,8 @@ export interface LockOptions {
   readonly every?: number;
   /** Called when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
   readonly onLost?: (error: LostError) => void;
+  /** Says what is at work where another holds the lock: `another run of this job is at work` by default. */
+  readonly busy?: string;
 }
 
 /** A holder whose lock another process took over. */
@@ -49,8 +51,8 @@ interface Mine {
   readonly path: string;
   readonly text: string;
   readonly file: FileHandle;
-  /** By the clock of the drive. */
-  readonly now: number;
+  readonly now: number; // by the clock of the drive
+  readonly busy: string | undefined;
 }
 
 /**
@@ -62,7 +64,7 @@ interface Mine {
 export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
   const holder = await thisHolder(now);
-  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder));
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder), options.busy);
   let replaced: ReplacedHolder | undefined;
   try {
     replaced = await take(path, mine);
@@ -95,10 +97,10 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   };
 }
 
-async function makeMine(path: string, text: string): Promise<Mine> {
+async function makeMine(path: string, text: string, busy: string | undefined): Promise<Mine> {
   const file = await open(path, "wx", 0o600);
   try {
-    return { path, text, file, now: await driveTime(file, text) };
+    return { path, text, file, now: await driveTime(file, text), busy };
   } catch (error) {
     await file.close();
     await rm(path, { force: true });
@@ -121,7 +123,7 @@ async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefine
         throw new StopError(`${path} is a symbolic link that leads nowhere; remove it`);
       continue;
     }
-    await refuseHeld(path, dead, mine.now);
+    await refuseHeld(path, dead, mine.now, mine.busy);
     const claim = `${path}.${dead.id}`;
     await take(claim, mine);
     try {

@@ -8,6 +8,7 @@ const files = {
   discovery: "discovery.json",
   status: "status-before.json",
   fields: "metadata-fields.json",
+  details: "details.json",
 } as const;
 
 /** The answer to a question that a run asks once. */

@@ -125,6 +125,8 @@ function tablesOf(values: ReturnType<typeof valuesOf>): Tables {
     indexing_status: nastyRows("indexing_status", values),
     metadata_fields: nastyRows("metadata_fields", values),
     document_info: nastyRows("document_info", values),
+    datasets: nastyRows("datasets", values),
+    document_details: nastyRows("document_details", values),
   };
 }
 

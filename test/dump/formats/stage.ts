@@ -7,13 +7,11 @@ import type { PartFile } from "../../../src/dump/files/join-parts.js";
 import { csvText } from "../../../src/dump/formats/csv/write.js";
 import type { JoinedJsonl, StagedRows } from "../../../src/dump/formats/format.js";
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
-import { allKinds, type Kind, type kinds } from "../../../src/rows/columns.js";
+import { allKinds, type Kind, optionalKinds, type PerKind } from "../../../src/rows/columns.js";
 import type { Row } from "../../../src/rows/row.js";
 
-/** Rows of every table that a dump always has, and of the one that it may have. */
-export type Tables = Readonly<Record<(typeof kinds)[number], readonly Row[]>> & {
-  readonly document_info?: readonly Row[];
-};
+/** Rows of every table that a dump always has, and of those that it may have. */
+export type Tables = PerKind<readonly Row[]>;
 
 export const noRows: Tables = { chunks: [], child_chunks: [], documents: [], indexing_status: [], metadata_fields: [] };
 
@@ -102,9 +100,9 @@ export async function writtenPart(path: string, kind: Kind, format: string, byte
 }
 
 function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): StagedRows["jsonl"] {
-  const { chunks, child_chunks, documents, indexing_status, metadata_fields, document_info } = jsonl;
+  const { chunks, child_chunks, documents, indexing_status, metadata_fields } = jsonl;
   if (!chunks || !child_chunks || !documents || !indexing_status || !metadata_fields)
     throw new Error("a kind is missing");
-  const found = document_info ? { document_info } : {};
-  return { chunks, child_chunks, documents, indexing_status, metadata_fields, ...found };
+  const others = optionalKinds.flatMap((kind) => (jsonl[kind] ? [[kind, jsonl[kind]]] : []));
+  return { chunks, child_chunks, documents, indexing_status, metadata_fields, ...Object.fromEntries(others) };
 }

@@ -1,0 +1,17 @@
+/** A clock on which every wait is over at once: it jumps to its end. */
+export class JumpingClock {
+  #now: number;
+  /** The waits so far, in milliseconds. */
+  readonly waits: number[] = [];
+
+  constructor(now = 0) {
+    this.#now = now;
+  }
+
+  readonly now = (): number => this.#now;
+
+  readonly sleep = async (milliseconds: number): Promise<void> => {
+    this.waits.push(milliseconds);
+    this.#now += milliseconds;
+  };
+}

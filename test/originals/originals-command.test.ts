@@ -1,0 +1,56 @@
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { testFolder } from "../run/job-for.js";
+
+const handbook = "Handbook of 2019.docx";
+
+test("run with details and originals, verify, and a file that somebody changed", { timeout: 120_000 }, async () => {
+  const folder = await testFolder();
+  const job = {
+    name: "restorable",
+    service: { demo: true },
+    datasets: "all",
+    child_chunks: "none",
+    consistency: "counts",
+    details: true,
+    originals: true,
+    output: { formats: ["jsonl", "csv"] },
+  };
+  await writeFile(join(folder, "job.yaml"), JSON.stringify(job));
+  const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], {}, folder);
+  expect(ran).toMatchObject({ code: 0 });
+  const result = JSON.parse(ran.stdout);
+  expect(result).toMatchObject({
+    status: "complete",
+    counts: { datasets: 2, document_details: 13 },
+    originals: { complete: 10, wrong_size: 1, missing: 2 },
+  });
+  const kept = join(folder, result.folder);
+  const { originals } = JSON.parse(await readFile(join(kept, "manifest.json"), "utf8"));
+  expect((await readdir(join(kept, "originals"))).sort()).toEqual(
+    originals
+      .flatMap((each: { path: string | null; document_id: string }) => (each.path ? [each.document_id] : []))
+      .sort(),
+  );
+  const sound = await runKbdump(["verify", "restorable"], {}, folder);
+  expect(sound).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sound: .*, 11 originals$/m) });
+
+  const { path } = originals.find(({ name }: { name: string }) => name === handbook);
+  await truncate(join(kept, path), 10);
+  const found = await runKbdump(["verify", "restorable", "--json"], {}, folder);
+  expect(found.code).toBe(4);
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    status: "differences",
+    finding_count: 2,
+    checked: { originals: 11 },
+    findings: [{ file: path, message: expect.stringMatching(/^has 10 bytes instead of \d+$/) }, { file: path }],
+  });
+
+  const again = await runKbdump(["run", "job.yaml"], {}, folder);
+  expect(again.stdout).toMatch(
+    /^10 originals saved \([\d.]+ kB\), 1 of another size than the service says, 2 missing$/m,
+  );
+  expect(again.stderr).not.toContain("sign=");
+});
