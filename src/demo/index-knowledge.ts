@@ -1,16 +1,6 @@
 import { shownStatus, statusFilter } from "./display-status.js";
-import type {
-  ChildChunk,
-  Chunk,
-  Dataset,
-  Document,
-  Knowledge,
-  ListQuery,
-  MetadataField,
-  Slice,
-  StatusEntry,
-  StatusQuery,
-} from "./knowledge.js";
+import type { ChildChunk, Chunk, Dataset, Document, Knowledge, MetadataField, StatusEntry } from "./knowledge.js";
+import { isAskedFor, nameOf, slice, withKeyword } from "./pick-rows.js";
 import { notFound } from "./refusal.js";
 
 /** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
@@ -23,6 +13,8 @@ export interface StoredDataset {
 export interface StoredDocument {
   readonly row: Document;
   readonly chunks: readonly StoredChunk[];
+  /** Whether chunks embed their children, as those of paragraph parents do; where it is left out, the chunks tell. */
+  readonly embedsChildren?: boolean;
 }
 
 /** `children` is what the child list answers; what the chunk embeds is `row.child_chunks`, and the two may differ. */
@@ -37,6 +29,15 @@ export interface Batch {
   entries(): readonly StatusEntry[];
 }
 
+/** The state of a tree at the moment. A document that did not change since it was last asked for is the same object. */
+export interface Present {
+  dataset(stored: StoredDataset): Dataset;
+  document(stored: StoredDocument): StoredDocument;
+}
+
+/** A tree that never changes. */
+const asStored: Present = { dataset: ({ row }) => row, document: (document) => document };
+
 /** The built-in metadata fields, the same for every dataset. */
 const metadataFields: readonly MetadataField[] = [
   { name: "document_name", type: "string" },
@@ -47,7 +48,7 @@ const metadataFields: readonly MetadataField[] = [
 ];
 
 interface IndexedDataset {
-  readonly row: Dataset;
+  readonly stored: StoredDataset;
   readonly documents: ReadonlyMap<string, StoredDocument>;
   readonly newestFirst: readonly StoredDocument[];
   readonly batches: ReadonlyMap<string, Batch>;
@@ -61,20 +62,16 @@ interface IndexedDocument {
 
 /**
  * A knowledge in memory over the datasets given. Everything is sorted and indexed by id once, so that no request searches;
- * only a keyword or a status filter looks at the rows of one list. Ids must be lower-case. `now` gives what a document is at
- * the moment; it is indexed again where that is another object than before.
+ * only a keyword or a status filter looks at the rows of one list. Ids must be lower-case. A document is
+ * indexed again where `present` gives another object than before.
  */
-export function indexKnowledge(
-  stored: readonly StoredDataset[],
-  now: (document: StoredDocument) => StoredDocument = (document) => document,
-): Knowledge {
-  const rows = stored.map(({ row }) => row);
+export function indexKnowledge(stored: readonly StoredDataset[], present: Present = asStored): Knowledge {
   const datasets = new Map(stored.map((dataset) => [dataset.row.id, indexDataset(dataset)]));
   const indexed = new WeakMap<StoredDocument, IndexedDocument>();
 
   const datasetOf = (id: string): IndexedDataset => found(datasets.get(id.toLowerCase()), "Dataset");
   const documentOf = (datasetId: string, id: string): IndexedDocument => {
-    const document = now(found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document"));
+    const document = present.document(found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document"));
     const index = indexed.get(document) ?? indexDocument(document);
     indexed.set(document, index);
     return index;
@@ -97,28 +94,37 @@ export function indexKnowledge(
       );
     },
     indexingStatus: (datasetId, batchId) => found(datasetOf(datasetId).batches.get(batchId), "Documents").entries(),
-    datasets: (query) => slice(withKeyword(rows, nameOf, query), query),
+    datasets: (query) =>
+      slice(
+        withKeyword(
+          stored.map((dataset) => present.dataset(dataset)),
+          nameOf,
+          query,
+        ),
+        query,
+      ),
     documents(datasetId, query) {
       const isWanted = statusFilter(query.statuses) ?? (() => true);
-      const all = datasetOf(datasetId).newestFirst.map((document) => now(document).row);
+      const all = datasetOf(datasetId).newestFirst.map((document) => present.document(document).row);
       const documents = all.filter((row) => isWanted(shownStatus(row)));
       return slice(withKeyword(documents, nameOf, query), query);
     },
-    dataset: (id) => datasetOf(id).row,
+    dataset: (id) => present.dataset(datasetOf(id).stored),
     document(datasetId, id) {
       const { row, chunks } = documentOf(datasetId, id);
       return { ...row, segment_count: chunks.length };
     },
     datasetMetadata(datasetId) {
-      const { doc_metadata = [], built_in_field_enabled = false } = datasetOf(datasetId).row;
+      const { doc_metadata = [], built_in_field_enabled = false } = datasetOf(datasetId).stored.row;
       return { doc_metadata, built_in_field_enabled };
     },
   };
 }
 
-function indexDataset({ row, documents, batches }: StoredDataset): IndexedDataset {
+function indexDataset(stored: StoredDataset): IndexedDataset {
+  const { documents, batches } = stored;
   return {
-    row,
+    stored,
     documents: new Map(documents.map((document) => [document.row.id, document])),
     newestFirst: documents.toSorted((a, b) => b.row.created_at - a.row.created_at),
     batches: new Map(batches.map((batch) => [batch.id, batch])),
@@ -146,24 +152,4 @@ function byPositionThenId(a: Placed, b: Placed): number {
 function found<T>(value: T | undefined, what: Parameters<typeof notFound>[0]): T {
   if (value === undefined) throw notFound(what);
   return value;
-}
-
-function slice<Row>(rows: readonly Row[], { page, limit }: ListQuery): Slice<Row> {
-  return { rows: rows.slice((page - 1) * limit, page * limit), total: rows.length };
-}
-
-function isAskedFor({ statuses, keyword }: StatusQuery): (chunk: Chunk) => boolean {
-  const wanted = new Set(statuses);
-  const part = keyword.toLowerCase();
-  return ({ status, content }) =>
-    (wanted.size === 0 || wanted.has(status)) && (part === "" || content.toLowerCase().includes(part));
-}
-
-function withKeyword<Row>(rows: readonly Row[], textOf: (row: Row) => string, { keyword }: ListQuery): readonly Row[] {
-  const part = keyword.toLowerCase();
-  return part === "" ? rows : rows.filter((row) => textOf(row).toLowerCase().includes(part));
-}
-
-function nameOf({ name }: Dataset | Document): string {
-  return name;
 }

@@ -1,13 +1,13 @@
 /** The answers to refused requests; the codes are those of the service that this one stands in for. */
 
-type RefusalStatus = 400 | 401 | 404 | 405;
+type RefusalStatus = 400 | 401 | 404 | 405 | 413 | 500;
 
 /** Thrown wherever a request cannot be answered with 200; the routes turn it into `{code, message, status}`. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: RefusalStatus;
   readonly code: string;
-  /** The one method that may be used, where another was. */
+  /** The methods that may be used, where another was. */
   readonly allow: string | undefined;
 
   constructor(status: RefusalStatus, code: string, message: string, allow?: string) {
@@ -24,11 +24,11 @@ export class UnknownPath extends Error {
 }
 
 /** 404 for an id that is unknown or malformed; the service does not tell the two apart. */
-export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment", why = ""): Refusal {
+export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment" | "Child chunk", why = ""): Refusal {
   return new Refusal(404, "not_found", `${what} not found.${why && ` ${why}`}`);
 }
 
-/** 400 for a query parameter that cannot be used. */
+/** 400 for a request that cannot be done as it is: a parameter, or a rule of the service that it breaks. */
 export function invalidParam(message: string): Refusal {
   return new Refusal(400, "invalid_param", message);
 }
@@ -38,7 +38,18 @@ export function unauthorized(): Refusal {
   return new Refusal(401, "unauthorized", "Access token is invalid");
 }
 
-/** 405 for every method but the one that may be used. */
-export function methodNotAllowed(allow: "GET" | "POST" = "GET"): Refusal {
+/** 405 for every method but those that may be used. */
+export function methodNotAllowed(allowed: readonly string[]): Refusal {
+  const allow = [...new Set(allowed)].join(", ");
   return new Refusal(405, "method_not_allowed", "The method is not allowed for the requested URL.", allow);
+}
+
+/** 404 for a document that takes no chunks as long as it is not indexed, or is disabled. */
+export function notReady(state: "not completed" | "disabled"): Refusal {
+  return new Refusal(404, "not_found", `Document is ${state}.`);
+}
+
+/** 400 for a document that is being indexed. */
+export function beingIndexed(): Refusal {
+  return new Refusal(400, "document_indexing", "Cannot operate document during indexing.");
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { keyCheck } from "./api-key.js";
 import type { Details, Knowledge, Listed, ListQuery } from "./knowledge.js";
 import { listQueryFrom, metadataPartFrom, statusQueryFrom } from "./list-query.js";
+import { readJson } from "./read-json.js";
 import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
 
 /** A request, as far as its route looks at it. */
@@ -10,17 +11,20 @@ export interface Asked {
   readonly id: (name: string) => string;
   readonly query: URLSearchParams;
   readonly accept: string | undefined;
+  /** The JSON value of the body. */
+  readonly body: () => Promise<unknown>;
 }
 
 export interface Reply {
   readonly status: number;
-  readonly type: "application/json" | "text/html; charset=UTF-8" | "text/plain; charset=UTF-8";
+  /** Left out where there is no body. */
+  readonly type?: "application/json" | "text/html; charset=UTF-8" | "text/plain; charset=UTF-8";
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** The whole path, with a group for each variable segment. */
   readonly path: RegExp;
   readonly reply: (asked: Asked) => Reply | Promise<Reply>;
@@ -61,7 +65,8 @@ export function createRoutes({ knowledge, key, shown, jsonText, more }: RoutesOp
   ];
   return async (request, response) => {
     const { status, type, text, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
-    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text), ...headers });
+    const content = type && { "content-type": type, "content-length": Buffer.byteLength(text) };
+    response.writeHead(status, { ...content, ...headers });
     response.end(text);
   };
 }
@@ -72,20 +77,24 @@ export function routePath(path: string): RegExp {
 }
 
 async function replyTo(
-  { url = "", method, headers }: IncomingMessage,
+  request: IncomingMessage,
   routes: readonly Route[],
   checkKey: (authorization: string | undefined) => void,
 ): Promise<Reply> {
+  const { url = "", method, headers } = request;
   const [path = ""] = url.split("?", 1);
-  for (const route of routes) {
-    const segments = route.path.exec(path);
-    if (!segments) continue;
-    if (method !== route.method) throw methodNotAllowed(route.method);
-    checkKey(headers.authorization);
-    const id = (name: string) => percentDecoded(segments.groups?.[name] ?? "");
-    return route.reply({ id, query: new URLSearchParams(url.slice(path.length)), accept: headers.accept });
-  }
-  throw new UnknownPath("Not Found");
+  const found = routes.filter((route) => route.path.test(path));
+  if (found.length === 0) throw new UnknownPath("Not Found");
+  const route = found.find((each) => each.method === method);
+  if (!route) throw methodNotAllowed(found.map((each) => each.method));
+  checkKey(headers.authorization);
+  const segments = route.path.exec(path)?.groups ?? {};
+  return route.reply({
+    id: (name) => percentDecoded(segments[name] ?? ""),
+    query: new URLSearchParams(url.slice(path.length)),
+    accept: headers.accept,
+    body: () => readJson(request),
+  });
 }
 
 /** Text that is no percent-encoding stays as it is: it is an id that nobody knows. */
@@ -164,3 +173,6 @@ function refusalOf(error: unknown): Reply {
 export function jsonReply(status: number, answer: object): Reply {
   return { status, type: "application/json", text: JSON.stringify(answer) };
 }
+
+/** The answer to what was done and has nothing to say. */
+export const noContent: Reply = { status: 204, text: "" };

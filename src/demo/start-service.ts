@@ -1,10 +1,13 @@
 import { createServer, type Server } from "node:http";
 import { randomKey } from "./api-key.js";
+import type { DemoKnowledge } from "./demo-knowledge.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import { reindexRoute } from "./reindex.js";
+import { originalRoutes } from "./originals.js";
+import { reindexRoute } from "./reindex/route.js";
 import { createRoutes, type Route } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 import { signChunk } from "./sign-links.js";
+import { writeRoutes } from "./write/routes.js";
 
 const host = "127.0.0.1";
 
@@ -13,8 +16,10 @@ export interface ServiceOptions {
   readonly port?: number;
   /** The key that every request must carry; a random one by default. */
   readonly key?: string;
-  /** The data to serve; the sample data by default. */
+  /** The data to serve, read-only. */
   readonly knowledge?: Knowledge;
+  /** The data to serve, with writes and re-indexes, where no `knowledge` is given; the sample data by default. */
+  readonly demo?: DemoKnowledge;
   readonly clock?: () => Date;
   /** Whether links to files are signed anew at every read, as the service does; true by default. */
   readonly signs?: boolean;
@@ -38,19 +43,20 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
   const { port = 0, key = randomKey(), clock = () => new Date() } = options;
   const { signs = true, jsonText = JSON.stringify } = options;
   const shown = signs ? (chunk: Listed) => signChunk(chunk, clock()) : (chunk: Listed) => chunk;
-  const server = createServer(createRoutes({ ...contents(options.knowledge, clock), key, shown, jsonText }));
+  const server = createServer(createRoutes({ ...contents(options, clock, shown), key, shown, jsonText }));
   const boundPort = await listen(server, port);
   return { url: `http://${host}:${boundPort}/v1`, key, close: () => close(server) };
 }
 
-/** Only documents of the sample data can be indexed anew. */
+/** A knowledge that is given alone is read-only. */
 function contents(
-  knowledge: Knowledge | undefined,
+  { knowledge, demo }: ServiceOptions,
   clock: () => Date,
+  shown: (chunk: Listed) => Listed,
 ): { readonly knowledge: Knowledge; readonly more: readonly Route[] } {
   if (knowledge) return { knowledge, more: [] };
-  const sample = sampleKnowledge(clock);
-  return { knowledge: sample, more: [reindexRoute(sample)] };
+  const { reads, writes, store } = demo ?? sampleKnowledge(clock);
+  return { knowledge: reads, more: [...writeRoutes(writes, shown), reindexRoute(store), ...originalRoutes(reads)] };
 }
 
 async function listen(server: Server, port: number): Promise<number> {

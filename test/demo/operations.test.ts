@@ -152,7 +152,8 @@ describe("the operations", () => {
     };
     const service = await started({ knowledge: slow });
     expect(await readRows(service, `${segments}/${uuid(101)}/child_chunks`)).toMatchObject([{ content: "child" }]);
-    expect(await readRows(service, "/datasets")).toEqual([{ id: datasetId, name: "Small" }]);
+    const dataset = { id: datasetId, name: "Small", indexing_technique: "economy", word_count: 0 };
+    expect(await readRows(service, "/datasets")).toEqual([dataset]);
     expect(await readRows(service, `/datasets/${datasetId}/documents`)).toMatchObject([{ id: documentId }]);
     expect((await ask(service, `/datasets/${uuid(9)}/metadata/built-in`)).status).toBe(404);
   });

@@ -1,4 +1,4 @@
-import { indexKnowledge } from "../../src/demo/index-knowledge.js";
+import { indexKnowledge, type StoredDataset } from "../../src/demo/index-knowledge.js";
 import type { Chunk, Knowledge } from "../../src/demo/knowledge.js";
 
 /** A UUID that ends in the number. */
@@ -12,17 +12,39 @@ export const segments = `/datasets/${datasetId}/documents/${documentId}/segments
 
 export type ChunkSketch = Partial<Chunk> & { readonly childContents?: readonly string[] };
 
+/** The shape of a small dataset and its one document. */
+export interface SmallShape {
+  readonly form?: string;
+  readonly technique?: string;
+  readonly embedsChildren?: boolean;
+}
+
 /** One dataset with one document; its chunks have ids from uuid(101) on, their children from uuid(1001) on. */
 export function smallKnowledge(sketches: readonly ChunkSketch[]): Knowledge {
+  return indexKnowledge(smallDatasets(sketches));
+}
+
+/** The tree of the same; its rows count words and tokens. */
+export function smallDatasets(
+  sketches: readonly ChunkSketch[],
+  { form = "text_model", technique = "economy", embedsChildren = false }: SmallShape = {},
+): readonly StoredDataset[] {
   const chunks = sketches.map(({ childContents = [], ...fields }, index) => ({
     row: { id: uuid(101 + index), position: index + 1, content: `chunk ${index + 1}`, status: "completed", ...fields },
-    children: childContents.map((content, child) => ({ id: uuid(1001 + child), position: child + 1, content })),
+    children: childContents.map((content, child) => ({
+      id: uuid(1001 + child),
+      position: child + 1,
+      content,
+      type: "automatic",
+      updated_at: 1,
+    })),
   }));
-  return indexKnowledge([
+  const row = { id: documentId, name: "one.txt", doc_form: form, created_at: 1, word_count: 0, tokens: 0 };
+  return [
     {
-      row: { id: datasetId, name: "Small" },
-      documents: [{ row: { id: documentId, name: "one.txt", doc_form: "text_model", created_at: 1 }, chunks }],
+      row: { id: datasetId, name: "Small", indexing_technique: technique, word_count: 0 },
+      documents: [{ row, chunks, embedsChildren }],
       batches: [],
     },
-  ]);
+  ];
 }

@@ -16,7 +16,8 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   const countsTokens = dataset.technique === "high_quality";
   const source = { documentId: id, outline, countsTokens, createdAt, random: randomFrom(id) };
   const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, index + 1));
-  return { row: documentRow(outline, { id, position, createdAt, chunks }), chunks };
+  const row = documentRow(outline, { id, position, createdAt, chunks });
+  return { row, chunks, embedsChildren: outline.embedsChildren ?? false };
 }
 
 interface Placed {

@@ -7,8 +7,9 @@ export function stableId(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The people who wrote the sample data. */
+/** The people who wrote the sample data, and the owner of the key, who writes through the service. */
 export const accounts = {
   author: stableId("account/author"),
   editor: stableId("account/editor"),
+  owner: stableId("account/owner"),
 } as const;
