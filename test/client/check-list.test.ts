@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFields, checkPage, checkStatus } from "../../src/client/check-list.js";
+import { checkFields, checkPage, checkRecords } from "../../src/client/check-list.js";
 import { RetryError } from "../../src/errors.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 
@@ -65,10 +65,10 @@ describe("checkPage", () => {
   });
 });
 
-describe("checkStatus", () => {
+describe("checkRecords", () => {
   it("keeps the entries as they came, without a total", () => {
     const data = [{ id: "a", indexing_status: 3, novel: true }, { id: "b" }];
-    expect(checkStatus({ data }, url)).toEqual(data);
+    expect(checkRecords({ data }, url)).toEqual(data);
   });
 
   it.each([
@@ -76,7 +76,7 @@ describe("checkStatus", () => {
     [[], "the answer is no JSON object"],
     [{ data: [1] }, 'the answer has no list of objects "data"'],
     [{ data: [{}] }, 'row 1 has no "id"'],
-  ])("%j is refused", (body, message) => expect(complaint(() => checkStatus(body, url))).toBe(message));
+  ])("%j is refused", (body, message) => expect(complaint(() => checkRecords(body, url))).toBe(message));
 });
 
 describe("checkFields", () => {

@@ -80,6 +80,23 @@ describe("the operations", () => {
     expect(query).toBe("page=3&limit=100");
   });
 
+  it("one chunk", async () => {
+    const { url, requests } = await serve(json({ data: { id: "chunk", content: "x" }, doc_form: "text_model" }));
+    expect(await openTestClient(url).chunk(document, "chunk/1")).toEqual({ id: "chunk", content: "x" });
+    expect(requests.map(({ method, url: path }) => [method, path])).toEqual([
+      ["GET", "/v1/datasets/set/documents/doc/segments/chunk%2F1"],
+    ]);
+  });
+
+  it("one chunk that is not there, or has no id", async () => {
+    const nothing = await serve((_, response) => response.writeHead(404).end('{"code":"not_found","message":"Gone."}'));
+    const gone = await rejection(openTestClient(nothing.url).chunk(document, "x"));
+    expect([gone, gone.message]).toEqual([expect.any(SkipError), expect.stringContaining("404 not_found Gone.")]);
+    const { url } = await serve(json({ data: { content: "x" } }));
+    const { message } = await rejection(openTestClient(url).chunk(document, "x"));
+    expect(message).toContain('the answer has no object "data" with an "id"');
+  });
+
   it.each(odd)("no variable adds or removes a segment: %j", async (text) => {
     const all = { ...document, datasetId: text, documentId: text };
     const status = await asked((api) => api.indexingStatus(text, text));
