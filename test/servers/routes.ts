@@ -1,7 +1,7 @@
 import { type Answer, errorAnswer, htmlAnswer, notFoundAnswer } from "./answer.js";
 import type { Behaviour } from "./behaviour.js";
 import { datasetDetails, datasetList, documentList } from "./discovery.js";
-import type { ChildRecord, ChunkRecord, Json } from "./json.js";
+import type { ChildRecord, ChunkRecord, Json, JsonObject } from "./json.js";
 import { type Asked, askedOf, hasKeyword, pageOf, withShuffledTies } from "./paging.js";
 import { type Random, shuffled } from "./random.js";
 import { findChunk, type Store, type TestDataset, type TestDocument } from "./store.js";
@@ -91,17 +91,29 @@ function documentAnswer(question: Question, dataset: TestDataset, documentId: st
   return chunkId === undefined ? chunkList(question, document, asked) : childList(question, document, chunkId, asked);
 }
 
+function given(json: JsonObject | undefined): Answer | undefined {
+  return json && { status: 200, json };
+}
+
+function uploadAnswer({ path }: Question, upload: JsonObject | null | undefined): Answer | undefined {
+  return upload === null ? notFoundAnswer("UploadFile", path) : given(upload);
+}
+
 function datasetAnswer(question: Question, dataset: TestDataset, rest: string[]): Answer | undefined {
   const [collection, id = "", leaf, chunkId, children] = rest;
   if (rest.length === 0) return datasetDetails(dataset, question.behaviour);
   if (collection === "metadata" && id === "built-in" && rest.length === 2) {
     return { status: 200, json: { fields: builtInFields } };
   }
+  if (rest.length === 1 && collection === "metadata") return given(dataset.metadata);
+  if (rest.length === 1 && collection === "tags") return given(dataset.tags);
   if (collection !== "documents") return undefined;
   if (rest.length === 1) {
     const asked = askedOf(question.query);
     return asked ? documentList(dataset, asked, question.behaviour) : invalid;
   }
+  if (rest.length === 2) return given(dataset.documents.get(id)?.details);
+  if (leaf === "upload-file" && rest.length === 3) return uploadAnswer(question, dataset.documents.get(id)?.upload);
   if (leaf === "indexing-status" && rest.length === 3) return batchStatus(question, dataset, id);
   if (leaf !== "segments") return undefined;
   if (rest.length === 3) return documentAnswer(question, dataset, id);

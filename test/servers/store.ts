@@ -13,6 +13,10 @@ export interface TestDocument {
   readonly children: Map<string, ChildRecord[]>;
   /** Fields that its row in the list of documents has beside, or instead of, the usual ones. */
   listed?: JsonObject;
+  /** Its details; without them the server is one of an older release, which has no such URL. */
+  details?: JsonObject;
+  /** Its original file; null where there is none, and without it no such URL. */
+  upload?: JsonObject | null;
 }
 
 /** Entries as they are, or a function of how often the batch has been read, 1 at the first read. */
@@ -25,6 +29,9 @@ export interface TestDataset {
   readonly batches: Map<string, Batch>;
   /** Fields that its row in the list of datasets has beside, or instead of, the usual ones. */
   listed?: JsonObject;
+  /** The answers on its metadata fields and its tags; without them there is no such URL. */
+  metadata?: JsonObject;
+  tags?: JsonObject;
 }
 
 /** A knowledge base in memory, which a test may change at any time, also between two pages. */

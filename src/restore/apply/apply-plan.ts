@@ -1,0 +1,55 @@
+import type { Applied, AppliedRow } from "../applied.js";
+import type { DocumentPlan, RestorePlan } from "../restore-plan.js";
+import { type ApplyOptions, withDefaults } from "./apply-options.js";
+import { DocumentWork } from "./document-work.js";
+import { restoreChunk } from "./restore-chunk.js";
+import { takeTurns, type Waiting } from "./take-turns.js";
+
+/**
+ * Carries out a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
+ * journal is left open, so that whoever proves the restore can end it. Rejects with StopError where the key is refused, and with the
+ * reason of the signal.
+ */
+export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
+  const stop = new AbortController();
+  const full = withDefaults({ ...options, signal: AbortSignal.any([options.signal, stop.signal]) });
+  const { journal, tally } = full;
+  const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
+  tally.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
+  const unsettled = new Set(journal.open.map(({ document_id }) => document_id));
+  const rows = new Map<DocumentPlan, readonly AppliedRow[]>();
+  const queue = toWrite.values();
+  const workers = Array.from({ length: Math.min(full.concurrency, toWrite.length) }, async () => {
+    for (const document of queue) {
+      rows.set(document, await applyDocument(document, full, unsettled.has(document.document_id)));
+    }
+  });
+  for (const worker of workers) worker.catch((error: unknown) => stop.abort(error));
+  await Promise.allSettled(workers);
+  full.signal.throwIfAborted();
+  return { rows: toWrite.flatMap((document) => rows.get(document) ?? []), writes: journal.writes };
+}
+
+async function applyDocument(
+  { dataset_id, document_id, doc_form, restores }: DocumentPlan,
+  options: Required<ApplyOptions>,
+  isUnsettled: boolean,
+): Promise<readonly AppliedRow[]> {
+  const { tally } = options;
+  const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
+  if (isUnsettled)
+    work.refused = "nobody knows what became of an earlier write to this document: restore it again later";
+  let waiting = 0;
+  const onWaiting = (count: number) => {
+    tally.waiting += count - waiting;
+    waiting = count;
+  };
+  const chunks = restores.map((restore) => counted(restoreChunk(work, restore), () => tally.chunksDone++));
+  return (await takeTurns(chunks, { ...options, onWaiting })).flat();
+}
+
+async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {
+  const result = yield* work;
+  onDone();
+  return result;
+}

@@ -1,0 +1,51 @@
+import type { ApplyOptions } from "./apply-options.js";
+import { type Place, readEqualTexts } from "./find-write.js";
+import type { Waiting } from "./take-turns.js";
+
+/** The document that is written, and what is known of it. */
+export class DocumentWork {
+  readonly options: Required<ApplyOptions>;
+  readonly place: Place;
+  readonly docForm: string | null;
+  /** Why the service takes no writes to this document; null as long as it does. */
+  refused: string | null = null;
+  #equalTexts: Promise<Map<string, string[]>> | undefined;
+  readonly #ours = new Set<string>();
+
+  constructor(options: Required<ApplyOptions>, place: Place, docForm: string | null) {
+    this.options = options;
+    this.place = place;
+    this.docForm = docForm;
+  }
+
+  /** Ids of the chunks with this hash of their texts. The document is read once for it. */
+  async equalTo(hash: string): Promise<readonly string[]> {
+    this.#equalTexts ??= readEqualTexts(this.options.api, this.place);
+    try {
+      return (await this.#equalTexts).get(hash) ?? [];
+    } catch (error) {
+      this.#equalTexts = undefined; // it may be readable the next time
+      throw error;
+    }
+  }
+
+  /** Whether a write of this work made or changed a chunk. */
+  isOurs(id: string): boolean {
+    return this.#ours.has(id);
+  }
+
+  /** Remembers a chunk that a write made or changed. */
+  async remember(hash: string, id: string): Promise<void> {
+    this.#ours.add(id);
+    const known = await this.#equalTexts;
+    known?.set(hash, [...new Set([...(known.get(hash) ?? []), id])]);
+  }
+}
+
+/** What a row came to. `there`: nothing needed to be sent. `busy`: the service took no change of it in all the time. */
+export type Landed =
+  | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
+  | { readonly kind: "there"; readonly id: string }
+  | { readonly kind: "changed" | "failed" | "busy"; readonly id: string | null; readonly reason: string };
+
+export type Landing = Waiting<Landed>;

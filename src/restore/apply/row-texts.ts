@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import type { RawRecord } from "../../rows/row.js";
+import type { ChunkTexts } from "../restore-plan.js";
+
+/** A chunk as it stands in the service or in a dump, as far as a restore looks at it. */
+export interface StandingChunk extends ChunkTexts {
+  readonly id: string;
+  readonly document_id: string | null;
+  readonly enabled: boolean;
+  readonly status: string | null;
+  readonly attachment_ids: readonly string[];
+  readonly position: number | null;
+}
+
+/** A child chunk as it stands in the service or in a dump. */
+export interface StandingChild {
+  readonly id: string;
+  readonly segment_id: string | null;
+  readonly content: string;
+  readonly type: string | null;
+  readonly position: number | null;
+}
+
+/** Answers and rows of a dump have the same fields; one of an unexpected type counts as absent. */
+export function standingChunk(record: RawRecord): StandingChunk {
+  const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
+  return {
+    id: textOf(id) ?? "",
+    document_id: textOf(document_id),
+    content: textOf(content) ?? "",
+    answer: textOf(answer),
+    keywords: Array.isArray(keywords) ? keywords.map(String) : null,
+    enabled: enabled !== false,
+    status: textOf(status),
+    attachment_ids: Array.isArray(attachments) ? attachments.flatMap(attachmentIdOf) : [],
+    position: numberOf(position),
+  };
+}
+
+export function standingChild({ id, segment_id, content, type, position }: RawRecord): StandingChild {
+  return {
+    id: textOf(id) ?? "",
+    segment_id: textOf(segment_id),
+    content: textOf(content) ?? "",
+    type: textOf(type),
+    position: numberOf(position),
+  };
+}
+
+/** SHA-256 of content and answer, in hex. No answer and an empty one are the same: services send either. */
+export function textsHash({ content, answer }: Pick<ChunkTexts, "content" | "answer">): string {
+  return hashOf([content, answer ?? ""]);
+}
+
+/** SHA-256 of the text of a child chunk, in hex. */
+export function childHash(content: string): string {
+  return hashOf([content]);
+}
+
+/** SHA-256 of keywords as a set; null where there are none: those are the service's to choose. */
+export function keywordsHash(keywords: readonly string[] | null): string | null {
+  return keywords && keywords.length > 0 ? hashOf(asSet(keywords)) : null;
+}
+
+export function haveSameTexts(one: ChunkTexts, other: ChunkTexts): boolean {
+  return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
+}
+
+/** As sets; null and none are the same. */
+export function haveSameKeywords(one: readonly string[] | null, other: readonly string[] | null): boolean {
+  return JSON.stringify(asSet(one ?? [])) === JSON.stringify(asSet(other ?? []));
+}
+
+function asSet(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort();
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+function attachmentIdOf(attachment: unknown): readonly string[] {
+  const isObject = typeof attachment === "object" && attachment !== null;
+  return isObject && "id" in attachment && typeof attachment.id === "string" ? [attachment.id] : [];
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

@@ -1,0 +1,32 @@
+import { SkipError } from "../../errors.js";
+import { countOf } from "../../words.js";
+import { type ApplyOptions, withDefaults } from "./apply-options.js";
+import { DocumentWork } from "./document-work.js";
+import { lookFor } from "./look-for.js";
+import { mendChunk } from "./mend-chunk.js";
+import { takeTurns } from "./take-turns.js";
+
+/**
+ * Learns what became of the writes of an earlier process whose answers were lost, and repairs the chunks that they left unindexed.
+ * Writes that cannot be looked for stay open, and their documents are not written.
+ */
+export async function settleJournal(options: ApplyOptions): Promise<void> {
+  const full = withDefaults(options);
+  const { journal, log } = full;
+  const { open } = journal;
+  if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
+  for (const intent of open) {
+    try {
+      const found = await lookFor(intent, Date.parse(intent.time), full);
+      await journal.conclude(intent, found ? "done" : "not done", found ?? null);
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      log("warn", `document ${intent.document_id}: cannot learn what became of a write: ${error.message}`);
+    }
+  }
+  const repairs = journal.unindexed.map((row) => {
+    const place = { datasetId: row.dataset_id, documentId: row.document_id };
+    return mendChunk(new DocumentWork(full, place, null), { ...row, error: "" });
+  });
+  await takeTurns(repairs, full);
+}

@@ -1,0 +1,125 @@
+import type { WriteOutcome, WrittenRow } from "../../client/write/write-outcome.js";
+import type { PreparedWrite } from "../../client/write/writer.js";
+import { SkipError, StopError } from "../../errors.js";
+import type { DocumentWork, Landed, Landing } from "./document-work.js";
+import { type FoundRow, findWrite, isIndexed } from "./find-write.js";
+import type { Intent, IntentFacts } from "./journal-lines.js";
+import { lookFor } from "./look-for.js";
+import { meaningOf } from "./meaning-of.js";
+
+/** A write, and what the journal shall know of it. */
+export interface ReadyWrite {
+  readonly write: PreparedWrite;
+  readonly facts: Omit<IntentFacts, "dataset_id" | "document_id" | "method" | "path" | "sha256">;
+}
+
+/** Reads the row right before it is written: gives the write, or why there is none. */
+export type Prepare = () => Promise<ReadyWrite | Exclude<Landed, { readonly kind: "done" }>>;
+
+/** `again`: it was not done, and may be sent once more. */
+type Sent = Landed | { readonly kind: "again"; readonly intent: Intent; readonly reason: string };
+
+/** Writes of one row at the most, and the wait between two. */
+const mostTries = 3;
+const betweenTries = 1_000;
+/** The service takes no change of a chunk for 600 s after it was enabled or disabled. Waits for that, in milliseconds. */
+const busyTime = 660_000;
+const [firstBusyWait, longestBusyWait] = [10_000, 60_000];
+
+/**
+ * Writes one row: reads, decides, notes the write and sends it; again where it was surely not done. Rejects with StopError where
+ * the key is refused, and with the reason of the signal.
+ */
+export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
+  const { now, sleep, signal } = work.options;
+  let lost: Intent | undefined;
+  let busySince: number | undefined;
+  let busyWait = firstBusyWait;
+  for (let tries = 1; ; ) {
+    signal.throwIfAborted();
+    const sent = await tryOnce(work, prepare, lost);
+    if (sent.kind === "again") {
+      if (tries++ === mostTries) return { kind: "failed", id: null, reason: sent.reason };
+      lost = sent.intent;
+      await sleep(betweenTries, signal);
+      continue;
+    }
+    if (sent.kind !== "busy") return sent;
+    busySince ??= now();
+    if (now() - busySince >= busyTime) return sent;
+    yield now() + busyWait;
+    busyWait = Math.min(longestBusyWait, busyWait * 2);
+  }
+}
+
+async function tryOnce(work: DocumentWork, prepare: Prepare, lost: Intent | undefined): Promise<Sent> {
+  if (work.refused !== null) return { kind: "failed", id: null, reason: work.refused };
+  try {
+    return (lost && (await foundLate(work, lost))) ?? (await sendReady(work, await prepare()));
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    if (error.status !== 404) return { kind: "failed", id: null, reason: error.message };
+    return { kind: "changed", id: null, reason: `the service does not find it any more: ${error.message}` };
+  }
+}
+
+/** A write that was taken for not done, and shows up after all. */
+async function foundLate({ options: { api, journal } }: DocumentWork, lost: Intent): Promise<Landed | undefined> {
+  const found = await findWrite(api, lost);
+  if (!found) return undefined;
+  await journal.conclude(lost, "done", found);
+  return { kind: "done", ...found, error: "" };
+}
+
+async function sendReady(work: DocumentWork, ready: Awaited<ReturnType<Prepare>>): Promise<Sent> {
+  if (!("write" in ready)) return ready;
+  const { journal } = work.options;
+  const { datasetId: dataset_id, documentId: document_id } = work.place;
+  const { method, path, sha256, send } = ready.write;
+  const intent = await journal.intend({ dataset_id, document_id, ...ready.facts, method, path, sha256 });
+  const outcome = await send().catch(async (error: unknown) => {
+    await journal.conclude(intent, "not done");
+    throw error;
+  });
+  return conclude(work, intent, outcome);
+}
+
+async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcome): Promise<Sent> {
+  const { journal, log, now, signal } = work.options;
+  if (outcome.kind === "done") return concludeDone(work, intent, outcome.row);
+  if (outcome.kind === "refused") {
+    await journal.conclude(intent, "refused");
+    return concludeRefused(work, outcome);
+  }
+  let found: FoundRow | undefined;
+  if (outcome.kind === "unknown") {
+    signal.throwIfAborted(); // the intent stays open for the next restore
+    log("warn", `${outcome.reason}; looking for the write in document ${intent.document_id}`);
+    const { settle } = work.options;
+    found = await lookFor(intent, now(), { ...work.options, settle: outcome.isOver ? 0 : settle });
+  }
+  await journal.conclude(intent, found ? "done" : "not done", found);
+  return found ? { kind: "done", ...found, error: "" } : { kind: "again", intent, reason: outcome.reason };
+}
+
+async function concludeDone({ options: { journal } }: DocumentWork, intent: Intent, row: WrittenRow): Promise<Sent> {
+  if (intent.action === "disable" && row.enabled) {
+    await journal.conclude(intent, "refused");
+    return { kind: "failed", id: row.id, reason: "the service took the request and left the chunk enabled" };
+  }
+  const done = {
+    id: row.id,
+    isIndexed: intent.level === "child_chunk" || intent.action === "disable" || isIndexed(row),
+  };
+  await journal.conclude(intent, "done", done);
+  return { kind: "done", ...done, error: row.error };
+}
+
+function concludeRefused(work: DocumentWork, refused: Extract<WriteOutcome, { readonly kind: "refused" }>): Landed {
+  const { reason } = refused;
+  const meaning = meaningOf(refused);
+  if (meaning === "key")
+    throw new StopError(`${reason}; what was written is in the journal`, { status: refused.status });
+  if (meaning === "document") work.refused = `the service takes no writes to this document: ${reason}`;
+  return { kind: meaning === "busy" ? "busy" : "failed", id: null, reason };
+}

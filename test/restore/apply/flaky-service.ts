@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
+import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
+import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
+import { startService } from "../../../src/demo/start-service.js";
+import type { WriteOptions } from "../../../src/demo/write/write-options.js";
+
+/** A request as it came. */
+export interface Seen {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+/**
+ * `lost`: done, and the connection closed instead of an answer. `cut`: closed, and never done. `late`: closed, and done before so many
+ * more requests are answered. A status and a message: refused without being looked at.
+ */
+export type Fault =
+  | "lost"
+  | "cut"
+  | { readonly late: number }
+  | { readonly status: number; readonly message: string; readonly code?: string };
+
+export interface FlakyOptions extends WriteOptions {
+  readonly clock: () => Date;
+  /** Decides about every request, in the order in which they come. */
+  readonly faultOf?: (seen: Seen, write: number) => Fault | undefined | Promise<Fault | undefined>;
+}
+
+/** The embedded service behind a line on which answers get lost. */
+export async function startFlaky(datasets: readonly StoredDataset[], options: FlakyOptions) {
+  const { clock, faultOf = () => undefined, ...writes } = options;
+  const demo = demoKnowledge(datasets, clock, writes);
+  const service = await startService({ demo, clock });
+  const seen: Seen[] = [];
+  const late: { left: number; readonly request: Seen }[] = [];
+  const forward = ({ method, path, body }: Seen) =>
+    fetch(new URL(path, service.url), {
+      method,
+      headers: { authorization: `Bearer ${service.key}` },
+      ...(body === "" ? {} : { body }),
+    });
+  const doLate = async () => {
+    for (const one of late) one.left--;
+    const due = late.filter(({ left }) => left <= 0);
+    for (const { request } of due) await forward(request);
+    late.splice(0, late.length, ...late.filter(({ left }) => left > 0));
+  };
+
+  const underWay: string[] = [];
+  const most = { all: 0, document: 0 };
+  const begin = (path: string) => {
+    const document = path.split("/")[5] ?? "";
+    underWay.push(document);
+    most.all = Math.max(most.all, underWay.length);
+    most.document = Math.max(most.document, underWay.filter((each) => each === document).length);
+    return () => void underWay.splice(underWay.indexOf(document), 1);
+  };
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const one = { method: request.method ?? "", path: request.url ?? "", body: await bodyOf(request) };
+    seen.push(one);
+    const end = one.method === "GET" ? () => {} : begin(one.path);
+    await doLate();
+    const fault = one.method === "GET" ? await faultOf(one, 0) : await faultOf(one, writesOf(seen).length);
+    response.on("close", end);
+    if (typeof fault === "object" && "status" in fault) {
+      const { status, message, code = "invalid_param" } = fault;
+      return void response.writeHead(status).end(JSON.stringify({ code, message, status }));
+    }
+    if (typeof fault === "object") late.push({ left: fault.late, request: one });
+    const answered = fault === undefined || fault === "lost" ? await forward(one) : undefined;
+    if (fault !== undefined || !answered) return void request.socket.destroy();
+    response.writeHead(answered.status, { "content-type": "application/json" }).end(await answered.text());
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy()); // the test is over
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await service.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    key: service.key,
+    store: demo.store,
+    /** Every request so far. */
+    seen,
+    /** Writes that were under way at once, and in one document, at the most. */
+    most,
+    /** Those that were no GET, as `POST …/segments`, with their bodies. */
+    writes: () =>
+      writesOf(seen).map(({ method, path, body }) => ({ what: `${method} ${shortOf(path)}`, body: JSON.parse(body) })),
+    /** Sends a write that nobody journals: somebody else is at work. */
+    byOthers: async (method: string, path: string, body: unknown) => {
+      const { status } = await forward({ method, path: `/v1${path}`, body: JSON.stringify(body) });
+      if (status !== 200) throw new Error(`${method} ${path} answered ${status}`);
+    },
+  };
+}
+
+export type Flaky = Awaited<ReturnType<typeof startFlaky>>;
+
+function writesOf(seen: readonly Seen[]): readonly Seen[] {
+  return seen.filter(({ method }) => method !== "GET");
+}
+
+/** The path behind the document. */
+function shortOf(path: string): string {
+  return path.replace(/^.*?\/documents\/[^/]+/, "…").replace(/00000000-0000-4000-8000-0*/g, "#");
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}

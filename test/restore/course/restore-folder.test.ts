@@ -1,0 +1,45 @@
+import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { BusyError, LostError } from "../../../src/errors.js";
+import { withRestoreFolder } from "../../../src/restore/course/restore-folder.js";
+import { thisHolder } from "../../../src/run/work/lock-holder.js";
+import { testFolder } from "../../run/job-for.js";
+
+const options = { now: () => new Date(), log: () => {}, signal: new AbortController().signal };
+
+/** The folder of a run. */
+async function runFolder(): Promise<string> {
+  const run = join(await testFolder(), "runs", "20260301T000000000Z");
+  await mkdir(run, { recursive: true });
+  return run;
+}
+
+test("one restore of a run is at work at a time", async () => {
+  const run = await runFolder();
+  await withRestoreFolder(run, options, async () => {
+    await expect(withRestoreFolder(run, options, async () => {})).rejects.toThrow(BusyError);
+  });
+  await withRestoreFolder(run, options, async ({ checkOwn }) => checkOwn());
+});
+
+test("nothing is left of a restore that was killed", async () => {
+  const run = await runFolder();
+  const folder = `${run}.restore`;
+  const killed = { ...(await thisHolder(new Date(0))), pid: 4_194_305 }; // no process has this id
+  await mkdir(join(folder, `.${killed.id}`), { recursive: true });
+  await writeFile(join(folder, "lock"), JSON.stringify(killed));
+  await withRestoreFolder(run, options, async () => {});
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a restore whose place another one took finds that out when it looks", async () => {
+  const run = await runFolder();
+  await withRestoreFolder(run, options, async ({ path, checkOwn }) => {
+    await checkOwn();
+    await rename(join(path, "lock"), join(path, "away"));
+    await withRestoreFolder(run, options, async () => {
+      await expect(checkOwn()).rejects.toThrow(LostError);
+    });
+  });
+});

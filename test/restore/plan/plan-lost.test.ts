@@ -1,0 +1,121 @@
+import { expect, it } from "vitest";
+import { documentKey } from "../../../src/rows/document-row.js";
+import { JobDatabase, madeOnce } from "../../database/job-database.js";
+import { info } from "../../verify/sound-tables.js";
+import { child, chunk, dumpOf, lostOf, tablesOf } from "./lost-dumps.js";
+import { told } from "./rows.js";
+
+const [before, old] = ["20250306T020000000Z", "20250306T030000000Z"];
+const strange = "\ufeffedited\0 \"by hand\"\r\n漢字 😀 'quoted', =1+1";
+const mine = chunk("a", "c3", 3, "mine", { created_at: "2025-03-06T02:30:00Z", keywords: ["\ufeffk", "l"] });
+
+const indexed = tablesOf([chunk("a", "c1", 1, "same"), chunk("a", "c2", 2, "before")], [child("a", "c1", "k1", "x")]);
+const worked = tablesOf(
+  [chunk("a", "c1", 1, "same"), chunk("a", "c2", 2, strange, { updated_by: "ann" }), mine, chunk("b", "b1", 1, "b")],
+  [child("a", "c1", "k1", "y", "customized")],
+);
+const anew = tablesOf(
+  [chunk("b", "b1", 1, "b"), chunk("a", "t2", 1, "before"), chunk("a", "t1", 2, "same")],
+  [child("a", "t1", "u1", "x")],
+);
+/** The job's database after the run before the edits and the one after them. */
+const history = madeOnce(async () => {
+  const database = await JobDatabase.create();
+  await database.run(before, indexed, { run: { started_at: "2025-03-06T02:00:00.000Z" } });
+  await database.run(old, worked, { run: { started_at: "2025-03-06T03:00:00.000Z" } });
+  return database;
+});
+
+it.each(["jsonl", "csv", "parquet"] as const)(
+  "plans from dumps in %s, with every text as it was sent",
+  async (format) => {
+    const listed = { ...anew, document_info: [info("a", { name: "Handbook.md" })] };
+    const [from, to] = [
+      await dumpOf(worked, old, { formats: [format] }),
+      await dumpOf(listed, "20250307T020000000Z", { formats: [format] }),
+    ];
+    const { plan, warnings } = await lostOf(from, to, { database: (await history()).path });
+    expect(warnings).toEqual([]);
+    expect(plan.documents.map(({ document_id, document_name }) => [document_id, document_name])).toEqual([
+      ["a", "Handbook.md"],
+    ]);
+    expect(plan.documents.flatMap(told)).toEqual([
+      "child k1 over u1: y [customized history]",
+      `c2 over t2: ${strange} [updated_by history]`,
+      "add c3: mine #\ufeffk #l [history]",
+    ]);
+  },
+);
+
+it("lists, without a history, what it cannot prove, and says so", async () => {
+  const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
+  const told2 = ["child k1 below t1: y [customized]", "unknown before: c2, add", "no evidence: c3, add"];
+  const { plan, warnings } = await lostOf(from, to);
+  expect([plan.documents.flatMap(told), warnings]).toEqual([told2, []]);
+  const absent = await lostOf(from, to, { database: "/nowhere/job.duckdb" });
+  expect([absent.plan.documents.flatMap(told), absent.warnings]).toEqual([
+    told2,
+    [expect.stringMatching(/^the history in \/nowhere\/job\.duckdb was not used: there is no such file/)],
+  ]);
+});
+
+it("refuses a document that cannot be read whole or written to, and goes on with the others", async () => {
+  const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
+  const ids = ["half", "moves", "gone", "off", "fine"];
+  const from = await dumpOf(tablesOf(ids.map(edited), [], { half: { status: "unstable", error: "it moved" } }), old);
+  const now = ids.filter((id) => id !== "gone").map((id) => chunk(id, `${id}9`, 1, "other"));
+  const to = await dumpOf(
+    tablesOf(now, [], { moves: { status: "unstable", error: "it moved" } }),
+    "20250307T020000000Z",
+  );
+  const refusals = new Map([[documentKey({ dataset_id: "d", document_id: "off" }), "It is archived."]]);
+  const { plan } = await lostOf(from, to, { refusals, chosen: new Set(["half1"]) });
+  expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
+    ["half", "The older run did not read all of it: it is unstable (it moved)."],
+    ["moves", "Its present state could not be read: it is unstable (it moved)."],
+    ["gone", "The newer run does not have it."],
+    ["off", "It is archived."],
+    ["fine", null],
+  ]);
+  expect(plan.documents.flatMap(told).filter((line) => !line.startsWith("refused"))).toEqual([
+    'unknown before: fine1, now "other", replace',
+  ]);
+});
+
+it("brings back what was chosen, and says which of it is not lost", async () => {
+  const [from, to] = [await dumpOf(worked, old), await dumpOf(anew, "20250307T020000000Z")];
+  const { plan, warnings } = await lostOf(from, to, { chosen: new Set(["c1", "c3"]) });
+  expect(plan.documents.flatMap(told)).toContain("add c3: mine #\ufeffk #l [chosen]");
+  expect(warnings).toEqual(["c1 was chosen and is not lost: nothing is written for it"]);
+});
+
+it("refuses a dump as a whole that leaves out rows, or changes texts", async () => {
+  const fine = await dumpOf(worked, old);
+  for (const [options, reason] of [
+    [
+      { formats: ["csv"], csvSafe: true },
+      "its texts are not exact: csv_safe changes them; a restore needs jsonl, parquet, or csv without csv_safe",
+    ],
+    [{ formats: [] }, "its run wrote no files; a restore needs jsonl, parquet, or csv without csv_safe"],
+    [{ options: { child_chunks: "none" } }, "its run read no child chunks (child_chunks: none)"],
+    [
+      { options: { datasets: [{ id: "d", keyword: "x" }] } },
+      "its run left out chunks: the job has a filter (status, keyword) for dataset d",
+    ],
+    [
+      { options: { datasets: { id: "d", status: ["error"] } } },
+      "its run left out chunks: the job has a filter (status, keyword) for dataset d",
+    ],
+  ] as const) {
+    const ill = await dumpOf(worked, old, options);
+    const message = `${ill.folder} cannot be used for a restore:\n  ${reason}`;
+    await expect(lostOf(ill, fine)).rejects.toThrow(message);
+    await expect(lostOf(fine, ill)).rejects.toThrow(message);
+  }
+  const both = await dumpOf(worked, old, {
+    formats: ["csv", "jsonl"],
+    csvSafe: true,
+    options: { datasets: [{ id: "d", status: [] }] },
+  });
+  expect((await lostOf(both, fine)).plan.documents).toHaveLength(1);
+});

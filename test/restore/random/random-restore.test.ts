@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { startService } from "../../../src/demo/start-service.js";
+import { restoreLost } from "../../../src/restore/course/restore-lost.js";
+import type { RestoreResult } from "../../../src/restore/restore-result.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { rounds } from "../../rounds.js";
+import { jobFor } from "../../run/job-for.js";
+import { openLossyWire } from "../../servers/lossy-wire.js";
+import { restoring } from "../restoring.js";
+import { type Expected, expectDocument } from "./expect-document.js";
+import { datasetId, documentId, KnowledgeBase, type Standing } from "./knowledge-base.js";
+import { type Scenario, scenario } from "./scenario.js";
+
+const key = "restore-key";
+
+/** What a restore came to. */
+interface Played {
+  readonly expected: readonly Expected[];
+  readonly standing: readonly Standing[];
+  readonly result: RestoreResult;
+}
+
+test("every text with hard evidence comes back once, and nothing else changes, whatever the wire does", async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, async (drawn) => {
+      const { expected, standing, result } = await play(drawn);
+      expect(sorted(standing)).toEqual(sorted(expected.map((chunk) => matching(chunk, standing))));
+      expect(result.differences ?? []).toEqual([]);
+      expect(["proved", "partial", "nothing lost", "planned"]).toContain(result.status);
+    }),
+    { numRuns: rounds(2, 20, "KBDUMP_RESTORE_ROUNDS"), seed: Number(process.env.KBDUMP_RESTORE_SEED ?? 1) },
+  );
+}, 3_600_000);
+
+async function play(drawn: Scenario): Promise<Played> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+  const base = new KnowledgeBase(drawn);
+  const service = await startService({ demo: base.demo, key });
+  let fates = drawn.fates;
+  let onWrite = () => {};
+  const wire = await openLossyWire(service.url, ({ method }) => {
+    if (method === "GET") return "pass";
+    onWrite();
+    const [fate = "pass", ...others] = fates;
+    fates = others;
+    return fate;
+  });
+  try {
+    for (const edit of drawn.early) await base.work(edit);
+    const job = await jobFor(folder, {
+      service: { base_url: wire.url },
+      datasets: [{ id: datasetId, documents: [documentId] }],
+      output: { dir: join(folder, "out"), formats: ["jsonl", "duckdb"] },
+    });
+    const run = () => runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
+    await run();
+    const first = base.chunks;
+    for (const edit of drawn.edits) await base.work(edit);
+    const { folder: backedUp } = await run();
+    const backup = base.chunks;
+    for (const at of drawn.updated) base.updateSource(at);
+    base.demo.store.reindex(documentId, { seconds: 0, maxCharacters: drawn.maxCharacters ?? undefined });
+    for (const edit of drawn.others) await base.work(edit);
+    const expected = expectDocument({ first, backup, target: base.chunks });
+    for (const after of drawn.breaks) {
+      const broken = new AbortController();
+      let left = after;
+      onWrite = () => {
+        if (--left === 0) broken.abort(new Error("broken off"));
+      };
+      await restoreLost(restoring(backedUp, key, { signal: broken.signal })).catch(() => {});
+    }
+    onWrite = () => {};
+    const result = await restoreLost(restoring(backedUp, key));
+    return { expected, standing: base.chunks, result };
+  } finally {
+    await wire.close();
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Gives keywords that the service may choose as it chose them. */
+function matching(chunk: Expected, standing: readonly Standing[]): Expected {
+  const same = standing.find(({ content, answer }) => content === chunk.content && answer === chunk.answer);
+  return { ...chunk, keywords: chunk.keywords ?? same?.keywords ?? [] };
+}
+
+/** Chunks without ids, in an order of their own: positions do not come back. */
+function sorted(chunks: readonly (Expected | Standing)[]): readonly unknown[] {
+  return chunks
+    .map(({ content, answer, isEnabled, keywords, children }) => ({
+      ...{ content, answer, isEnabled, keywords: [...(keywords ?? [])].sort() },
+      children: children.map((child) => `${child.isCustomized ? "customized" : "automatic"}: ${child.content}`).sort(),
+    }))
+    .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}

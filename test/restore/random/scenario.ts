@@ -1,0 +1,64 @@
+import fc from "fast-check";
+
+/** The work of a person on one chunk of a document, by its place. */
+export type HandEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
+
+interface EditOfChunk {
+  readonly do: "edit" | "disable" | "edit keywords" | "edit and disable" | "add child" | "edit child";
+  readonly at: number;
+}
+
+/** The fate of the n-th write: by default it passes. */
+export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse";
+
+/** Everything that happens to one document, from its upload to the restore. */
+export interface Scenario {
+  readonly form: "text_model" | "qa_model" | "hierarchical_model";
+  readonly chunks: number;
+  /** Before the first run: nobody knows what stood there before. */
+  readonly early: readonly HandEdit[];
+  /** Between the first run and the second, which is restored from. */
+  readonly edits: readonly HandEdit[];
+  /** Chunks whose source somebody changed. */
+  readonly updated: readonly number[];
+  /** The size of the chunks of the re-index; null for the same as before. */
+  readonly maxCharacters: number | null;
+  /** Edits of others after the re-index. */
+  readonly others: readonly HandEdit[];
+  readonly fates: readonly WriteFate[];
+  /** Writes after which a restore is broken off; then it is begun again. */
+  readonly breaks: readonly number[];
+}
+
+const at = fc.nat(11);
+const onChunk = (name: EditOfChunk["do"]): fc.Arbitrary<EditOfChunk> => fc.record({ do: fc.constant(name), at });
+const handEdit: fc.Arbitrary<HandEdit> = fc.oneof(
+  onChunk("edit"),
+  onChunk("edit"),
+  onChunk("disable"),
+  onChunk("edit keywords"),
+  onChunk("edit and disable"),
+  onChunk("add child"),
+  onChunk("edit child"),
+  fc.constant<HandEdit>({ do: "add" }),
+  fc.constant<HandEdit>({ do: "add and disable" }),
+);
+const edits = (most: number) =>
+  fc.uniqueArray(handEdit, { maxLength: most, selector: (edit) => ("at" in edit ? edit.at : JSON.stringify(edit)) });
+
+export const scenario: fc.Arbitrary<Scenario> = fc.record({
+  form: fc.constantFrom("text_model", "qa_model", "hierarchical_model"),
+  chunks: fc.integer({ min: 1, max: 8 }),
+  early: edits(2),
+  edits: edits(5),
+  updated: fc.uniqueArray(fc.nat(7), { maxLength: 2 }),
+  maxCharacters: fc.constantFrom(null, null, null, 40),
+  others: fc.uniqueArray(fc.oneof(onChunk("edit"), onChunk("add child"), fc.constant<HandEdit>({ do: "add" })), {
+    maxLength: 2,
+    selector: (edit) => ("at" in edit ? edit.at : -1),
+  }),
+  fates: fc.array(fc.constantFrom<WriteFate>("pass", "pass", "pass", "lose answer", "lose request", "refuse"), {
+    maxLength: 8,
+  }),
+  breaks: fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 2 }),
+});

@@ -1,0 +1,16 @@
+import type { RestoreOptions } from "../../src/restore/restore-options.js";
+import { emptyRestoreTally } from "../../src/restore/restore-tally.js";
+
+/** The options of a restore of the run in a folder, that writes without a question and waits little. */
+export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {
+  return {
+    ...{ folder, against: undefined, documents: [], chunks: [], addDisabled: false, apply: true },
+    ...{ to: undefined, own: undefined },
+    ...{ keyEnv: "KNOWLEDGE_RESTORE_KEY", key, allowHttp: false, concurrency: undefined, maxRps: undefined },
+    ...{ timeout: 10_000, settle: 100, memory: "800MB", caFile: undefined, env: {}, now: () => new Date() },
+    ...{ signal: new AbortController().signal, log: () => {}, tally: emptyRestoreTally() },
+    confirm: async () => ({ go: true, chosen: [] }),
+    sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
+    ...more,
+  };
+}

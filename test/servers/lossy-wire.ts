@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/**
+ * The fate of one request on its way. `pass`: it arrives, and so does its answer. `lose answer`: the service carries it out, and
+ * the connection breaks before the answer is there. `lose request`: the connection breaks before the service has seen it.
+ * `refuse`: a proxy answers 503 in the service's place. A number: the answer takes so many milliseconds longer.
+ */
+export type Fate = "pass" | "lose answer" | "lose request" | "refuse" | number;
+
+/** A request that came by. */
+export interface SeenRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: string;
+}
+
+export interface LossyWire {
+  /** Stands for the address of the service behind it. */
+  readonly url: string;
+  readonly seen: readonly SeenRequest[];
+  readonly close: () => Promise<void>;
+}
+
+/** A wire in front of a service on loopback, which deals with every request as `fateOf` says. */
+export async function openLossyWire(service: string, fateOf: (request: SeenRequest) => Fate): Promise<LossyWire> {
+  const target = new URL(service);
+  const seen: SeenRequest[] = [];
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const body = Buffer.concat(await incoming.toArray());
+    const { method = "", url: path = "", headers } = incoming;
+    const one = { method, path, body: body.toString() };
+    seen.push(one);
+    const fate = fateOf(one);
+    if (fate === "lose request") return incoming.socket.destroy();
+    if (fate === "refuse") return outgoing.writeHead(503, { "content-type": "text/html" }).end("<title>busy</title>");
+    const passed = request({ host: target.hostname, port: target.port, method, path, headers });
+    passed.end(body);
+    const [reply]: IncomingMessage[] = await once(passed, "response");
+    if (!reply) return incoming.socket.destroy();
+    const text = Buffer.concat(await reply.toArray());
+    if (fate === "lose answer") return incoming.socket.destroy();
+    if (typeof fate === "number") await new Promise((resolve) => setTimeout(resolve, fate));
+    return outgoing.writeHead(reply.statusCode ?? 500, reply.headers).end(text);
+  };
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port }: AddressInfo = addressOf(server.address());
+  return {
+    url: `http://127.0.0.1:${port}${target.pathname}`,
+    seen,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function addressOf(address: AddressInfo | string | null): AddressInfo {
+  if (address === null || typeof address === "string") throw new Error("the server listens nowhere");
+  return address;
+}
