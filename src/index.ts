@@ -28,6 +28,7 @@ export type {
 } from "./diff/run-diff.js";
 export type { StagedFile } from "./dump/formats/format.js";
 export type { ChildLists, DiscoveredIds, Manifest } from "./dump/manifest/manifest.js";
+export type { Original } from "./dump/manifest/original.js";
 export {
   BusyError,
   exitCodes,

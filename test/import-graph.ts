@@ -14,6 +14,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   match: ["rows"],
   diff: ["rows", "duckdb", "dump/formats", "dump/manifest", "dump", "match"],
   client: ["rows"],
+  "client/write": ["client"],
+  "client/download": ["client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/formats"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
@@ -30,7 +32,9 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run/work",
     "dump/publish",
   ],
-  "run/setting": ["demo", "client", "job"],
+  "run/setting": ["demo", "client", "client/download", "job"],
+  restore: ["rows", "duckdb", "dump", "run/setting"],
+  "restore/plan": ["rows", "duckdb", "dump", "restore"],
   indexing: [
     "rows",
     "dump/files",
@@ -47,6 +51,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   list: ["dump/manifest", "job", "keep", "run/work"],
   locate: ["dump/files", "dump/manifest", "job", "run/work"],
   crawl: ["rows", "client"],
+  "restore/apply": ["rows", "dump/files", "client", "client/write", "restore", "crawl"],
   notify: ["rows", "client", "job"],
   "run/discover": ["rows", "dump/manifest", "client", "database", "job", "crawl"],
   "run/documents": [
@@ -61,6 +66,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "crawl",
     "run/discover",
   ],
+  originals: ["rows", "dump/files", "dump/manifest", "client", "client/download", "run/work", "run/discover"],
   run: [
     "rows",
     "duckdb",
@@ -68,6 +74,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "dump/formats",
     "dump/manifest",
     "client",
+    "client/download",
     "database",
     "job",
     "run/work",
@@ -79,6 +86,22 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "notify",
     "run/discover",
     "run/documents",
+    "originals",
+  ],
+  "restore/course": [
+    "rows",
+    "duckdb",
+    "dump/files",
+    "dump/manifest",
+    "dump",
+    "client",
+    "job",
+    "run/work",
+    "run/setting",
+    "run",
+    "restore",
+    "restore/plan",
+    "restore/apply",
   ],
   plan: [
     "rows",
@@ -112,7 +135,9 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "query",
     "verify",
   ],
-  init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover", "terminal"],
+  "terminal/restore": ["diff", "results", "restore", "terminal"],
+  dialogue: ["terminal"],
+  init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover", "dialogue"],
   cli: [
     "demo",
     "results",
@@ -129,7 +154,11 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "query",
     "serve",
     "verify",
+    "restore",
+    "restore/course",
     "terminal",
+    "terminal/restore",
+    "dialogue",
     "init",
   ],
   "main.ts": ["run/setting", "cli"],
@@ -149,7 +178,7 @@ export const common = [
 
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/(connections|http|failed-request)\.ts$/,
+  undici: /^client\/(connections|exchange|failed-request)\.ts$/,
   "p-limit": /^client\/paced\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
@@ -158,11 +187,11 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   diff: /^diff\/diff-text\.ts$/,
   "string-width": /^terminal\/display-width\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
-  "@clack/prompts": /^init\/dialogue\.ts$/,
+  "@clack/prompts": /^dialogue\/dialogue\.ts$/,
   yargs: /^cli\/(help|command)\.ts$/,
   "@duckdb/node-api": /^duckdb\/(open-duckdb|json-value|reading-statement)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|client\/check-list\.ts|dump\/manifest\/manifest\.ts|job\/|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|demo\/write\/requests\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original)\.ts|job\/|restore\/apply\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

@@ -28,6 +28,15 @@ const cut = [
   "test/simulation/simulation.test.ts",
 ];
 
+/** The same of tests that need no process of their own. */
+const cutAmongOthers = [
+  "test/restore/apply/faults.test.ts",
+  "test/restore/kill.test.ts",
+  "test/restore/plan/planned-documents.test.ts",
+  "test/restore/plan/random-histories.test.ts",
+  "test/restore/random/random-restore.test.ts",
+];
+
 /** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
 const touchy = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts"))
@@ -47,7 +56,7 @@ export default defineConfig({
     maxConcurrency: 2,
     // Projects run in the order of their names, so that the longest tests do not come last and keep one worker waiting.
     projects: process.env.KBDUMP_LONG
-      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut] } }]
+      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut, ...cutAmongOthers] } }]
       : [
           { extends: true, test: { name: "alone", include: alone, exclude: onlyLong } },
           // A process of its own for each of the other files would double the time that most of them take.

@@ -19,6 +19,10 @@ export const commands: Commands = {
   verify: async () => (await import("./verify.js")).verifyCommand,
   diff: async () => (await import("./diff.js")).diffCommand,
   serve: async () => (await import("./serve.js")).serveCommand,
+  restore: async () =>
+    (await import("./restore.js")).restoreCommand(
+      async () => (await import("../restore/course/restore-lost.js")).restoreLost, // heavy; --help does without
+    ),
   list: async () => (await import("./list.js")).listCommand,
   sql: async () => (await import("./sql.js")).sqlCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,

@@ -17,7 +17,7 @@ const epilog = `Start with:
 
 kbdump <command> --help shows the flags of a command, an example and its exit codes.
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify or diff found differences · 5 another run is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or restore found differences · 5 another run is at work · 130, 143 interrupted`;
 
 /** Columns for a reader that is no terminal, and the most that can be read with ease. */
 const usual = 80;

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
+import type { Dialogue, Terminal } from "../dialogue/dialogue.js";
 import { exitCodes } from "../errors.js";
 import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
@@ -102,7 +103,7 @@ async function askAndWrite(
   const { askJob } = await import("../init/ask-job.js"); // heavy; --help does without
   const { noDialogue } = await import("../init/no-dialogue.js");
   const terminal = openTerminal?.();
-  const dialogue = terminal ? (await import("../init/dialogue.js")).openDialogue(terminal, signal) : noDialogue;
+  const dialogue = terminal ? await dialogueAt(terminal, signal) : noDialogue;
   const formats = (format ?? []).flatMap((names) => names.split(","));
   const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
   const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
@@ -112,6 +113,11 @@ async function askAndWrite(
   await writeNewFiles(files);
   const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
   return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
+}
+
+async function dialogueAt(terminal: Terminal, signal: AbortSignal): Promise<Dialogue> {
+  const { openDialogue } = await import("../dialogue/dialogue.js");
+  return openDialogue(terminal, signal, "No job file was written.");
 }
 
 /** A name for a job whose file has none that can be one; undefined where it has. */

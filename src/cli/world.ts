@@ -1,5 +1,5 @@
+import type { Terminal } from "../dialogue/dialogue.js";
 import type { InterruptedError } from "../errors.js";
-import type { Terminal } from "../init/dialogue.js";
 import type { CommitState } from "../run/setting/run-options.js";
 import type { Output } from "../terminal/view.js";
 

@@ -44,7 +44,10 @@ const progressLine = { ...line, level: v.literal("info"), message: v.literal("pr
 export const logLine = v.union([
   result({ ...line, message: text }),
   v.pipe(result({ ...progressLine, ...runProgress }), v.description("how far run or plan is, every 10 s")),
-  v.pipe(result({ ...progressLine, ...readProgress }), v.description("how far verify, diff or serve is, every 10 s")),
+  v.pipe(
+    result({ ...progressLine, ...readProgress }),
+    v.description("how far verify, diff, serve or restore is, every 10 s"),
+  ),
   v.pipe(result({ ...progressLine, ...watchProgress }), v.description("how far status --watch is, every 10 s")),
   v.pipe(
     result({ ...line, level: v.literal("info"), message: v.literal("reading"), ...reading }),

@@ -17,7 +17,10 @@ export const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 /** ISO 8601, UTC. */
 export const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 
-/** Rows of each file of a dump. `document_info` is null where the run did not ask which documents there are. */
+/**
+ * Rows of each file of a dump. `document_info` is null where the run did not ask which documents there are, `datasets` and
+ * `document_details` are null without `details: true`.
+ */
 export const rowCounts = result({
   chunks: count,
   child_chunks: count,
@@ -25,6 +28,8 @@ export const rowCounts = result({
   indexing_status: count,
   metadata_fields: count,
   document_info: orNull(count),
+  datasets: orNull(count),
+  document_details: orNull(count),
 });
 
 /** Requests sent in all, those of them sent again, refused because of their rate, and the bytes received. */

@@ -19,6 +19,10 @@ export const runResult = result({
     auto_saves: count,
     auto_misses: count,
   }),
+  originals: v.pipe(
+    orNull(result({ complete: count, wrong_size: count, missing: count, bytes: count })),
+    v.description("null unless the job asks for originals"),
+  ),
   incomplete_documents: v.pipe(
     listOf(result({ ...rowOf("documents").entries, dataset_name: orNull(text), document_name: orNull(text) })),
     v.description("the rows of documents that are not complete"),

@@ -7,6 +7,7 @@ import { listResult } from "./list.js";
 import { logLine } from "./log.js";
 import { planResult } from "./plan.js";
 import { pruneResult } from "./prune.js";
+import { restoreResult } from "./restore.js";
 import { runResult } from "./run.js";
 import { serveResult } from "./serve.js";
 import { sqlResult } from "./sql.js";
@@ -26,6 +27,7 @@ export const schemas = {
   verify: verifyResult,
   diff: diffResult,
   serve: serveResult,
+  restore: restoreResult,
   prune: pruneResult,
   list: listResult,
   sql: sqlResult,

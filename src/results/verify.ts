@@ -16,6 +16,7 @@ export const verifyResult = result({
     documents: count,
     chunks: count,
     child_chunks: count,
+    originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
     database: orNull(result({ path: text, documents: count, read_later: count, passed_over: count })),
     notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
   }),

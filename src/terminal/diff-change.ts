@@ -71,7 +71,8 @@ function renderSides(name: string, parts: readonly TextPart[], page: Page): read
 /** Lines of a text that are shown of one change. */
 const mostLines = 3;
 
-function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
+/** The first lines of a text behind a sign: `-` for one that goes, `+` for one that comes. */
+export function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
   const colour = sign === "-" ? paint.bad : paint.good;
   const lines = paintedLines(pieces, columns - 4, mostLines);
   return lines.map((line, at) => `  ${at === 0 ? colour(sign) : " "} ${line}`);
@@ -113,6 +114,7 @@ export function markedWords(parts: readonly TextPart[]): readonly Pick<TextPart,
   return more > 0 ? [...marked, { kind: "same", text: ` … and ${countText(more, "more piece")}` }] : marked;
 }
 
-function lineOf(text: string): string {
+/** A text on one line; marks stand for its line feeds. */
+export function lineOf(text: string): string {
   return terminalText(text.replace(/\r?\n/g, "↵"), 2_000);
 }

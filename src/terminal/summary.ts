@@ -7,6 +7,7 @@ import type { RunResult } from "../run/run-job.js";
 import { renderChildLists } from "./child-lists.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderIncomplete } from "./incomplete.js";
+import { renderOriginals, sumOfOriginals } from "./originals.js";
 import { type Invocation, shellText } from "./shell-text.js";
 import { layOutTable } from "./table.js";
 import { bytesText, countText, durationText, type Page, secondsFrom } from "./text.js";
@@ -31,6 +32,7 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
   return [
     ...wrapped(`${paint.strong(verdict)}: ${read.join(", ")}`),
     ...wrapped(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
+    ...renderOriginals(manifest).flatMap((line) => wrapped(line)),
     ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
     ...renderIncomplete(result, invocation, page),
     "",
@@ -54,11 +56,12 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
 }
 
 function renderPlaces({ manifest, folder, database }: RunResult, columns: number): readonly string[] {
-  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const places = [
-    [`${short(folder)}/`, `${countText(manifest.files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
+    [`${shortPath(folder)}/`, `${countText(files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
   ];
-  if (database !== undefined) places.push([short(database), "the newest state of everything, and its history"]);
+  if (database !== undefined) places.push([shortPath(database), "the newest state of everything, and its history"]);
   const shape = { columns: [{ id: true }, { wraps: true }], width: columns - margin.length };
   return layOutTable(places, shape)
     .flat()
@@ -67,9 +70,9 @@ function renderPlaces({ manifest, folder, database }: RunResult, columns: number
 
 /** Commands that work as they stand, from the folder that the program was started in. */
 function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
-  const look = `cat ${shellText(join(short(folder), manifestName))}`;
+  const look = `cat ${shellText(join(shortPath(folder), manifestName))}`;
   const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
-  const source = database === undefined ? hasChunks && short(folder) : sourceOf(short(database), manifest.job);
+  const source = database === undefined ? hasChunks && shortPath(folder) : sourceOf(shortPath(database), manifest.job);
   const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
   return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(query)}`, look];
 }
@@ -83,7 +86,7 @@ function sourceOf(database: string, job: string): string {
 }
 
 /** A path as short as it can be written from here. */
-function short(path: string): string {
+export function shortPath(path: string): string {
   const fromHere = relative("", path);
   return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
 }
@@ -101,9 +104,15 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
     folder,
     database: database ?? null,
     seconds: secondsFrom(elapsed),
-    counts: { ...counts, document_info: counts.document_info ?? null },
+    counts: {
+      ...counts,
+      document_info: counts.document_info ?? null,
+      datasets: counts.datasets ?? null,
+      document_details: counts.document_details ?? null,
+    },
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
+    originals: sumOfOriginals(manifest),
     incomplete_documents: incomplete.map((row) => ({
       ...row,
       dataset_name: datasets.get(row.dataset_id) ?? null,

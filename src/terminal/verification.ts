@@ -11,6 +11,7 @@ export function renderVerification(
     countText(checked.files, "file"),
     countText(checked.chunks, "chunk"),
     countText(checked.child_chunks, "child chunk"),
+    ...(checked.originals === null ? [] : [countText(checked.originals, "original")]),
     ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
   ];
   const lines = [

@@ -1,18 +1,33 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../../src/cli/cli.js";
 import { startService } from "../../src/demo/start-service.js";
-import { testFolder } from "../run/job-for.js";
+import { runJob } from "../../src/run/run-job.js";
+import { jobFor, testFolder } from "../run/job-for.js";
 import { type BadInput, badInputs, badInputsOfFolder, secretKey } from "./bad-inputs.js";
 import { runHere } from "./run-here.js";
 import { type Finished, runKbdump } from "./run-kbdump.js";
 
 let service: Awaited<ReturnType<typeof startService>>;
+/** The folder of a run of the service. */
+let run: string;
+let place: string;
 beforeAll(async () => {
-  service = await startService({ port: 0 });
+  service = await startService({ port: 0, key: "demo-key" });
+  place = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+  const job = await jobFor(place, {
+    service: { base_url: service.url },
+    datasets: [{ id: "be707760-4d1d-4f33-b3ad-f9bace31e975", documents: ["49d1b8f9-7459-432b-b898-6685c98c71d2"] }],
+    output: { formats: ["jsonl"] },
+  });
+  run = (await runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } })).folder;
 });
-afterAll(() => service.close());
+afterAll(async () => {
+  await service.close();
+  await rm(place, { recursive: true, force: true });
+});
 
 const flags = (await Promise.all(Object.values(commands).map((load) => load()))).flatMap(({ options }) =>
   Object.keys(options),
@@ -31,8 +46,13 @@ const unfit = [
   new RegExp(secretKey.slice(8)),
 ];
 
-async function folderFor({ files = {} }: BadInput): Promise<string> {
+async function folderFor({ files = {}, run: manifestOf }: BadInput): Promise<string> {
   const folder = await testFolder();
+  if (manifestOf) {
+    const manifest = join(folder, "run", "manifest.json");
+    await cp(run, join(folder, "run"), { recursive: true });
+    await writeFile(manifest, manifestOf(await readFile(manifest, "utf8")));
+  }
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text.replaceAll("@/", `${folder}/`));
@@ -55,7 +75,7 @@ function expectRefusal({ code = 2, says, line }: BadInput, refused: Finished, fo
     says.startsWith("kbdump: ") ? `exit ${code}\n${expected}` : expected,
   );
   if (says.endsWith("\n")) expect(stderr.endsWith(expected)).toBe(true);
-  expect(refused.code).toBe(code);
+  expect(refused.code, stdout + stderr).toBe(code);
   const allowed = line.split(/[ =]/); // a message may repeat what was typed
   const own = (text: string) =>
     allowed.reduce((rest, word) => (/^--\w+$/.test(word) ? rest.replaceAll(word, "") : rest), text);

@@ -12,7 +12,10 @@ export interface BadInput {
   /** Words with blanks in between; `@` is the folder that the files lie in; `SERVICE_URL` and `SERVICE_PORT` lead to the demo service. */
   readonly line: string;
   readonly files?: Readonly<Record<string, string>>;
+  /** SERVICE_URL and SERVICE_PORT are filled in, too. */
   readonly env?: Readonly<Record<string, string>>;
+  /** There is a run in `@/run`, of a document of the demo service with child chunks made by hand; this changes its manifest. */
+  readonly run?: (manifest: string) => string;
   /** Usage, 2, unless another is given. */
   readonly code?: number;
   /** A part of what stderr says, or all of it where it ends with a line feed. */
@@ -408,6 +411,46 @@ const folders: readonly BadInput[] = [
   { line: "serve @ --key-env NO_SUCH_KEY", says: "kbdump: no key: the variable NO_SUCH_KEY is not set. " },
   { line: "serve @", says: "@: no manifest.json in it, which a run writes last\n" },
   {
+    line: "restore",
+    says: "kbdump: <run> is missing: folder of the older run, which has the lost rows, or a job and a run, as in ",
+  },
+  { line: "restore @", says: "kbdump: --lost: missing; it says to bring back what a re-index took\n" },
+  { line: "restore @ --lost", says: "@: no manifest.json in it, which a run writes last\n" },
+  {
+    line: "restore @ --lost",
+    files: { "manifest.json": "{}" },
+    env: { KNOWLEDGE_API_KEY: key },
+    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore has a key of its own, ",
+  },
+  {
+    line: "restore @ --lost --key-env NO_SUCH_KEY",
+    files: { "manifest.json": "{}" },
+    says: "kbdump: no key: the variable NO_SUCH_KEY is not set; ",
+  },
+  {
+    line: `restore @ --lost --key-env ${key}`,
+    says: "kbdump: --key-env: got a value that is not shown, expected the name of an environment variable that holds ",
+  },
+  {
+    line: "restore @ --lost --apply",
+    says: "kbdump: --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes ",
+  },
+  {
+    line: "restore @ --chunk 7 --document x --add-disabled --yes",
+    says: "kbdump: 3 problems with the command line:\n  --lost: missing; ",
+  },
+  {
+    line: "restore @ --lost --chunk 7,x",
+    says: '  --chunk: got "7", expected a UUID, 8-4-4-4-12 hexadecimal digits',
+  },
+  {
+    line: "restore @ --lost --to http://10.0.0.5/v1",
+    says: '--to: got "http://10.0.0.5/v1", expected https, as http shows the key to the network; ',
+  },
+  { line: "restore @ --lost --timeout 0", says: '--timeout: got "0", expected seconds, or a time such as 30s, ' },
+  { line: "restore @ --lost --settle 1d", says: '--settle: got "1d", expected seconds, or a time such as 30s, ' },
+  { line: "restore @ --lost --lsot", says: "kbdump: unknown flag --lsot; did you mean --lost?\n" },
+  {
     line: "init @/job.yaml",
     ...withJob(good),
     says: "kbdump: @/job.yaml: exists already; name another file, as in kbdump init nightly.yaml\n",
@@ -426,8 +469,127 @@ const folders: readonly BadInput[] = [
   },
 ];
 
+const restoreKey = { KNOWLEDGE_RESTORE_KEY: "demo-key" };
+const asItIs = (manifest: string) => manifest;
+const changed = (from: string, to: string) => (manifest: string) => {
+  if (!manifest.includes(from)) throw new Error(`the manifest has no ${from}`);
+  return manifest.replace(from, to);
+};
+
+/** Restores that are refused once the run, or the service, is looked at. */
+const restores: readonly BadInput[] = [
+  {
+    line: "restore nightly@20260101 --lost --dir @",
+    env: restoreKey,
+    says: "kbdump: No such run or job:\n  nightly@20260101: no file or folder has this name, and no job in ",
+  },
+  {
+    line: "restore @/run --lost",
+    run: asItIs,
+    env: { KNOWLEDGE_RESTORE_KEY: key },
+    code: 1,
+    says: "the service does not take this key, which comes from the variable KNOWLEDGE_RESTORE_KEY\n",
+  },
+  {
+    line: "restore @/run --lost --to http://127.0.0.1:1/v1",
+    run: asItIs,
+    env: restoreKey,
+    code: 1,
+    says: "kbdump: the service cannot be reached: GET http://127.0.0.1:1/v1/",
+  },
+  {
+    line: "restore @/run --lost --to http://127.0.0.1:SERVICE_PORT",
+    run: asItIs,
+    env: restoreKey,
+    code: 1,
+    says: "answered with a web page (404 Not Found), not with the Knowledge API; ",
+  },
+  {
+    line: "restore @/run --lost",
+    run: changed("http://127.0.0.1:", "http://10.0.0.5:"),
+    env: restoreKey,
+    says: "expected https, as http shows the key to the network; ",
+  },
+  {
+    line: "restore @/run --lost --apply --yes",
+    run: asItIs,
+    env: { ...restoreKey, KNOWLEDGE_BASE_URL: url },
+    says: `kbdump: It is not clear which service to restore to:\n  --to: the run came from SERVICE_URL, and KNOWLEDGE_BASE_URL names ${url}; name the service to restore to with --to\n`,
+  },
+  {
+    line: "restore @/run --lost",
+    run: changed('"child_chunks": "all"', '"child_chunks": "none"'),
+    env: restoreKey,
+    says: "kbdump: @/run cannot be used for a restore:\n  its run read no child chunks (child_chunks: none)\n",
+  },
+  {
+    line: "restore @/run --lost",
+    run: changed('"keyword": null', '"keyword": "valve"'),
+    env: restoreKey,
+    says: "kbdump: @/run cannot be used for a restore:\n  its run left out chunks: the job has a filter (status, keyword) ",
+  },
+  {
+    line: "restore @/run --lost --apply --yes",
+    run: changed('"status": "complete",\n      "total"', '"status": "unstable",\n      "total"'),
+    env: restoreKey,
+    code: 1,
+    says: "kbdump: @/run is not sound, so nothing was restored:\n  manifest.json: status is complete, but document ",
+  },
+  {
+    line: `restore @/run --lost --document ${other}`,
+    run: asItIs,
+    env: restoreKey,
+    says: `kbdump: @/run does not have:\n  document ${other}\n`,
+  },
+  {
+    line: `restore @/run --lost --chunk ${other}`,
+    run: asItIs,
+    env: restoreKey,
+    says: `kbdump: @/run does not have:\n  chunk or child chunk ${other}\n`,
+  },
+  {
+    line: "restore @/run --lost --against @/nothing",
+    run: asItIs,
+    env: restoreKey,
+    says: "kbdump: No such run or job:\n  @/nothing: there is no such file or folder\n",
+  },
+  {
+    line: "restore @/run --lost --ca-file @/ca.pem",
+    run: asItIs,
+    env: restoreKey,
+    says: "ca_file: cannot read @/ca.pem\n",
+  },
+  {
+    line: "restore @/run --lost --apply --yes",
+    run: asItIs,
+    files: { "run.restore": "" },
+    env: restoreKey,
+    code: 1,
+    says: "kbdump: ",
+  },
+  {
+    line: "restore @/run --lost --memory lots",
+    says: 'kbdump: --memory: got "lots", expected a size such as 800MB or ',
+  },
+  {
+    line: "restore @/run --lost --max-rps 0",
+    says: "kbdump: --max-rps: got 0, expected a number above 0, at most 10000\n",
+  },
+  {
+    line: "restore @/run --lost --concurrency 65",
+    says: "kbdump: --concurrency: got 65, expected a whole number from 1 to 64\n",
+  },
+];
+
 /** Wrong input of every kind. */
-export const badInputs: readonly BadInput[] = [...commandLines, ...flagValues, ...jobFiles, ...keys, ...folders];
+export const badInputs: readonly BadInput[] = [
+  ...commandLines,
+  ...flagValues,
+  ...jobFiles,
+  ...keys,
+  ...folders,
+  ...restores,
+];
 
 /** Lines that depend on the folder that the program starts in, so that a process of its own runs them. */
 export const badInputsOfFolder: readonly BadInput[] = [

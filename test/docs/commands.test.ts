@@ -4,7 +4,20 @@ import { runCommandLine } from "../../src/cli/cli.js";
 import { tableBelow } from "../documentation.js";
 
 const page = "docs/commands.md";
-const commands = ["run", "plan", "status", "verify", "diff", "serve", "list", "sql", "prune", "init", "completion"];
+const commands = [
+  "run",
+  "plan",
+  "status",
+  "verify",
+  "diff",
+  "serve",
+  "restore",
+  "list",
+  "sql",
+  "prune",
+  "init",
+  "completion",
+];
 
 /** The output of `--help`, with every line whole. */
 async function helpOf(...command: readonly string[]): Promise<string> {

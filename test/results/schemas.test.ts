@@ -8,14 +8,19 @@ import { tellError } from "../../src/cli/tell-error.js";
 import { BusyError, InterruptedError, UntoldError } from "../../src/errors.js";
 import { emptyWatchTally } from "../../src/indexing/watch-options.js";
 import { emptyReadTally } from "../../src/read-tally.js";
+import type { RestoreResult } from "../../src/restore/restore-result.js";
+import { emptyRestoreTally } from "../../src/restore/restore-tally.js";
+import type { RestoreOutput } from "../../src/results/restore.js";
 import { resultJsonSchemas } from "../../src/results/write-schemas.js";
 import { emptyRunTally } from "../../src/run/setting/run-tally.js";
 import { isMapping } from "../../src/schema.js";
 import { renderRun } from "../../src/terminal/progress.js";
+import { renderRestore } from "../../src/terminal/restore/restore-progress.js";
 import { renderReading } from "../../src/terminal/verify-progress.js";
 import { openView } from "../../src/terminal/view.js";
 import { renderWatch } from "../../src/terminal/watch-progress.js";
 import { runHere } from "../cli/run-here.js";
+import { appliedOf, everything, idOf, manual, resultOf } from "../restore/made-result.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
@@ -171,6 +176,23 @@ test("errors: what is wrong with the command line or the job file one by one, an
   }
 });
 
+test("restore: what is planned, and what became of it; the types of the result and of its schema are the same", () => {
+  const back = (output: RestoreOutput): RestoreResult => output;
+  const difference = { document_id: manual, level: "chunk", id: idOf(1), position: null, reason: "twice" } as const;
+  const applied = {
+    rows: [appliedOf(1), appliedOf(2, { outcome: "failed", target_id: null, reason: "500" })],
+    writes: 2,
+  };
+  for (const result of [
+    resultOf([]),
+    resultOf([everything]),
+    resultOf([everything], { applied, differences: [difference] }),
+  ])
+    expect(parsed("restore", JSON.stringify(back(result satisfies RestoreOutput)))).toMatchObject({
+      status: result.status,
+    });
+});
+
 test("progress of every kind, where much and where nothing is known", () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -181,6 +203,8 @@ test("progress of every kind, where much and where nothing is known", () => {
     renderReading({ step: "matching", expected: 7, done: 2 }),
     renderReading(emptyReadTally()),
     renderWatch(emptyWatchTally()),
+    renderRestore({ ...emptyRestoreTally(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderRestore({ ...emptyRestoreTally(), step: "proving", dump: emptyRunTally() }),
   ];
   for (const rendering of renderings) {
     let written = "";

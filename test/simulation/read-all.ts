@@ -49,13 +49,30 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     lost: new AbortController().signal,
   };
   const now = () => new Date(clock.now);
-  const options = { job, formats, workspace: { ...folders, ...run }, tally, now, log: () => {}, retryFailed: false };
+  const options = {
+    job,
+    formats,
+    workspace: { ...folders, ...run },
+    tally,
+    now,
+    log: () => {},
+    retryFailed: false,
+    ...noFiles,
+  };
   try {
     return { reading: await readEverything(sabotage(client), options), tally };
   } finally {
     await client.close();
   }
 }
+
+/** No job of the simulation saves originals. */
+const noFiles = {
+  baseUrl: "",
+  download: async () => {
+    throw new Error("a file was asked for");
+  },
+};
 
 function clientOf(world: ProcessWorld, tally: RunTally): Client {
   const { scenario, clock, life, random, tell } = world;

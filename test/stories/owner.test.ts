@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../src/demo/start-service.js";
-import { openKbdump } from "../pseudo-terminal.js";
+import { runJob } from "../../src/run/run-job.js";
+import { keys, openKbdump } from "../pseudo-terminal.js";
+import { datasetId, documentId, KnowledgeBase } from "../restore/random/knowledge-base.js";
+import { jobFor, testFolder } from "../run/job-for.js";
 import { readJsonl } from "../run/read-dump.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
@@ -60,3 +63,71 @@ test.each([80, 40])(
   },
   120_000,
 );
+
+/**
+ * A re-index took the work of people: an edit and a new chunk between two runs, and an edit from before the first one, so that nobody
+ * knows what it replaced.
+ */
+async function loseWork() {
+  const base = new KnowledgeBase({ form: "text_model", chunks: 6 });
+  const service = await startService({ demo: base.demo });
+  onTestFinished(() => service.close());
+  const job = await jobFor(await testFolder(), {
+    service: { base_url: service.url },
+    datasets: [{ id: datasetId, documents: [documentId] }],
+    output: { formats: ["jsonl", "duckdb"] },
+  });
+  const run = () => runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } });
+  await base.work({ do: "edit", at: 3 });
+  await run();
+  await base.work({ do: "edit", at: 0 });
+  await base.work({ do: "add" });
+  const { folder } = await run();
+  const contents = () => base.chunks.map(({ content }) => content);
+  const worked = contents();
+  base.demo.store.reindex(documentId, { seconds: 0 });
+  const restore = (columns: number, ...more: readonly string[]) =>
+    openKbdump(["restore", folder, "--lost", ...more], {
+      columns,
+      rows: 400,
+      env: { KNOWLEDGE_RESTORE_KEY: service.key },
+    });
+  return { restore, contents, worked, host: new URL(service.url).host };
+}
+
+test("the owner looks at the plan, stops at the questions, and then has everything back", async () => {
+  const { restore, contents, worked, host } = await loseWork();
+  const lost = contents();
+  const isCommand = (line: string) => /kbdump|main\.js|comparing/.test(line);
+
+  const plan = restore(40);
+  expect(await plan.ended, plan.text()).toBe(0);
+  expect(plan.broken().filter((line) => !isCommand(line))).toEqual([]);
+  expect(plan.text()).toContain("plan: 2 rows to write");
+
+  const stopped = restore(40, "--apply");
+  await stopped.shows("Restore this chunk, too?");
+  expect(stopped.broken()).toEqual([]);
+  stopped.type(keys.enter);
+  await stopped.shows("Send 2 write requests");
+  stopped.type(keys.ctrlC);
+  expect(await stopped.ended).toBe(130);
+  expect(stopped.text()).toContain("Nothing was written.");
+  expect(contents()).toEqual(lost);
+
+  const done = restore(80, "--apply");
+  await done.shows("Restore this chunk, too?");
+  const [, shown = ""] = done.text().split("1 of 1: chunk at 4");
+  expect(shown).toContain("unknown before: A person edited it");
+  const plainly = shown.replace(/[\s│]+/g, " ");
+  expect(plainly).toContain(`- ${lost[3]}`);
+  expect(plainly).toContain(`+ ${worked[3]}`);
+  expect(done.broken()).toEqual([]);
+  done.type(`${keys.down}${keys.enter}`);
+  await done.shows(`Send 3 write requests or more to ${host}?`);
+  expect(done.text()).toContain("Yes, restore 3 rows");
+  done.type(`${keys.down}${keys.enter}`);
+  expect(await done.ended, done.text()).toBe(0);
+  expect(done.text()).toContain("restored: 3 of 3; proved");
+  expect(contents()).toEqual(worked);
+}, 60_000);

@@ -93,6 +93,7 @@ const verification: Verification = {
     documents: 1,
     chunks: 1,
     child_chunks: 1,
+    originals: null,
     database: null,
     notes: [sentence],
   },

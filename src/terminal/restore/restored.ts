@@ -1,0 +1,164 @@
+import type { AppliedRow, ProofDifference, RowOutcome } from "../../restore/applied.js";
+import type { DocumentPlan, ListedLoss } from "../../restore/restore-plan.js";
+import { isMissed, isMissing, type RestoreResult } from "../../restore/restore-result.js";
+import { nameAndId } from "../../words.js";
+import { wrapToWidth } from "../display-width.js";
+import type { Invocation } from "../shell-text.js";
+import { shortPath } from "../summary.js";
+import { layOutTable } from "../table.js";
+import { countText, type Page, terminalText } from "../text.js";
+import { applyCommand, chooseLines } from "./next-commands.js";
+import { renderPlan } from "./restore-plan.js";
+import { type PlacedRow, placeOf } from "./row-lines.js";
+
+/** Rows that are shown of each document. */
+const mostMissing = 10;
+const mostFound = 100;
+
+/** Something that is not as it should be: a row, or a whole document. */
+interface Trouble {
+  readonly document_id: string;
+  readonly row: PlacedRow | null;
+  readonly reason: string;
+  /** The next step; nothing where the reason or a command below says it. */
+  readonly next: string;
+}
+
+/** Renders what became of a restore: the verdict, every row that is missing with its reason, the findings of the proof, and the places. */
+export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
+  const { status, applied, plan, differences } = result;
+  if (applied === null || status === "planned" || status === "nothing lost")
+    return renderPlan(result, page, invocation);
+  const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
+  const failed = applied.rows.filter(isMissing).map(troubleOfRow);
+  const refused = plan.documents.flatMap(troubleOfDocument);
+  const left = plan.documents.flatMap(({ document_id, listed }) => listed.filter(isMissed).map(troubleIn(document_id)));
+  const found = (differences ?? []).map(troubleOfProof);
+  const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
+  const without = `${countText(others, "other row")} left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them`;
+  const places = renderPlaces(result, page.columns);
+  return [
+    ...wrapped(verdictOf(result, page)),
+    ...(isNothingWritten(result) ? [] : wrapped(factsOf(result)).map(page.paint.faint)),
+    ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, plan.documents, page),
+    ...renderTroubles("Found by the proof:", found, mostFound, plan.documents, page),
+    ...(refused.length + failed.length > 0 ? ["", "Once the cause is gone:", `  ${applyCommand(invocation)}`] : []),
+    ...(left.length > 0 ? chooseLines(plan, invocation, page) : []),
+    ...(others > 0 ? ["", ...wrapped(without)] : []),
+    ...(places.length > 0 ? ["", ...places] : []),
+    ...(isNothingWritten(result)
+      ? []
+      : [
+          "",
+          ...wrapped("The next re-index takes it all again. To keep a text for good, put it into the source document."),
+        ]),
+  ].join("\n");
+}
+
+function isNothingWritten({ applied }: RestoreResult): boolean {
+  return applied?.rows.length === 0 && applied.writes === 0;
+}
+
+function verdictOf(result: RestoreResult, { paint }: Page): string {
+  const { status, plan, applied, differences } = result;
+  const rows = applied?.rows ?? [];
+  const done = rows.filter((row) => !isMissing(row)).length.toLocaleString("en-US");
+  const missed = plan.documents.flatMap(({ listed }) => listed).filter(isMissed).length;
+  const all = rows.length + missed;
+  if (isNothingWritten(result)) return `${paint.strong(paint.warn("nothing to write"))}: ${leftText(plan, missed)}`;
+  if (status === "proved" && all === 0)
+    return `${paint.strong(paint.good("restored"))}: everything was written before; proved`;
+  const count = `${done} of ${all.toLocaleString("en-US")}`;
+  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
+  if (status === "different")
+    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
+  const proof = differences === null ? "not proved" : "proved: nothing else changed";
+  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${proof}`;
+}
+
+/** `37 rows are left alone, 1 document is refused` */
+function leftText({ documents }: RestoreResult["plan"], missed: number): string {
+  const refused = documents.filter((document) => document.refused !== null).length;
+  const counted = (count: number, noun: string, rest: string) =>
+    count === 0 ? [] : [`${countText(count, noun)} ${count === 1 ? "is" : "are"} ${rest}`];
+  return [...counted(missed, "row", "left alone"), ...counted(refused, "document", "refused")].join(", ");
+}
+
+function factsOf({ applied, counts, base_url }: RestoreResult): string {
+  const isWhole = applied?.rows.every(({ outcome }) => outcome === "written") ?? false;
+  const embedded = `${isWhole ? "" : "at most "}${countText(counts.characters, "character")} embedded`;
+  const sent = `${countText(applied?.writes ?? 0, "write request")} to ${terminalText(base_url)}`;
+  return counts.characters === 0 ? sent : `${sent}, ${embedded}`;
+}
+
+const nextSteps: Readonly<Record<RowOutcome, string>> = {
+  written: "",
+  there: "",
+  "changed meanwhile": "look at it in the service, then plan again",
+  failed: "run the command again; nothing is written twice",
+  "still enabled": "the service takes no change for 10 minutes after the last one; run the command again then",
+};
+
+function troubleOfRow({ outcome, reason, document_id, level, position, id }: AppliedRow): Trouble {
+  const row = { level, position, id };
+  return { document_id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
+}
+
+function troubleOfDocument({ document_id, refused }: DocumentPlan): readonly Trouble[] {
+  return refused === null ? [] : [{ document_id, row: null, reason: `refused: ${refused}`, next: "" }];
+}
+
+/** Rows that can be chosen have a command of their own, below all of them. */
+function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
+  return (loss) => {
+    const next = loss.choice === null ? "put it back by hand" : "";
+    return { document_id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
+  };
+}
+
+function troubleOfProof(difference: ProofDifference): Trouble {
+  return { document_id: difference.document_id, row: difference, reason: difference.reason, next: "" };
+}
+
+/** Troubles below their documents, `most` of each, in the order in which the documents come up first. */
+function renderTroubles(
+  title: string,
+  troubles: readonly Trouble[],
+  most: number,
+  documents: readonly DocumentPlan[],
+  page: Page,
+): readonly string[] {
+  if (troubles.length === 0) return [];
+  const lines = ["", page.paint.strong(title)];
+  const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
+  for (const id of new Set(troubles.map(({ document_id }) => document_id))) {
+    const own = troubles.filter(({ document_id }) => document_id === id);
+    const more = own.length - most;
+    lines.push(
+      ...wrapToWidth(`  ${nameAndId(names.get(id), terminalText(id, 80))}`, page.columns, "  "),
+      ...own.slice(0, most).flatMap((trouble) => renderTrouble(trouble, page)),
+      ...(more > 0 ? [`    … and ${countText(more, "other")}: --json lists all`] : []),
+    );
+  }
+  return lines;
+}
+
+function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page): readonly string[] {
+  const margin = row === null ? "    " : "      ";
+  return [
+    ...(row === null ? [] : wrapToWidth(`    ${placeOf(row)}`, columns, "    ")),
+    ...wrapToWidth(`${margin}${terminalText(reason, 400)}`, columns, margin),
+    ...(next === "" ? [] : wrapToWidth(`      → ${next}`, columns, "        ").map(paint.faint)),
+  ];
+}
+
+function renderPlaces({ undo, journal }: RestoreResult, columns: number): readonly string[] {
+  const places = [
+    ...(undo === null ? [] : [[`${shortPath(undo)}/`, "the undo: the documents as they stood before the first write"]]),
+    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"]]),
+  ];
+  const shape = { columns: [{ id: true }, { wraps: true }], width: columns - 2 };
+  return layOutTable(places, shape)
+    .flat()
+    .map((line) => `  ${line}`);
+}

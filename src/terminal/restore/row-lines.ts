@@ -1,0 +1,87 @@
+import { diffText } from "../../diff/diff-text.js";
+import type { TextPart } from "../../diff/run-diff.js";
+import type { ChunkTexts } from "../../restore/restore-plan.js";
+import { cutText } from "../../safe-text.js";
+import { lineOf, signedLines } from "../diff-change.js";
+import { wrapToWidth } from "../display-width.js";
+import { type Piece, plain } from "../painted-lines.js";
+import { type Page, terminalText } from "../text.js";
+
+/** A row of a plan for people. */
+export interface ShownRow {
+  readonly title: string;
+  readonly paint?: (line: string) => string;
+  /** Sentences below the title. */
+  readonly remarks: readonly string[];
+  /** The text that stands there now, and the one that takes its place or could; null: none. */
+  readonly now: Partial<ChunkTexts> | null;
+  readonly next: Partial<ChunkTexts> | null;
+}
+
+/** Renders a row: its title, what there is to say, then the text that goes behind a `-` and the one that comes behind a `+`. */
+export function rowLines({ title, paint = plain, remarks, now, next }: ShownRow, page: Page): readonly string[] {
+  const isNarrow = page.columns < 50; // an id of 36 characters must fit beside the indent
+  return [
+    ...wrapToWidth(title, page.columns, isNarrow ? "" : "  ").map(paint),
+    ...remarks
+      .flatMap((remark) => wrapToWidth(`  ${remark}`, page.columns, isNarrow ? "  " : "    "))
+      .map(page.paint.faint),
+    ...partLines("content", now, next, page),
+    ...partLines("answer", now, next, page),
+    ...keywordLines(now, next, page),
+  ];
+}
+
+type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts> | null, page: Page];
+
+/** Both sides of a text where they differ; the answer with its name. */
+function partLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
+  const [old, fresh] = [now?.[part] ?? null, next?.[part] ?? null];
+  const parts = diffText(old, fresh) ?? [];
+  const side = (own: "removed" | "added", paint: Piece["paint"]) => sideOf(parts, own, paint);
+  return [
+    ...(part === "answer" && parts.length > 0 ? [page.paint.faint("  answer:")] : []),
+    ...(old === null || parts.length === 0 ? [] : signedLines("-", side("removed", page.paint.bad), page)),
+    ...(fresh === null || parts.length === 0 ? [] : signedLines("+", side("added", page.paint.good), page)),
+  ];
+}
+
+/** Characters of a text that are shown. */
+const longest = 160;
+
+/** One of two texts, from a little before the first difference on; in colour where the other is different. */
+function sideOf(parts: readonly TextPart[], own: TextPart["kind"], paint: Piece["paint"]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let left = longest;
+  for (const { kind, text } of parts) {
+    if (kind !== own && kind !== "same") continue;
+    const line = lineOf(text);
+    pieces.push({ text: cutText(line, left), paint: kind === own ? paint : plain });
+    left -= line.length;
+    if (left < 0) break;
+  }
+  return pieces;
+}
+
+function keywordLines(...[now, next, page]: Sides): readonly string[] {
+  const [old, fresh] = [wordsOf(now), wordsOf(next)];
+  if (next === null || old === fresh) return [];
+  return wrapToWidth(`  keywords: ${old || "none"} → ${fresh || "none"}`, page.columns, "  ");
+}
+
+function wordsOf(texts: Partial<ChunkTexts> | null): string {
+  return terminalText([...(texts?.keywords ?? [])].join(", "), 300);
+}
+
+/** `chunk at 12 8c0d1629-…`: a row as titles name it. */
+export function placeOf({ level, position, id }: PlacedRow): string {
+  const noun = level === "chunk" ? "chunk" : "child chunk";
+  return [noun, position !== null && `at ${position}`, terminalText(id, 80)].filter(Boolean).join(" ");
+}
+
+/** A row with its place in the older run. */
+export interface PlacedRow {
+  readonly level: "chunk" | "child_chunk";
+  readonly position: number | null;
+  readonly id: string;
+}

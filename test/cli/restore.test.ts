@@ -1,0 +1,190 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runCommandLine } from "../../src/cli/cli.js";
+import { outputFlags } from "../../src/cli/output-flags.js";
+import { restoreCommand } from "../../src/cli/restore.js";
+import { tellError } from "../../src/cli/tell-error.js";
+import type { RestoreLost, RestoreOptions } from "../../src/restore/restore-options.js";
+import type { RestoreResult } from "../../src/restore/restore-result.js";
+import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../restore/made-result.js";
+import { testFolder } from "../run/job-for.js";
+
+const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
+const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2)] });
+
+/** Runs `restore` with a restore that gives this result, off a terminal; gives what came of it, and the options that it was given. */
+async function restore(
+  args: readonly string[],
+  {
+    result = resultOf([lost]),
+    given = env,
+    act = async () => {},
+  }: {
+    readonly result?: RestoreResult;
+    readonly given?: NodeJS.ProcessEnv;
+    readonly act?: (options: RestoreOptions) => Promise<unknown>;
+  } = {},
+) {
+  const said = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof said) => ({
+    write: (text: string, written?: () => void) => {
+      said[name] += text;
+      written?.();
+    },
+  });
+  let options: RestoreOptions | undefined;
+  const restoreLost: RestoreLost = async (received) => {
+    options = received;
+    await act(received);
+    return result;
+  };
+  const world = {
+    program: () => "kbdump",
+    stdout: into("stdout"),
+    stderr: into("stderr"),
+    env: given,
+    signal: new AbortController().signal,
+    interrupt: () => {},
+    committing: () => {},
+  };
+  const line = ["restore", ...args];
+  const known = { restore: async () => restoreCommand(async () => restoreLost) };
+  const code = await runCommandLine(line, world, known).catch((error) => tellError(error, outputFlags(line), world));
+  return { code, ...said, options };
+}
+
+async function runFolder(name = "old"): Promise<string> {
+  const folder = join(await testFolder(), name);
+  await mkdir(folder);
+  await writeFile(join(folder, "manifest.json"), "{}");
+  return folder;
+}
+
+test("without --apply, the plan is printed, and the defaults are those of the help", async () => {
+  const folder = await runFolder();
+  const { code, stdout, options } = await restore([folder, "--lost"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`\nplan: 1 row to write: 1 chunk added\n`);
+  expect(stdout).toContain(`\n  kbdump restore ${folder} --lost --apply\n`);
+  expect(options).toMatchObject({
+    folder,
+    against: undefined,
+    documents: [],
+    chunks: [],
+    addDisabled: false,
+    apply: false,
+    to: undefined,
+    keyEnv: "KNOWLEDGE_RESTORE_KEY",
+    key: "dataset-write",
+    allowHttp: false,
+    concurrency: undefined,
+    maxRps: undefined,
+    timeout: 300_000,
+    settle: 60_000,
+    memory: "800MB",
+    caFile: undefined,
+  });
+});
+
+test("every flag arrives: ids in lower case and once, times in milliseconds, the key without blanks", async () => {
+  const [folder, against] = [await runFolder(), await runFolder("new")];
+  const { code, options } = await restore(
+    [
+      ...[folder, "--lost", "--against", against, "--apply", "--yes", "--add-disabled", "--allow-http"],
+      ...["--document", idOf(1), "--chunk", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--chunk", idOf(2)],
+      ...["--to", "http://10.0.0.5/v1", "--key-env", "OTHER_KEY", "--concurrency", "4", "--max-rps", "2.5"],
+      ...["--timeout", "2m", "--settle", "0", "--memory", "2GB", "--ca-file", "ca.pem"],
+    ],
+    {
+      given: { OTHER_KEY: " dataset-other\n" },
+      result: resultOf([lost], { applied: { rows: [appliedOf(1)], writes: 1 }, differences: [] }),
+    },
+  );
+  expect(code).toBe(0);
+  expect(options).toMatchObject({
+    ...{ folder, against, apply: true, addDisabled: true, allowHttp: true, to: "http://10.0.0.5/v1" },
+    ...{ documents: [idOf(1)], chunks: [idOf(2), idOf(3)], keyEnv: "OTHER_KEY", key: "dataset-other" },
+    ...{ concurrency: 4, maxRps: 2.5, timeout: 120_000, settle: 0, memory: "2GB", caFile: "ca.pem" },
+  });
+});
+
+test("a plan against a newer run needs no key; with --apply it does", async () => {
+  const [folder, against] = [await runFolder(), await runFolder("new")];
+  const plan = [folder, "--lost", "--against", against];
+  expect(await restore(plan, { given: {} })).toMatchObject({ code: 0, options: { against, key: undefined } });
+  const refused = await restore([...plan, "--apply", "--yes"], { given: { KNOWLEDGE_API_KEY: "dataset-read" } });
+  expect(refused).toMatchObject({ code: 2, options: undefined });
+  expect(refused.stderr).toBe(
+    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore has a key of its own, which may write, as the key of a job is for reading only. Set it: export KNOWLEDGE_RESTORE_KEY=…\n",
+  );
+});
+
+test("every problem of the line is reported at once, before a run is looked for", async () => {
+  const wrong = [
+    "--document",
+    "x",
+    "--chunk",
+    `${idOf(1)},y`,
+    "--to",
+    "nowhere",
+    "--concurrency",
+    "0",
+    "--max-rps",
+    "0",
+  ];
+  const more = ["--timeout", "soon", "--settle", "2h", "--memory", "lots", "--key-env", "dataset-0123456789abcdefghij"];
+  const { code, stderr, options } = await restore(["nothing", ...wrong, ...more, "--apply"]);
+  expect([code, options]).toEqual([2, undefined]);
+  expect(stderr).toBe(`kbdump: 11 problems with the command line:
+  --lost: missing; it says to bring back what a re-index took
+  --document: got "x", expected a UUID, 8-4-4-4-12 hexadecimal digits
+  --chunk: got "y", expected a UUID, 8-4-4-4-12 hexadecimal digits
+  --to: got "nowhere", expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment
+  --key-env: got a value that is not shown, expected the name of an environment variable that holds the key, not the key itself
+  --concurrency: got 0, expected a whole number from 1 to 64
+  --max-rps: got 0, expected a number above 0, at most 10000
+  --memory: got "lots", expected a size such as 800MB or 2GB
+  --timeout: got "soon", expected seconds, or a time such as 30s, 10m or 2h, from 1 s to 1 h
+  --settle: got "2h", expected seconds, or a time such as 30s, 10m or 2h, from 0 s to 1 h
+  --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes to write it
+`);
+});
+
+test.each<[Partial<RestoreResult>, number, RegExp]>([
+  [{ applied: { rows: [appliedOf(1)], writes: 1 }, differences: [] }, 0, /^restored: 1 of 1; proved\n/],
+  [
+    { applied: { rows: [appliedOf(1, { outcome: "failed" })], writes: 1 }, differences: [] },
+    3,
+    /^partial: 0 of 1 restored/,
+  ],
+  [
+    {
+      applied: { rows: [appliedOf(1)], writes: 1 },
+      differences: [{ document_id: "d", level: "chunk", id: "c", position: 1, reason: "twice" }],
+    },
+    4,
+    /^different: 1 of 1 restored, but the proof found 1 difference\n/,
+  ],
+])("%j: exit %d", async (more, exit, begins) => {
+  const result = resultOf([lost], { ...more, warnings: ["the clock jumped"] });
+  const args = [await runFolder(), "--lost", "--apply", "--yes"];
+  const { code, stdout, stderr } = await restore(args, { result });
+  expect(code).toBe(exit);
+  expect(stdout).toMatch(begins);
+  expect(stderr).toMatch(/^\d\d:\d\d:\d\d warning: the clock jumped\n$/);
+  const { stdout: json } = await restore([...args, "--json"], { result });
+  expect(JSON.parse(json)).toEqual(result);
+});
+
+test("with --yes, nothing is asked", async () => {
+  const answers: unknown[] = [];
+  const act = async ({ confirm }: RestoreOptions) => answers.push(await confirm(resultOf([lost])));
+  await restore([await runFolder(), "--lost", "--apply", "--yes"], { act });
+  expect(answers).toEqual([{ go: true, chosen: [] }]);
+});
+
+test("a plan that was to be written, and was not, exits as after Ctrl-C", async () => {
+  const { code, stdout, stderr } = await restore([await runFolder(), "--lost", "--apply", "--yes"]);
+  expect([code, stdout, stderr]).toEqual([130, "", "kbdump: stopped, as you answered no: nothing was written\n"]);
+});
