@@ -35,6 +35,10 @@ const cutAmongOthers = [
   "test/restore/plan/planned-documents.test.ts",
   "test/restore/plan/random-histories.test.ts",
   "test/restore/random/random-restore.test.ts",
+  "test/run/pace.test.ts",
+  "test/stories/newcomer.test.ts",
+  "test/stories/operator.test.ts",
+  "test/stories/owner.test.ts",
 ];
 
 /** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
