@@ -10,11 +10,11 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 
 /** Rounds, each with up to three kills; `npm run test:kill` takes 100. */
-const killRounds = rounds(2, 10, "KBDUMP_KILL_ROUNDS");
+const killRounds = rounds(1, 10, "KBDUMP_KILL_ROUNDS");
 const concurrency = 4;
 const files = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 
-test(`kill -9 at random moments, ${killRounds} rounds: the same bytes, few requests twice, nothing left over`, async () => {
+test(`kill -9 at random moments, ${killRounds} times: the same bytes, few requests twice, nothing left over`, async () => {
   const store = new Store();
   const dataset = store.addDataset(
     ...Array.from({ length: 4 }, (_, at) =>
