@@ -1,22 +1,23 @@
 import type { ChildRow, ChunkRow } from "./document-rows.js";
+import { numberIn, textIn } from "./json-fields.js";
 
 /** A chunk from the JSON text of its columns. A column without a value is as empty as the service shows it. */
 export function chunkFromJson(json: string): ChunkRow {
   const row = membersOf(JSON.parse(json));
   return {
-    id: textOf(row.id) ?? "",
-    document_id: textOf(row.document_id) ?? "",
-    position: numberOf(row.position),
-    content: textOf(row.content) ?? "",
-    answer: textOf(row.answer),
+    id: textIn(row.id) ?? "",
+    document_id: textIn(row.document_id) ?? "",
+    position: numberIn(row.position),
+    content: textIn(row.content) ?? "",
+    answer: textIn(row.answer),
     keywords: Array.isArray(row.keywords) ? row.keywords.filter((word) => typeof word === "string") : null,
     enabled: row.enabled !== false,
-    status: textOf(row.status),
-    updated_by: textOf(row.updated_by) || null,
-    disabled_by: textOf(row.disabled_by) || null,
-    created_at: numberOf(row.created_at),
-    attachment_ids: attachmentIds(textOf(row.attachments)),
-    summary: summaryOf(textOf(row.summary)),
+    status: textIn(row.status),
+    updated_by: textIn(row.updated_by) || null,
+    disabled_by: textIn(row.disabled_by) || null,
+    created_at: numberIn(row.created_at),
+    attachment_ids: attachmentIds(textIn(row.attachments)),
+    summary: summaryOf(textIn(row.summary)),
   };
 }
 
@@ -24,18 +25,18 @@ export function chunkFromJson(json: string): ChunkRow {
 export function childFromJson(json: string): ChildRow {
   const row = membersOf(JSON.parse(json));
   return {
-    id: textOf(row.id) ?? "",
-    segment_id: textOf(row.segment_id) ?? "",
-    position: numberOf(row.position),
-    content: textOf(row.content) ?? "",
-    type: textOf(row.type),
+    id: textIn(row.id) ?? "",
+    segment_id: textIn(row.segment_id) ?? "",
+    position: numberIn(row.position),
+    content: textIn(row.content) ?? "",
+    type: textIn(row.type),
   };
 }
 
 function attachmentIds(json: string | null): readonly string[] {
   const list: unknown = json === null ? [] : JSON.parse(json);
   if (!Array.isArray(list)) return [];
-  return list.map((each: unknown) => textOf(membersOf(each).id)).filter((id) => id !== null);
+  return list.map((each: unknown) => textIn(membersOf(each).id)).filter((id) => id !== null);
 }
 
 /** Nothing is nothing, whether null, "", [] or {}. */
@@ -47,6 +48,3 @@ function summaryOf(text: string | null): string | null {
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
-
-const textOf = (value: unknown) => (typeof value === "string" ? value : null);
-const numberOf = (value: unknown) => (typeof value === "number" ? value : null);

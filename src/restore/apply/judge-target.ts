@@ -1,7 +1,8 @@
 import type { ChunkTexts, TargetChunk } from "../restore-plan.js";
-import { haveSameKeywords, haveSameTexts, type StandingChunk } from "./row-texts.js";
+import { isSameSet } from "../same-set.js";
+import { haveSameTexts, type StandingChunk } from "./row-texts.js";
 
-/** What a chunk of the target is right before it is changed. `there`: it says the new texts. `same`: it is as it was planned from. */
+/** The state of a chunk of the target right before it is changed. `there`: it has the new texts. `same`: it is as it was when planned. */
 export type TargetVerdict = { readonly kind: "there" | "same" } | { readonly kind: "changed"; readonly reason: string };
 
 /** Compares a chunk with the plan. Without new texts, only what the target said then counts. */
@@ -17,7 +18,7 @@ export function judgeTarget(
   if (texts && haveSameTexts(now, texts) && hasKeywords(now, texts)) return { kind: "there" };
   const differing = [
     ...(haveSameTexts(now, target) ? [] : ["text"]),
-    ...(texts === null || haveSameKeywords(now.keywords, target.keywords) ? [] : ["keywords"]),
+    ...(texts === null || isSameSet(now.keywords, target.keywords) ? [] : ["keywords"]),
     ...(texts === null || now.enabled === target.enabled ? [] : ["state"]),
   ];
   if (differing.length === 0) return { kind: "same" };
@@ -29,5 +30,5 @@ export function judgeTarget(
 
 /** No keywords: the service chooses them. */
 function hasKeywords(now: StandingChunk, { keywords }: ChunkTexts): boolean {
-  return keywords === null || keywords.length === 0 || haveSameKeywords(now.keywords, keywords);
+  return keywords === null || keywords.length === 0 || isSameSet(now.keywords, keywords);
 }

@@ -1,7 +1,7 @@
 import type { ProofDifference } from "../applied.js";
+import { isSameSet } from "../same-set.js";
 import {
   childHash,
-  haveSameKeywords,
   haveSameTexts,
   keywordsHash,
   type StandingChild,
@@ -57,7 +57,7 @@ export function proveRestore({ documentId, before, after, written }: Proof): rea
 
 interface Rules<T> {
   readonly written: ReadonlyMap<string, WrittenRow>;
-  /** What is wrong with a row, in words that follow "it differs in". */
+  /** The columns in which a row differs, in words that follow "it differs in". */
   readonly flawsOf: (before: T | undefined, after: T, written: WrittenRow | undefined) => readonly string[];
   /** Whether a new row that nobody wrote is the service's own. */
   readonly isExpected: (after: T) => boolean;
@@ -99,7 +99,7 @@ function flawsOfChunk(before: Chunk | undefined, after: Chunk, written: WrittenR
     ...(haveExpectedKeywords(before, after, written) ? [] : ["keywords"]),
     ...(after.enabled === enabled ? [] : ["state"]),
     ...(isStatus ? [] : ["status"]),
-    ...(haveSameKeywords(after.attachment_ids, attachments) ? [] : ["attachments"]),
+    ...(isSameSet(after.attachment_ids, attachments) ? [] : ["attachments"]),
   ];
 }
 
@@ -108,7 +108,7 @@ function haveExpectedKeywords(before: Chunk | undefined, after: Chunk, written: 
   if (written && written.texts_sha256 !== null) {
     return written.keywords_sha256 === null || keywordsHash(after.keywords) === written.keywords_sha256;
   }
-  return haveSameKeywords(before?.keywords ?? null, after.keywords);
+  return isSameSet(before?.keywords ?? null, after.keywords);
 }
 
 function flawsOfChild(

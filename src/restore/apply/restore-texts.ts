@@ -1,9 +1,10 @@
 import type { ChunkRestore, ChunkTexts, TargetChunk } from "../restore-plan.js";
+import { isSameSet } from "../same-set.js";
 import { chunkDisabling, chunkUpdate, newChunk } from "./chunk-bodies.js";
 import type { DocumentWork, Landing } from "./document-work.js";
 import { judgeTarget } from "./judge-target.js";
 import { mendChunk, type UnindexedChunk } from "./mend-chunk.js";
-import { haveSameKeywords, haveSameTexts, keywordsHash, standingChunk, textsHash } from "./row-texts.js";
+import { haveSameTexts, keywordsHash, standingChunk, textsHash } from "./row-texts.js";
 import { type Prepare, writeRow } from "./write-row.js";
 import type { WrittenRow } from "./written-rows.js";
 
@@ -41,7 +42,7 @@ function unindexedChunk({ options, place }: DocumentWork, texts: ChunkTexts): Wr
  */
 function keywordsFirst(target: TargetChunk, texts: ChunkTexts): ChunkTexts | undefined {
   const { keywords } = texts;
-  if (!keywords || keywords.length === 0 || haveSameKeywords(keywords, target.keywords)) return undefined;
+  if (!keywords || keywords.length === 0 || isSameSet(keywords, target.keywords)) return undefined;
   if (target.content === texts.content) return undefined;
   return { content: target.content, answer: target.answer, keywords };
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { RawRecord } from "../../rows/row.js";
+import { numberIn, textIn } from "../json-fields.js";
 import type { ChunkTexts } from "../restore-plan.js";
 
 /** A chunk as it stands in the service or in a dump, as far as a restore looks at it. */
@@ -25,25 +26,25 @@ export interface StandingChild {
 export function standingChunk(record: RawRecord): StandingChunk {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
   return {
-    id: textOf(id) ?? "",
-    document_id: textOf(document_id),
-    content: textOf(content) ?? "",
-    answer: textOf(answer),
+    id: textIn(id) ?? "",
+    document_id: textIn(document_id),
+    content: textIn(content) ?? "",
+    answer: textIn(answer),
     keywords: Array.isArray(keywords) ? keywords.map(String) : null,
     enabled: enabled !== false,
-    status: textOf(status),
+    status: textIn(status),
     attachment_ids: Array.isArray(attachments) ? attachments.flatMap(attachmentIdOf) : [],
-    position: numberOf(position),
+    position: numberIn(position),
   };
 }
 
 export function standingChild({ id, segment_id, content, type, position }: RawRecord): StandingChild {
   return {
-    id: textOf(id) ?? "",
-    segment_id: textOf(segment_id),
-    content: textOf(content) ?? "",
-    type: textOf(type),
-    position: numberOf(position),
+    id: textIn(id) ?? "",
+    segment_id: textIn(segment_id),
+    content: textIn(content) ?? "",
+    type: textIn(type),
+    position: numberIn(position),
   };
 }
 
@@ -66,11 +67,6 @@ export function haveSameTexts(one: ChunkTexts, other: ChunkTexts): boolean {
   return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
 }
 
-/** As sets; null and none are the same. */
-export function haveSameKeywords(one: readonly string[] | null, other: readonly string[] | null): boolean {
-  return JSON.stringify(asSet(one ?? [])) === JSON.stringify(asSet(other ?? []));
-}
-
 function asSet(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].sort();
 }
@@ -82,12 +78,4 @@ function hashOf(value: unknown): string {
 function attachmentIdOf(attachment: unknown): readonly string[] {
   const isObject = typeof attachment === "object" && attachment !== null;
   return isObject && "id" in attachment && typeof attachment.id === "string" ? [attachment.id] : [];
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === "number" ? value : null;
 }

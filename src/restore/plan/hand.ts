@@ -1,5 +1,6 @@
 import type { ChildRow, ChunkRow } from "../document-rows.js";
 import type { Evidence } from "../restore-plan.js";
+import { isSameSet } from "../same-set.js";
 import type { DocumentHistory } from "./document-history.js";
 
 /** Content and answer: the part of a chunk that is its text. */
@@ -88,12 +89,6 @@ export function latestIndexed(chunks: readonly Pick<ChunkRow, "created_at">[]): 
 /** Equal for equal texts. */
 export function textKey({ content, answer }: Text): string {
   return JSON.stringify([content, answer]);
-}
-
-/** Whether keywords are the same, in whatever order; null is none. */
-export function isSameSet(one: readonly string[] | null, other: readonly string[] | null): boolean {
-  const [left, right] = [new Set(one), new Set(other)];
-  return left.size === right.size && [...left].every((word) => right.has(word));
 }
 
 /** Blank as the service sees it: it takes no such text. */

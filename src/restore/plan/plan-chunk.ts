@@ -1,6 +1,7 @@
 import type { ChunkRow } from "../document-rows.js";
 import type { ChunkTexts, Evidence, KnownLoss, ListedLoss, WhyListed } from "../restore-plan.js";
-import { evidenceOf, isBlank, isSameSet, isSigned, isWritable, wasDisabled } from "./hand.js";
+import { isSameSet } from "../same-set.js";
+import { evidenceOf, isBlank, isSigned, isWritable, wasDisabled } from "./hand.js";
 import { emptiedKeywords, lossesOf } from "./known-losses.js";
 import type { Study } from "./study.js";
 
