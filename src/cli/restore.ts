@@ -47,7 +47,7 @@ export function restoreCommand(load: () => Promise<RestoreLost>) {
       );
       for (const warning of result.warnings) view.log("warn", warning);
       if (args.apply && result.status === "planned" && result.applied === null)
-        throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing was written");
+        throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
       await show(result, args, world);
       return exitCodeOf(result);
     },

@@ -4,7 +4,7 @@ import type { Dialogue } from "../../src/dialogue/dialogue.js";
 import { InterruptedError } from "../../src/errors.js";
 import { documentOf, everything, idOf, listedOf, manual, restoreOf, resultOf } from "../restore/made-result.js";
 
-/** Somebody who gives these answers, one after the other, and what they were told and asked. */
+/** Gives these answers, one after the other, and keeps the notes and questions. */
 function answering(answers: readonly string[]) {
   const heard: string[] = [];
   let at = 0;

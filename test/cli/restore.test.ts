@@ -186,5 +186,9 @@ test("with --yes, nothing is asked", async () => {
 
 test("a plan that was to be written, and was not, exits as after Ctrl-C", async () => {
   const { code, stdout, stderr } = await restore([await runFolder(), "--lost", "--apply", "--yes"]);
-  expect([code, stdout, stderr]).toEqual([130, "", "kbdump: stopped, as you answered no: nothing was written\n"]);
+  expect([code, stdout, stderr]).toEqual([
+    130,
+    "",
+    "kbdump: stopped, as you answered no: nothing of this plan was written\n",
+  ]);
 });
