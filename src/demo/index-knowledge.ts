@@ -13,7 +13,7 @@ export interface StoredDataset {
 export interface StoredDocument {
   readonly row: Document;
   readonly chunks: readonly StoredChunk[];
-  /** Whether chunks embed their children, as those of paragraph parents do; where it is left out, the chunks tell. */
+  /** Whether chunks embed their children, as those of paragraph parents do; by default, if one of them does. */
   readonly embedsChildren?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Original } from "../dump/manifest/original.js";
 import { countOf } from "../words.js";
 
-/** What came of a file. */
+/** A file that was received. */
 export interface Received {
   readonly bytes: number;
   readonly sha256: string;

@@ -1,6 +1,6 @@
 import type { WhyListed } from "./restore-plan.js";
 
-/** What became of one planned row. `there`: it stood there already when its turn came. */
+/** The outcome of one planned row. `there`: the document had it already when its turn came. */
 export type RowOutcome = "written" | "there" | "changed meanwhile" | "failed" | "still enabled";
 
 /** One row of the older run that a restore wrote, or meant to write. */

@@ -74,7 +74,7 @@ export interface ListedLoss {
   readonly content: string;
   /** The text that stands at its place in the target; null where nobody knows its place. */
   readonly now: string | null;
-  /** What becomes of it once it is chosen: it replaces `now`, or is added at the end. Null: it cannot be chosen. */
+  /** If it is chosen, it replaces `now` or is added at the end. Null: it cannot be chosen. */
   readonly choice: "replace" | "add" | null;
 }
 

@@ -13,7 +13,7 @@ test.each([
   ["too long", 12, 12, 10, null, "wrong size", "it has 12 bytes, the service says 10"],
   ["broken off", 8, 10, 10, broke, "wrong size", `it has 8 bytes, the service says 10: ${broke}`],
   ["broken off, of unknown size", 8, null, null, broke, "wrong size", `it has 8 bytes: ${broke}`],
-  ["0 kB where more are said", 0, 0, 10, null, "missing", "it has 0 bytes, the service says 10"],
+  ["0 kB, and the service says more", 0, 0, 10, null, "missing", "it has 0 bytes, the service says 10"],
   ["nothing, and nothing said", 0, null, null, null, "missing", "it has 0 bytes"],
 ] as const)("%s", (_, bytes, announced, size, brokeOff, verdict, reason) => {
   expect(judgeOriginal({ bytes, sha256: "", announced, brokeOff }, size)).toEqual({

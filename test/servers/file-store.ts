@@ -13,7 +13,7 @@ export interface FileStore {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly asked: AskedFile[];
-  /** What a path (without its query) answers; 404 where nothing does. It may be changed while it runs. */
+  /** The answer of each path (without its query); 404 for all others. It may be changed while it runs. */
   readonly files: Map<string, (response: ServerResponse, nth: number) => void>;
   /** Answers everything else; 404 by default. */
   fallback: (request: IncomingMessage, response: ServerResponse) => void;

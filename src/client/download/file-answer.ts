@@ -35,7 +35,7 @@ export function fileUrl(address: string, base: URL): URL | undefined {
   return url && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-/** Where a redirect leads; undefined for any other answer. SkipError where it leads to no http or https URL. */
+/** The URL that a redirect leads to; undefined for any other answer. SkipError if it is not http or https. */
 export function redirectFrom({ statusCode: status, headers: { location } }: Headed, from: URL): URL | undefined {
   if (!redirects.has(status)) return undefined;
   const [address = ""] = [location].flat();

@@ -83,7 +83,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
       const sent = dispatcher.request({ origin: url.origin, method: "GET", path, headers, signal });
       const answer = await silence.during(unlessAborted(sent, signal));
       options.tally.answered++;
-      answer.body.on("error", () => {}); // whoever reads it is told; after a redirect nobody does
+      answer.body.on("error", () => {}); // its reader gets the error, too; after a redirect there is none
       const error = answerError(answer, url);
       if (error) throw error;
       return answer;

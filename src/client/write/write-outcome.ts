@@ -9,7 +9,7 @@ import type { Answer } from "../send.js";
 /** The row that a write made or changed, as the service answered it. */
 export interface WrittenRow {
   readonly id: string;
-  /** Of a chunk: completed, error and others. Null for a child chunk. */
+  /** The status of a chunk: completed, error and others. Null for a child chunk. */
   readonly status: string | null;
   readonly enabled: boolean;
   /** The service's own words on why it could not index the chunk; empty where it says none. */
@@ -17,7 +17,7 @@ export interface WrittenRow {
 }
 
 /**
- * What became of a write. `refused`: for good, and nothing was done. `throttled`: too often, and nothing was done. `unsent`: there
+ * The outcome of a write. `refused`: for good, and nothing was done. `throttled`: too often, and nothing was done. `unsent`: there
  * was no connection. `unknown`: it may have been done, and only reading the document tells; unless it `isOver`, it may still be
  * done later. `reason` is a sentence.
  */

@@ -33,7 +33,7 @@ export interface Located {
 interface Held {
   readonly dataset: StoredDataset;
   version: StoredDocument;
-  /** What a re-index makes it from. No write changes it. */
+  /** The texts that a re-index makes it from. No write changes them. */
   source: Source;
   /** All re-indexes that were begun, in their order. */
   readonly reindexes: (Reindex & Begun)[];

@@ -14,7 +14,7 @@ export interface ChunksAnswer {
 /**
  * The writes of the service, beside the reads of `Knowledge`. Ids arrive as they stand in the path; a method that does not know one
  * throws a 404, and nothing of a refused request is stored. A chunk need not belong to the document of its path, as in releases up to
- * 1.12: any chunk of the service is found. A child chunk must belong to the chunk, and that to the document.
+ * 1.12: every chunk of the service is found. A child chunk must belong to the chunk, and that to the document.
  */
 export interface WritableKnowledge {
   readChunk(datasetId: string, documentId: string, chunkId: string): ChunkAnswer;

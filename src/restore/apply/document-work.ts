@@ -42,7 +42,7 @@ export class DocumentWork {
   }
 }
 
-/** What a row came to. `there`: nothing needed to be sent. `busy`: the service took no change of it in all the time. */
+/** The outcome of a row. `there`: nothing needed to be sent. `busy`: the service refused changes of it until time was up. */
 export type Landed =
   | { readonly kind: "done"; readonly id: string; readonly isIndexed: boolean; readonly error: string }
   | { readonly kind: "there"; readonly id: string }

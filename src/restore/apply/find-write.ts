@@ -83,7 +83,7 @@ function foundChunk(record: RawRecord): FoundRow & { readonly hash: string } {
   return { id: chunk.id, hash: textsHash(chunk), isIndexed: isIndexed(chunk) };
 }
 
-/** What is made of every row of a list. A list that changes while it is read is read again. */
+/** Reads a list, and makes something of every row. A list that changes while it is read is read again. */
 async function readAll<T>(
   read: () => AsyncIterable<{ readonly rows: readonly RawRecord[] }>,
   make: (record: RawRecord) => T,

@@ -30,18 +30,18 @@ const intent = v.object({
   parent_id: textOrNull,
   method: text,
   path: text,
-  /** Of the body. */
+  /** SHA-256 of the body. */
   sha256: text,
-  /** Of the texts that the row will say; null where it is only disabled. */
+  /** SHA-256 of the new texts of the row; null if it is only disabled. */
   texts_sha256: textOrNull,
-  /** Of the keywords that the row will have; null where the service chooses them. */
+  /** SHA-256 of its new keywords; null if the service chooses them. */
   keywords_sha256: textOrNull,
   /** Ids of the rows that say the same before the write. */
   equal: listOf(text),
   time: text,
 });
 
-/** What became of a write; of two of one number, the later holds. */
+/** The outcome of a write; of two with one number, the later holds. */
 const outcome = v.object({
   kind: v.literal("outcome"),
   number: count,

@@ -1,4 +1,4 @@
-/** What a refusal is about: this row for now, this row, its document, or every request with this key. */
+/** The reach of a refusal: this row for now, this row for good, its document, or every request with this key. */
 export type RefusalMeaning = "busy" | "row" | "document" | "key";
 
 /** Reads the service's own words: it has no code for these. */

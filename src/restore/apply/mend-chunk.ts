@@ -9,7 +9,7 @@ export interface UnindexedChunk {
   readonly id: string;
   /** Id in the older run. */
   readonly old_id: string;
-  /** Of the texts that it shall say. */
+  /** SHA-256 of its new texts. */
   readonly texts_sha256: string | null;
   /** The service's own words. */
   readonly error: string;

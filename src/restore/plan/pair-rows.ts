@@ -1,4 +1,4 @@
-/** What rows are paired by. */
+/** A row and its place. */
 interface Placed {
   readonly id: string;
   readonly position: number | null;

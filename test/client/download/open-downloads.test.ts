@@ -79,13 +79,16 @@ test.each([
   [206, SkipError],
   [429, RetryError],
   [503, RetryError],
-])("an answer %i is told without the address and the body, which can hold a signature", async (status, kind) => {
-  const { store, text } = await opened();
-  store.files.set("/file", (response) => void response.writeHead(status).end(`<Error>${secret}</Error>`));
-  const error = await text(`${store.url}/file?${secret}`).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(kind);
-  expect(error).toMatchObject({ message: `GET ${store.url}: ${status}`, status });
-});
+])(
+  "a message on an answer %i leaves out the address and the body, which can hold a signature",
+  async (status, kind) => {
+    const { store, text } = await opened();
+    store.files.set("/file", (response) => void response.writeHead(status).end(`<Error>${secret}</Error>`));
+    const error = await text(`${store.url}/file?${secret}`).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ message: `GET ${store.url}: ${status}`, status });
+  },
+);
 
 test("a file that nobody asked to be compressed is refused, as its size would be another", async () => {
   const { store, text } = await opened();

@@ -108,7 +108,7 @@ test("another source shows with the next re-index", async () => {
   expect(children(writing)).toEqual([["Three."], ["Four.", "Five."]]);
 });
 
-test("in the sample data, edits made from the start and through the service are told apart", () => {
+test("in the sample data, edits made from the start differ from those made through the service", () => {
   const { store, writes } = sampleKnowledge(() => new Date(start * 1000));
   const [product] = sampleDatasets();
   const manual = product?.documents[1] ?? "";

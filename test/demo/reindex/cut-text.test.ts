@@ -13,7 +13,7 @@ test.each([
   expect(cutText(text, most)).toEqual(pieces);
 });
 
-test("sentences are told apart by what ends them", () => {
+test("a sentence ends with its full stop, question mark or the like", () => {
   expect(sentencesIn("One 1.5. Two?  Three!\n\nfour\n一。二")).toEqual([
     "One 1.5.",
     "Two?",

@@ -108,7 +108,7 @@ describe("enabled: false", () => {
     expect(await change(writing, { enabled: false })).toMatchObject(busy);
   });
 
-  it("blocks for as long as the service is told to", async () => {
+  it("blocks for as long as the option says", async () => {
     const writing = await startWriting([whole], {}, { indexingSeconds: 0 });
     await change(writing, { enabled: false });
     expect((await change(writing, { enabled: true })).status).toBe(200);

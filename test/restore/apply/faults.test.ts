@@ -10,7 +10,7 @@ const seeds = rounds(8, 40, "KBDUMP_SEEDS");
 const firstSeed = Number(process.env.KBDUMP_FIRST_SEED ?? 1);
 const mostProcesses = 40;
 
-/** What was lost: of some chunks the text, keywords, state and children; and chunks that are gone, two of one text among them. */
+/** The losses: text, keywords, state and children of some chunks; and chunks that are gone, two with the same text among them. */
 function drawLosses(random: Random): readonly ChunkRestore[] {
   const isDrawn = (share: number) => random() < share;
   const edited = [1, 2, 3, 4].map((number) => {

@@ -79,7 +79,7 @@ test("a write that shows up after it was given up is not sent again", async () =
   expect(await place.prove()).toEqual([]);
 });
 
-test("equal texts are told apart by their ids: a lost answer is found beside the equal chunk that was there", async () => {
+test("equal texts differ by their ids: a lost answer is found beside the equal chunk that was there", async () => {
   const place = await startTarget([{ content: "same" }, { content: "same" }], {}, { faultOf: first("lost") });
   expect(told(await place.apply([added(1, "same"), added(2, "same")]))).toEqual([
     "chunk 501: written",

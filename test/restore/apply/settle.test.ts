@@ -9,7 +9,7 @@ const added = (number: number, content = `added ${number}`) =>
   restoring(number, { target: null, texts: { content, answer: null, keywords: null } });
 const child = restoring(1, { texts: null, children: [restoringChild(1, "by hand")] });
 
-/** What a first process leaves that is killed as soon as its first write was sent: the answer never comes. */
+/** The journal of a process that was killed as soon as it had sent its first write: the answer never comes. */
 async function killedAfter(fault: Fault, restore = added(1), sketch = {}) {
   const ended = new AbortController();
   const faultOf = (_: Seen, write: number) => {

@@ -67,7 +67,7 @@ function chunkFrom({ children = [], ...fields }: Sketch, index: number, document
   };
 }
 
-/** What brings back one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
+/** A plan that brings back one chunk of an older run; by default `lost 1` is written over `chunk 1`. */
 export function restoring(number: number, fields: Partial<ChunkRestore> = {}): ChunkRestore {
   return {
     chunk_id: uuid(500 + number),

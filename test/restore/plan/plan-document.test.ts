@@ -182,7 +182,7 @@ describe("a lost chunk without a sign", () => {
     const disabled = document([chunk("t1", "a"), chunk("t2", "new", { enabled: false }), chunk("t3", "b")]);
     expect(planned(old, disabled, { chosen: ["c2"] })).toEqual(['no evidence: c2, now "new", no choice']);
   });
-  it("is said to be created after the indexing, if it was", () => {
+  it("has the evidence that it was created after the indexing, if it was", () => {
     const late = document([chunk("c1", "a"), chunk("c2", "b"), chunk("c3", "late", { created_at: 5_000 })]);
     const { listed } = plan(late, document([chunk("t1", "a"), chunk("t2", "b")]));
     expect(listed.map(({ why, reason }) => [why, reason])).toEqual([

@@ -88,7 +88,7 @@ it("changes nothing that it does not plan, and plans nothing more once it is don
   );
 });
 
-/** What must hold whatever the texts are. */
+/** Checks the rules that hold for all texts. */
 function checkSafety({ old, history, target }: Reindexed, plan: ReturnType<typeof planDocument>): void {
   const targets = plan.restores.flatMap((restore) => (restore.target ? [restore.target.id] : []));
   expect(new Set(targets).size).toBe(targets.length);

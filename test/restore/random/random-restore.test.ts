@@ -17,7 +17,7 @@ import { type Scenario, scenario } from "./scenario.js";
 
 const key = "restore-key";
 
-/** What a restore came to. */
+/** The outcome of a restore. */
 interface Played {
   readonly expected: readonly Expected[];
   readonly standing: readonly Standing[];
