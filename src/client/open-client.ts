@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { GaveUpError, RetryError, StopError } from "../errors.js";
 import { unreachable } from "./absence.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
@@ -10,7 +9,7 @@ import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";
-import { paced, turnAt } from "./paced.js";
+import { paced, pause, turnAt } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying } from "./retry.js";
 import type { Answer, Request, Send } from "./send.js";
@@ -180,8 +179,4 @@ function outlastFor(
   const outlast = new Outlast(options);
   signal.addEventListener("abort", () => outlast.end(), { once: true });
   return outlast;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
-  return delay(milliseconds, undefined, { signal });
 }

@@ -98,7 +98,8 @@ export async function turnAt(
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+/** Waits so many milliseconds; rejects once the signal is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return delay(milliseconds, undefined, { signal });
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { throttleOf } from "../check-answer.js";
 import { openConnections } from "../connections.js";
 import { counted } from "../counted.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
 import type { DocumentRef } from "../knowledge-api.js";
 import { Pace } from "../pace.js";
+import { pause, turnAt } from "../paced.js";
 import { emptyRequestTally, type RequestTally } from "../request-tally.js";
 import { type Answer, pathOf } from "../send.js";
 import { outcomeOfAnswer, outcomeOfError, type WriteOutcome } from "./write-outcome.js";
@@ -90,13 +90,6 @@ export function openWriter(options: WriterOptions): Writer {
   const exchange = exchangeWith({ baseUrl, key, timeout, maxBody, signal: late, onBytes });
   const connections = openConnections(new URL(baseUrl), { connections: concurrency, timeout: 20_000, caFile, env });
 
-  const turn = async () => {
-    for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
-      signal.throwIfAborted();
-      await sleep(wait, signal).catch(() => {});
-    }
-    signal.throwIfAborted();
-  };
   const exchangeOnce = async (outgoing: Outgoing): Promise<Answer | WriteOutcome> => {
     const once = counted(() => exchange(outgoing, connections), tally, late);
     try {
@@ -107,7 +100,8 @@ export function openWriter(options: WriterOptions): Writer {
   };
   const send = async (outgoing: Outgoing): Promise<WriteOutcome> => {
     for (let tries = 1; ; tries++) {
-      await turn();
+      await turnAt(pace, { signal, now, sleep });
+      signal.throwIfAborted(); // the pace may let it go at once
       const sentAt = now();
       const answer = await exchangeOnce(outgoing);
       if ("kind" in answer) return answer;
@@ -143,8 +137,4 @@ function lateSignal(signal: AbortSignal, grace: number): AbortSignal {
   const end = () => void setTimeout(() => late.abort(signal.reason), grace).unref();
   signal.addEventListener("abort", end, { once: true });
   return late.signal;
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
-  return delay(milliseconds, undefined, { signal });
 }

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { pause } from "../../client/paced.js";
 import type { Writer } from "../../client/write/writer.js";
 import type { Log } from "../../log.js";
 import type { Journal } from "./journal.js";
@@ -46,8 +46,4 @@ export function withDefaults(options: ApplyOptions): Required<ApplyOptions> {
       signal.throwIfAborted();
     },
   };
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
-  return delay(milliseconds, undefined, { signal });
 }
