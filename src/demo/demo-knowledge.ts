@@ -1,16 +1,27 @@
 import { indexKnowledge, type StoredDataset } from "./index-knowledge.js";
 import type { Knowledge } from "./knowledge.js";
 import { DocumentStore } from "./store/document-store.js";
+import { FileStore } from "./store/file-store.js";
+import { DatasetWrites } from "./write/datasets/dataset-writes.js";
+import { DocumentWrites } from "./write/documents/document-writes.js";
+import { MetadataWrites } from "./write/metadata/metadata-writes.js";
+import { TagWrites } from "./write/tags/tag-writes.js";
 import type { WritableKnowledge } from "./write/writable-knowledge.js";
-import type { WriteOptions } from "./write/write-options.js";
+import { type WriteOptions, withDefaults } from "./write/write-options.js";
 import { Writes } from "./write/writes.js";
 
-/** A knowledge in memory that changes: it can be written to, and its documents can be indexed anew. */
+/** A knowledge in memory that changes: it can be written to, and its documents can be indexed anew. `writes` are those to chunks. */
 export interface DemoKnowledge {
   readonly reads: Knowledge;
   readonly writes: WritableKnowledge;
-  /** The documents as they are now. */
+  readonly datasets: DatasetWrites;
+  readonly documents: DocumentWrites;
+  readonly metadata: MetadataWrites;
+  readonly tags: TagWrites;
+  /** The datasets and documents as they are now. */
   readonly store: DocumentStore;
+  readonly files: FileStore;
+  readonly options: Required<WriteOptions>;
 }
 
 /** A knowledge over the datasets given, which themselves stay as they are. */
@@ -20,15 +31,17 @@ export function demoKnowledge(
   options: WriteOptions = {},
 ): DemoKnowledge {
   const store = new DocumentStore(stored, clock);
-  const knowledge = indexKnowledge(stored, store);
-  const reads = {
-    ...knowledge,
-    /** Every batch, an old one too, tells of a document what is so at the moment. */
-    async indexingStatus(datasetId: string, batchId: string) {
-      const own = store.documentOfBatch(datasetId, batchId);
-      const entries = own === undefined ? await knowledge.indexingStatus(datasetId, batchId) : [{ id: own }];
-      return entries.map((entry) => store.statusEntry(entry.id) ?? entry);
-    },
+  const known = withDefaults(options);
+  const files = new FileStore();
+  return {
+    reads: indexKnowledge(store),
+    writes: new Writes(store, files, known),
+    datasets: new DatasetWrites(store, known),
+    documents: new DocumentWrites(store, files, known),
+    metadata: new MetadataWrites(store, known),
+    tags: new TagWrites(store, known),
+    store,
+    files,
+    options: known,
   };
-  return { reads, writes: new Writes(store, options), store };
 }

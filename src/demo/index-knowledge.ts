@@ -1,7 +1,9 @@
 import { shownStatus, statusFilter } from "./display-status.js";
-import type { ChildChunk, Chunk, Dataset, Document, Knowledge, MetadataField, StatusEntry } from "./knowledge.js";
+import type { ChildChunk, Chunk, Dataset, Document, Knowledge, StatusEntry } from "./knowledge.js";
+import { builtInFields, countedFields, withBuiltInFields, withBuiltInValues } from "./metadata-fields.js";
 import { isAskedFor, nameOf, slice, withKeyword } from "./pick-rows.js";
 import { notFound } from "./refusal.js";
+import type { DocumentDetails } from "./store/new-document.js";
 
 /** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
 export interface StoredDataset {
@@ -12,6 +14,8 @@ export interface StoredDataset {
 
 export interface StoredDocument {
   readonly row: Document;
+  /** The facts that the list of documents does not tell, where they are known. */
+  readonly details?: DocumentDetails;
   readonly chunks: readonly StoredChunk[];
   /** Whether chunks embed their children, as those of paragraph parents do; by default, if one of them does. */
   readonly embedsChildren?: boolean;
@@ -29,49 +33,33 @@ export interface Batch {
   entries(): readonly StatusEntry[];
 }
 
-/** The state of a tree at the moment. A document that did not change since it was last asked for is the same object. */
+/**
+ * The datasets and documents that are there at the moment, found by ids in any case. A document that did not change since it was last
+ * asked for is the same object. Every method throws `notFound` for an id that is not there.
+ */
 export interface Present {
-  dataset(stored: StoredDataset): Dataset;
-  document(stored: StoredDocument): StoredDocument;
+  datasets(): readonly Dataset[];
+  dataset(datasetId: string): Dataset;
+  /** Newest first. */
+  documents(datasetId: string): readonly StoredDocument[];
+  readIn(datasetId: string, documentId: string): StoredDocument;
+  statusEntries(datasetId: string, batchId: string): readonly StatusEntry[];
 }
 
-/** A tree that never changes. */
-const asStored: Present = { dataset: ({ row }) => row, document: (document) => document };
-
-/** The built-in metadata fields, the same for every dataset. */
-const metadataFields: readonly MetadataField[] = [
-  { name: "document_name", type: "string" },
-  { name: "uploader", type: "string" },
-  { name: "upload_date", type: "time" },
-  { name: "last_update_date", type: "time" },
-  { name: "source", type: "string" },
-];
-
-interface IndexedDataset {
-  readonly stored: StoredDataset;
-  readonly documents: ReadonlyMap<string, StoredDocument>;
-  readonly newestFirst: readonly StoredDocument[];
-  readonly batches: ReadonlyMap<string, Batch>;
-}
-
-interface IndexedDocument {
-  readonly row: Document;
+interface IndexedDocument extends Pick<StoredDocument, "row" | "details"> {
   readonly chunks: readonly Chunk[];
   readonly children: ReadonlyMap<string, readonly ChildChunk[]>;
 }
 
 /**
- * A knowledge in memory over the datasets given. Everything is sorted and indexed by id once, so that no request searches;
- * only a keyword or a status filter looks at the rows of one list. Ids must be lower-case. A document is
- * indexed again where `present` gives another object than before.
+ * A knowledge in memory. The chunks of a document are sorted and indexed by id when it is first asked for, and again after it changed,
+ * so that no request searches; only a keyword or a status filter looks at the rows of one list.
  */
-export function indexKnowledge(stored: readonly StoredDataset[], present: Present = asStored): Knowledge {
-  const datasets = new Map(stored.map((dataset) => [dataset.row.id, indexDataset(dataset)]));
+export function indexKnowledge(present: Present): Knowledge {
   const indexed = new WeakMap<StoredDocument, IndexedDocument>();
 
-  const datasetOf = (id: string): IndexedDataset => found(datasets.get(id.toLowerCase()), "Dataset");
   const documentOf = (datasetId: string, id: string): IndexedDocument => {
-    const document = present.document(found(datasetOf(datasetId).documents.get(id.toLowerCase()), "Document"));
+    const document = present.readIn(datasetId, id);
     const index = indexed.get(document) ?? indexDocument(document);
     indexed.set(document, index);
     return index;
@@ -79,61 +67,50 @@ export function indexKnowledge(stored: readonly StoredDataset[], present: Presen
 
   return {
     metadataFields(datasetId) {
-      datasetOf(datasetId);
-      return metadataFields;
+      present.dataset(datasetId);
+      return builtInFields;
     },
     chunks(datasetId, documentId, query) {
       const { row, chunks } = documentOf(datasetId, documentId);
       return { doc_form: row.doc_form, ...slice(chunks.filter(isAskedFor(query)), query) };
     },
     childChunks(datasetId, documentId, chunkId, query) {
-      const children = found(documentOf(datasetId, documentId).children.get(chunkId.toLowerCase()), "Segment");
+      const children = documentOf(datasetId, documentId).children.get(chunkId.toLowerCase());
+      if (!children) throw notFound("Segment");
       return slice(
         withKeyword(children, ({ content }) => content, query),
         query,
       );
     },
-    indexingStatus: (datasetId, batchId) => found(datasetOf(datasetId).batches.get(batchId), "Documents").entries(),
-    datasets: (query) =>
-      slice(
-        withKeyword(
-          stored.map((dataset) => present.dataset(dataset)),
-          nameOf,
-          query,
-        ),
-        query,
-      ),
+    indexingStatus: (datasetId, batchId) => present.statusEntries(datasetId, batchId),
+    datasets: (query) => slice(withKeyword(present.datasets().map(withBuiltInFields), nameOf, query), query),
     documents(datasetId, query) {
       const isWanted = statusFilter(query.statuses) ?? (() => true);
-      const all = datasetOf(datasetId).newestFirst.map((document) => present.document(document).row);
-      const documents = all.filter((row) => isWanted(shownStatus(row)));
+      const dataset = present.dataset(datasetId);
+      const rows = present.documents(datasetId).map(({ row, details }) => withBuiltInValues(row, details, dataset));
+      const documents = rows.filter((row) => isWanted(shownStatus(row)));
       return slice(withKeyword(documents, nameOf, query), query);
     },
-    dataset: (id) => present.dataset(datasetOf(id).stored),
+    dataset: (id) => withBuiltInFields(present.dataset(id)),
     document(datasetId, id) {
-      const { row, chunks } = documentOf(datasetId, id);
-      return { ...row, segment_count: chunks.length };
+      const { row, details, chunks } = documentOf(datasetId, id);
+      const shown = withBuiltInValues(row, details, present.dataset(datasetId));
+      const average_segment_length = Math.floor(Number(row.word_count ?? 0) / Math.max(1, chunks.length));
+      return { ...shown, ...details, segment_count: chunks.length, average_segment_length };
     },
     datasetMetadata(datasetId) {
-      const { doc_metadata = [], built_in_field_enabled = false } = datasetOf(datasetId).stored.row;
-      return { doc_metadata, built_in_field_enabled };
+      const dataset = present.dataset(datasetId);
+      const rows = present.documents(datasetId).map(({ row }) => row);
+      const doc_metadata = countedFields(dataset, rows);
+      return { doc_metadata, built_in_field_enabled: dataset.built_in_field_enabled ?? false };
     },
   };
 }
 
-function indexDataset(stored: StoredDataset): IndexedDataset {
-  const { documents, batches } = stored;
-  return {
-    stored,
-    documents: new Map(documents.map((document) => [document.row.id, document])),
-    newestFirst: documents.toSorted((a, b) => b.row.created_at - a.row.created_at),
-    batches: new Map(batches.map((batch) => [batch.id, batch])),
-  };
-}
-
-function indexDocument({ row, chunks }: StoredDocument): IndexedDocument {
+function indexDocument({ row, details, chunks }: StoredDocument): IndexedDocument {
   return {
     row,
+    ...(details && { details }),
     chunks: chunks.map((chunk) => chunk.row).sort(byPositionThenId),
     children: new Map(chunks.map((chunk) => [chunk.row.id, chunk.children.toSorted(byPositionThenId)])),
   };
@@ -147,9 +124,4 @@ interface Placed {
 function byPositionThenId(a: Placed, b: Placed): number {
   if (a.position !== b.position) return a.position - b.position;
   return a.id < b.id ? -1 : 1;
-}
-
-function found<T>(value: T | undefined, what: Parameters<typeof notFound>[0]): T {
-  if (value === undefined) throw notFound(what);
-  return value;
 }

@@ -1,6 +1,6 @@
 /** The answers to refused requests; the codes are those of the service that this one stands in for. */
 
-type RefusalStatus = 400 | 401 | 404 | 405 | 413 | 500;
+type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 500;
 
 /** Thrown wherever a request cannot be answered with 200; the routes turn it into `{code, message, status}`. */
 export class Refusal extends Error {
@@ -23,8 +23,10 @@ export class UnknownPath extends Error {
   override readonly name = "UnknownPath";
 }
 
+type Missing = "Dataset" | "Document" | "Documents" | "Segment" | "Child chunk" | "Tag" | "Metadata" | "File";
+
 /** 404 for an id that is unknown or malformed; the service does not tell the two apart. */
-export function notFound(what: "Dataset" | "Document" | "Documents" | "Segment" | "Child chunk", why = ""): Refusal {
+export function notFound(what: Missing, why = ""): Refusal {
   return new Refusal(404, "not_found", `${what} not found.${why && ` ${why}`}`);
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { keyCheck } from "./api-key.js";
 import type { Details, Knowledge, Listed, ListQuery } from "./knowledge.js";
 import { listQueryFrom, metadataPartFrom, statusQueryFrom } from "./list-query.js";
-import { readJson } from "./read-json.js";
+import { readForm, readJson } from "./read-body.js";
 import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
 
 /** A request, as far as its route looks at it. */
@@ -13,13 +13,15 @@ export interface Asked {
   readonly accept: string | undefined;
   /** The JSON value of the body. */
   readonly body: () => Promise<unknown>;
+  /** The fields and files of a body that is multipart/form-data. */
+  readonly form: () => Promise<FormData>;
 }
 
 export interface Reply {
   readonly status: number;
-  /** Left out where there is no body. */
-  readonly type?: "application/json" | "text/html; charset=UTF-8" | "text/plain; charset=UTF-8";
-  readonly text: string;
+  /** The media type; left out where there is no content. */
+  readonly type?: string;
+  readonly content: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -28,6 +30,8 @@ export interface Route {
   /** The whole path, with a group for each variable segment. */
   readonly path: RegExp;
   readonly reply: (asked: Asked) => Reply | Promise<Reply>;
+  /** Whether it needs no key: the links to files carry signatures in its place. */
+  readonly isOpen?: boolean;
 }
 
 export interface RoutesOptions {
@@ -47,7 +51,7 @@ export function createRoutes({ knowledge, key, shown, jsonText, more }: RoutesOp
   const get = (path: string, read: (asked: Asked) => Promise<object>): Route => ({
     method: "GET",
     path: routePath(`/v1/datasets${path}`),
-    reply: async (asked) => ({ status: 200, type: "application/json", text: jsonText(await read(asked)) }),
+    reply: async (asked) => ({ status: 200, type: "application/json", content: jsonText(await read(asked)) }),
   });
   const routes = [
     get("", (asked) => listDatasets(knowledge, asked)),
@@ -62,13 +66,23 @@ export function createRoutes({ knowledge, key, shown, jsonText, more }: RoutesOp
       data: await knowledge.indexingStatus(id("dataset"), id("batch")),
     })),
     ...more,
-  ];
+  ].sort((a, b) => variablesIn(a) - variablesIn(b));
   return async (request, response) => {
-    const { status, type, text, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
-    const content = type && { "content-type": type, "content-length": Buffer.byteLength(text) };
-    response.writeHead(status, { ...content, ...headers });
-    response.end(text);
+    const { status, type, content, headers } = await replyTo(request, routes, checkKey).catch(refusalOf);
+    const described = type && { "content-type": type, "content-length": Buffer.byteLength(content) };
+    response.writeHead(status, { ...described, ...headers });
+    response.end(content);
   };
+}
+
+/** A path that fits two routes belongs to the one with fewer variable segments: `/datasets/tags` is no dataset. */
+function variablesIn({ path }: Route): number {
+  return path.source.split("(?<").length;
+}
+
+/** A route whose path has a `:name` for each variable segment. */
+export function route(method: Route["method"], path: string, reply: Route["reply"]): Route {
+  return { method, path: routePath(path), reply };
 }
 
 /** The pattern of a path; `:name` stands for any segment that is not empty. */
@@ -87,13 +101,14 @@ async function replyTo(
   if (found.length === 0) throw new UnknownPath("Not Found");
   const route = found.find((each) => each.method === method);
   if (!route) throw methodNotAllowed(found.map((each) => each.method));
-  checkKey(headers.authorization);
+  if (!route.isOpen) checkKey(headers.authorization);
   const segments = route.path.exec(path)?.groups ?? {};
   return route.reply({
     id: (name) => percentDecoded(segments[name] ?? ""),
     query: new URLSearchParams(url.slice(path.length)),
     accept: headers.accept,
     body: () => readJson(request),
+    form: () => readForm(request),
   });
 }
 
@@ -157,8 +172,8 @@ function hasMore({ page, limit }: ListQuery, total: number): boolean {
 function refusalOf(error: unknown): Reply {
   if (error instanceof UnknownPath) {
     const { message } = error; // the words are ours
-    const text = `<!doctype html>\n<title>404 ${message}</title>\n<h1>${message}</h1>\n`;
-    return { status: 404, type: "text/html; charset=UTF-8", text };
+    const content = `<!doctype html>\n<title>404 ${message}</title>\n<h1>${message}</h1>\n`;
+    return { status: 404, type: "text/html; charset=UTF-8", content };
   }
   if (!(error instanceof Refusal)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -171,8 +186,8 @@ function refusalOf(error: unknown): Reply {
 
 /** An answer of plain JSON. */
 export function jsonReply(status: number, answer: object): Reply {
-  return { status, type: "application/json", text: JSON.stringify(answer) };
+  return { status, type: "application/json", content: JSON.stringify(answer) };
 }
 
 /** The answer to what was done and has nothing to say. */
-export const noContent: Reply = { status: 204, text: "" };
+export const noContent: Reply = { status: 204, content: "" };

@@ -1,8 +1,12 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import type { Attachment, Listed } from "./knowledge.js";
 
 /** A link, and the question mark behind it, whose place the signature takes; the rest of its query becomes plain text. */
 const fileLink = /(\/files\/[0-9a-f-]+\/(?:file|image)-preview)\??/g;
+/** Seconds for which a link opens its file. */
+const lifetime = 300;
+/** A link of this process opens no file of another. */
+const secret = randomBytes(32);
 
 /**
  * The chunk as it is answered at `now`: every link to a file in `sign_content` and in its attachments carries a fresh
@@ -24,11 +28,22 @@ export function signChunk(chunk: Listed, now: Date): Listed {
 
 /** Right behind the path, whatever follows: `…/image-previewtail` becomes `…/image-preview?timestamp=…=tail`. */
 function signLinks(text: string, now: Date): string {
-  return text.replace(fileLink, (_link, path: string) => `${path}?${signature(now)}`);
+  return text.replace(fileLink, (_link, path: string) => `${path}?${signature(path, now)}`);
 }
 
-/** Nothing checks these: no file stands behind the links. */
-function signature(now: Date): string {
-  const timestamp = Math.floor(now.getTime() / 1000);
-  return `timestamp=${timestamp}&nonce=${randomBytes(16).toString("hex")}&sign=${randomBytes(32).toString("base64url")}=`;
+/** Whether the query of a link is a signature of its path, not older than 300 s. */
+export function isSigned(path: string, query: URLSearchParams, now: Date): boolean {
+  const [timestamp, nonce] = [query.get("timestamp") ?? "", query.get("nonce") ?? ""];
+  const age = now.getTime() / 1000 - Number(timestamp);
+  return query.get("sign") === signOf(path, timestamp, nonce) && age <= lifetime;
+}
+
+function signature(path: string, now: Date): string {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const nonce = randomBytes(16).toString("hex");
+  return `timestamp=${timestamp}&nonce=${nonce}&sign=${signOf(path, timestamp, nonce)}`;
+}
+
+function signOf(path: string, timestamp: string, nonce: string): string {
+  return `${createHmac("sha256", secret).update(`${path}|${timestamp}|${nonce}`).digest("base64url")}=`;
 }

@@ -1,13 +1,11 @@
 import { createServer, type Server } from "node:http";
 import { randomKey } from "./api-key.js";
 import type { DemoKnowledge } from "./demo-knowledge.js";
+import { demoRoutes } from "./demo-routes.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import { originalRoutes } from "./originals.js";
-import { reindexRoute } from "./reindex/route.js";
 import { createRoutes, type Route } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 import { signChunk } from "./sign-links.js";
-import { writeRoutes } from "./write/routes.js";
 
 const host = "127.0.0.1";
 
@@ -55,8 +53,8 @@ function contents(
   shown: (chunk: Listed) => Listed,
 ): { readonly knowledge: Knowledge; readonly more: readonly Route[] } {
   if (knowledge) return { knowledge, more: [] };
-  const { reads, writes, store } = demo ?? sampleKnowledge(clock);
-  return { knowledge: reads, more: [...writeRoutes(writes, shown), reindexRoute(store), ...originalRoutes(reads)] };
+  const writable = demo ?? sampleKnowledge(clock);
+  return { knowledge: writable.reads, more: demoRoutes(writable, shown) };
 }
 
 async function listen(server: Server, port: number): Promise<number> {

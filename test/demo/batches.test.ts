@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { indexKnowledge } from "../../src/demo/index-knowledge.js";
+import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
+import { restingBatch } from "../../src/demo/sample/batches.js";
 import { sampleDatasets } from "../../src/demo/sample/outlines.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { ask, type Row, readRows, started } from "./ask.js";
-import { datasetId, uuid } from "./small-knowledge.js";
+import { datasetId, documentId, smallDatasets, uuid } from "./small-knowledge.js";
 
 const handbook = sampleDatasets()[1];
 const [underWay = "", withError = ""] = handbook?.batches ?? [];
@@ -70,12 +71,13 @@ describe("a batch id", () => {
   it.each(["a/b", "a b", "what?", "#1", "100%", "%2F", "ü", "日本", "a+b", "a&b=c", "import/März 2025 #3? 100%"])(
     "%j is found by its percent-encoding",
     async (id) => {
-      const batch = { id, entries: () => [] };
-      const knowledge = indexKnowledge([{ row: { id: datasetId, name: "Small" }, documents: [], batches: [batch] }]);
-      const service = await started({ knowledge });
+      const [dataset] = smallDatasets([]);
+      const batches = [restingBatch(id, dataset?.documents ?? [])];
+      const demo = demoKnowledge(dataset ? [{ ...dataset, batches }] : [], () => new Date());
+      const service = await started({ demo });
       const encoded = encodeURIComponent(id);
       const path = (batchId: string) => `/datasets/${datasetId}/documents/${batchId}/indexing-status`;
-      expect((await ask(service, path(encoded))).text).toBe('{"data":[]}');
+      expect(await readRows(service, path(encoded))).toMatchObject([{ id: documentId }]);
       expect((await ask(service, path(`${encoded}x`))).status).toBe(404);
       expect((await ask(service, path(uuid(5)))).status).toBe(404);
     },

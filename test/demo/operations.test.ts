@@ -121,8 +121,17 @@ describe("the operations", () => {
     const [newest] = await readRows(service, `/datasets/${product?.id}/documents?limit=1`);
     const path = `/datasets/${product?.id}/documents/${newest?.id}`;
     const { total } = await read(service, `${path}/segments`);
-    expect(await read(service, path)).toEqual({ ...newest, segment_count: total });
-    expect(await read(service, `${path}?metadata=only`)).toEqual({ id: newest?.id, doc_metadata: [] });
+    expect(await read(service, path)).toEqual({
+      ...newest,
+      ...{ segment_count: total, average_segment_length: Math.floor(Number(newest?.word_count) / Number(total)) },
+      data_source_info: newest?.data_source_detail_dict,
+      ...{ doc_language: "English", doc_type: null, indexing_latency: 60 },
+      ...{ updated_at: newest?.created_at, completed_at: Number(newest?.created_at) + 60 },
+      document_process_rule: expect.objectContaining({ id: newest?.dataset_process_rule_id, mode: "hierarchical" }),
+    });
+    expect(await read(service, `${path}?metadata=only`)).toEqual({
+      ...{ id: newest?.id, doc_type: null, doc_metadata: newest?.doc_metadata },
+    });
     expect(await read(service, `/datasets/${product?.id}/metadata`)).toEqual({
       doc_metadata: [],
       built_in_field_enabled: true,

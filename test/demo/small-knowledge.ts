@@ -1,4 +1,5 @@
-import { indexKnowledge, type StoredDataset } from "../../src/demo/index-knowledge.js";
+import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
+import type { StoredDataset } from "../../src/demo/index-knowledge.js";
 import type { Chunk, Knowledge } from "../../src/demo/knowledge.js";
 
 /** A UUID that ends in the number. */
@@ -21,7 +22,7 @@ export interface SmallShape {
 
 /** One dataset with one document; its chunks have ids from uuid(101) on, their children from uuid(1001) on. */
 export function smallKnowledge(sketches: readonly ChunkSketch[]): Knowledge {
-  return indexKnowledge(smallDatasets(sketches));
+  return demoKnowledge(smallDatasets(sketches), () => new Date()).reads;
 }
 
 /** The tree of the same; its rows count words and tokens. */

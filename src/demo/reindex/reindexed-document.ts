@@ -3,12 +3,14 @@ import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
 import type { ChildChunk } from "../knowledge.js";
 import { sumOf } from "../sample/build-document.js";
 import { stableId } from "../sample/stable-id.js";
+import type { DocumentDetails } from "../store/new-document.js";
 import type { Source } from "./source.js";
 
-/** Which re-index of a document this is, from 1, and when it began in Unix seconds. */
+/** Which indexing of a document this is, from 1, when it began in Unix seconds, and how many seconds it takes. */
 interface Generation {
   readonly generation: number;
   readonly startedAt: number;
+  readonly seconds: number;
 }
 
 /**
@@ -19,7 +21,7 @@ interface Generation {
 export function reindexedDocument(
   document: StoredDocument,
   source: Source,
-  { generation, startedAt }: Generation,
+  { generation, startedAt, seconds }: Generation,
 ): StoredDocument {
   const chunks = source.map((piece, index) => {
     const id = stableId(`${document.row.id}/reindexed ${generation}/${index + 1}`);
@@ -28,7 +30,13 @@ export function reindexedDocument(
   const rows = chunks.map(({ row }) => row);
   const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count"), hit_count: 0 };
   const state = { indexing_status: "completed", error: null, display_status: "available" };
-  return { ...document, row: { ...document.row, ...counts, ...state }, chunks };
+  const times = { updated_at: startedAt, completed_at: Math.floor(startedAt + seconds), indexing_latency: seconds };
+  return { ...withDetails(document, times), row: { ...document.row, ...counts, ...state }, chunks };
+}
+
+/** The document with other details, if its details are known. */
+export function withDetails(document: StoredDocument, details: Partial<DocumentDetails>): StoredDocument {
+  return document.details ? { ...document, details: { ...document.details, ...details } } : document;
 }
 
 interface Place {

@@ -1,6 +1,7 @@
 import { invalidParam } from "../refusal.js";
 import { jsonReply, type Route, routePath } from "../routes.js";
-import type { Begun, Manner } from "../store/document-store.js";
+import type { Manner } from "../store/document-store.js";
+import type { Begun } from "../store/held.js";
 
 /** How long a re-index takes where nobody says so, and at the most, in seconds. */
 const usual = 5;
@@ -21,7 +22,7 @@ export function reindexRoute(store: { readonly reindex: (documentId: string, man
       const manner = { seconds: secondsFrom(query), maxCharacters: charactersFrom(query) };
       const begun = store.reindex(id("document").toLowerCase(), manner);
       if (!accept?.startsWith("text/plain")) return jsonReply(202, begun);
-      return { status: 202, type: "text/plain; charset=UTF-8", text: `${begun.batch}\n` };
+      return { status: 202, type: "text/plain; charset=UTF-8", content: `${begun.batch}\n` };
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
 import type { Document } from "../knowledge.js";
+import { type DocumentDetails, newDetails, newDocument } from "../store/new-document.js";
+import { sampleRule } from "../store/process-rule.js";
 import { buildChunk } from "./build-chunk.js";
 import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
 import { randomFrom } from "./random.js";
@@ -16,47 +18,36 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   const countsTokens = dataset.technique === "high_quality";
   const source = { documentId: id, outline, countsTokens, createdAt, random: randomFrom(id) };
   const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, index + 1));
-  const row = documentRow(outline, { id, position, createdAt, chunks });
-  return { row, chunks, embedsChildren: outline.embedsChildren ?? false };
-}
-
-interface Placed {
-  readonly id: string;
-  readonly position: number;
-  readonly createdAt: number;
-  readonly chunks: readonly StoredChunk[];
-}
-
-function documentRow(outline: DocumentOutline, { id, position, createdAt, chunks }: Placed): Document {
-  const rows = chunks.map(({ row }) => row);
-  const fileId = stableId(`${id}/file`);
-  const error = outline.error ?? null;
+  const { name, form } = outline;
+  const file = { id: stableId(`${id}/file`), name };
+  const placed = { id, name, form, position, createdAt, by: accounts.author, file };
+  const embedsChildren = outline.embedsChildren ?? false;
   return {
-    id,
-    position,
-    data_source_type: "upload_file",
-    data_source_info: { upload_file_id: fileId },
-    data_source_detail_dict: { upload_file: { id: fileId, name: outline.name } },
-    dataset_process_rule_id: stableId(`${id}/rule`),
-    name: outline.name,
-    created_from: "api",
-    created_by: accounts.author,
-    created_at: createdAt,
+    row: documentRow(outline, newDocument(placed), chunks),
+    details: documentDetails(outline, newDetails(placed, "English", sampleRule(form, embedsChildren))),
+    chunks,
+    embedsChildren,
+  };
+}
+
+function documentRow(outline: DocumentOutline, row: Document, chunks: readonly StoredChunk[]): Document {
+  const error = outline.error ?? null;
+  const rows = chunks.map((chunk) => chunk.row);
+  return {
+    ...row,
     tokens: sumOf(rows, "tokens"),
     indexing_status: error === null ? "completed" : "error",
     error,
-    enabled: true,
-    disabled_at: null,
-    disabled_by: null,
-    archived: false,
     display_status: error === null ? "available" : "error",
     word_count: sumOf(rows, "word_count"),
     hit_count: sumOf(rows, "hit_count"),
-    doc_form: outline.form,
-    doc_metadata: [],
-    summary_index_status: null,
-    need_summary: false,
   };
+}
+
+/** Every document of the sample took a minute. */
+function documentDetails({ error }: DocumentOutline, details: DocumentDetails): DocumentDetails {
+  if (error !== undefined) return details;
+  return { ...details, completed_at: details.updated_at + 60, indexing_latency: 60 };
 }
 
 /** The sum of a field over rows; what is no number counts as 0. */

@@ -1,5 +1,5 @@
 import { shownStatus } from "../display-status.js";
-import type { StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
 import type { ChildChunk, Dataset } from "../knowledge.js";
 import { sumOf } from "../sample/build-document.js";
 
@@ -28,10 +28,16 @@ export function withChildren(
 }
 
 /** The row of a dataset, with counts that follow its documents. */
-export function datasetWith({ row }: StoredDataset, documents: readonly StoredDocument[]): Dataset {
+export function datasetWith(row: Dataset, documents: readonly StoredDocument[]): Dataset {
   const rows = documents.map((document) => document.row);
-  const available = rows.filter((document) => shownStatus(document) === "available").length;
-  return { ...row, ...known({ word_count: sumOf(rows, "word_count"), total_available_documents: available }, row) };
+  const counts = {
+    word_count: sumOf(rows, "word_count"),
+    document_count: rows.length,
+    total_documents: rows.length,
+    total_available_documents: rows.filter((document) => shownStatus(document) === "available").length,
+    doc_form: rows.at(-1)?.doc_form ?? null,
+  };
+  return { ...row, ...known(counts, row) };
 }
 
 /** The fields that a row has, too: older servers have fewer. */

@@ -1,17 +1,17 @@
-import type { StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
-import type { ChildChunk } from "../knowledge.js";
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
+import type { ChildChunk, Dataset } from "../knowledge.js";
 import { cutText, sentencesIn } from "../reindex/cut-text.js";
 import type { Source } from "../reindex/source.js";
 import { stableId } from "../sample/stable-id.js";
 import { type ChunkText, isQa, newChild, newChunk } from "./new-chunk.js";
 
 /** Whether a dataset embeds its texts: only then are tokens counted. */
-export function isHighQuality({ row }: StoredDataset): boolean {
-  return row.indexing_technique === "high_quality";
+export function isHighQuality({ indexing_technique }: Dataset): boolean {
+  return indexing_technique === "high_quality";
 }
 
 /** Whether the service makes children for the chunks of a document. */
-export function makesChildren({ row }: StoredDocument, dataset: StoredDataset): boolean {
+export function makesChildren({ row }: StoredDocument, dataset: Dataset): boolean {
   return row.doc_form === "hierarchical_model" && isHighQuality(dataset);
 }
 
@@ -19,7 +19,7 @@ export function makesChildren({ row }: StoredDocument, dataset: StoredDataset): 
 export function automaticChildren(
   { row }: StoredChunk,
   document: StoredDocument,
-  dataset: StoredDataset,
+  dataset: Dataset,
   { time, round }: { readonly time: number; readonly round: number },
 ): readonly ChildChunk[] {
   if (!makesChildren(document, dataset)) return [];
@@ -30,7 +30,7 @@ export function automaticChildren(
 }
 
 /** A source of these texts, for a document. */
-export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument, dataset: StoredDataset): Source {
+export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument, dataset: Dataset): Source {
   const place = { id: "", position: 1, time: 0, by: document.row.created_by ?? null };
   return texts.map((text) => {
     const piece = { row: newChunk(document.row, text, isHighQuality(dataset), place), children: [] };
@@ -39,7 +39,7 @@ export function sourceFrom(texts: readonly ChunkText[], document: StoredDocument
 }
 
 /** The source of a document, cut into pieces of another size, from its first word to its last. Questions and answers stay pairs. */
-export function cutAnew(source: Source, most: number, document: StoredDocument, dataset: StoredDataset): Source {
+export function cutAnew(source: Source, most: number, document: StoredDocument, dataset: Dataset): Source {
   if (isQa(document.row)) return source;
   const text = source.map(({ row }) => row.content).join("\n\n");
   return sourceFrom(

@@ -1,5 +1,5 @@
-import type { StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
-import type { Document } from "../knowledge.js";
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
+import type { Dataset, Document } from "../knowledge.js";
 import { invalidParam, notReady } from "../refusal.js";
 import { accounts } from "../sample/stable-id.js";
 import { withChildren } from "../store/change-document.js";
@@ -7,10 +7,11 @@ import { type ChunkText, isQa, newChunk } from "../store/new-chunk.js";
 import { automaticChildren, isHighQuality } from "../store/new-source.js";
 import type { AddedChunk } from "./requests.js";
 
-/** Throws a 404 for a document that takes no new chunks. */
-export function checkReady({ indexing_status = "completed", enabled = true }: Document): void {
+/** Throws a 404 or 400 for a document that takes no new chunks. */
+export function checkReady({ indexing_status = "completed", enabled = true, archived = false }: Document): void {
   if (indexing_status !== "completed") throw notReady("not completed");
   if (enabled !== true) throw notReady("disabled");
+  if (archived === true) throw invalidParam("The document is archived.");
 }
 
 /** The texts to add. Throws a 400 for too many of them, and for one that says nothing. `most`: 0 for any number. */
@@ -30,7 +31,7 @@ function checkAnswer(answer: string | null | undefined): void {
 
 /** The circumstances of an addition. */
 interface Addition {
-  readonly dataset: StoredDataset;
+  readonly dataset: Dataset;
   /** Unix seconds. */
   readonly time: number;
   /** Why the chunks cannot be indexed; undefined where they can. */

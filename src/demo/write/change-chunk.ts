@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
-import type { StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
-import type { Chunk } from "../knowledge.js";
+import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
+import type { Attachment, Chunk, Dataset } from "../knowledge.js";
 import { invalidParam } from "../refusal.js";
 import { accounts } from "../sample/stable-id.js";
 import { withChildren } from "../store/change-document.js";
@@ -11,10 +11,12 @@ import type { ChunkChange } from "./requests.js";
 
 /** The circumstances of a change. */
 interface Circumstances {
-  readonly dataset: StoredDataset;
+  readonly dataset: Dataset;
   readonly document: StoredDocument;
   /** Unix seconds. */
   readonly time: number;
+  /** The file with an id: one that somebody uploaded, or that a chunk has. */
+  readonly fileOf: (id: string) => Readonly<Record<string, unknown>> | undefined;
   /** Why a content cannot be indexed; undefined where it can. */
   readonly failureOf: (content: string) => string | undefined;
   /** The number of this write, from 1. */
@@ -47,11 +49,11 @@ export function isEnabled({ enabled }: Chunk): boolean {
 }
 
 /** The fields left out are not always kept: an answer gets lost, and files that are not named are unbound. */
-function changedRow(row: Chunk, change: ChunkChange, { document, dataset, time }: Circumstances): Chunk {
+function changedRow(row: Chunk, change: ChunkChange, { document, dataset, time, fileOf }: Circumstances): Chunk {
   const content = change.content || row.content;
   const answer = isQa(document.row) ? (change.answer ?? null) : row.answer;
   const { word_count, tokens } = countsOf(content, answer, isHighQuality(dataset));
-  const attachments = row.attachments?.filter(({ id }) => change.attachment_ids?.includes(String(id)));
+  const attachments = row.attachments && boundFiles(row.attachments, change.attachment_ids ?? [], fileOf);
   const same: Chunk = {
     ...row,
     ...(answer !== undefined && { answer }),
@@ -70,4 +72,22 @@ function changedRow(row: Chunk, change: ChunkChange, { document, dataset, time }
     ...{ content, ...signed, tokens, index_node_hash: hash("sha256", content), status: "completed" },
     ...{ indexing_at: time, completed_at: time, updated_by: accounts.owner, updated_at: time },
   };
+}
+
+/** The files that are named: those that the chunk has already, and behind them others. Throws a 400 for a file that is unknown. */
+function boundFiles(
+  present: readonly Attachment[],
+  ids: readonly string[],
+  fileOf: Circumstances["fileOf"],
+): readonly Attachment[] {
+  const named = [...new Set(ids.map((id) => id.toLowerCase()))];
+  const kept = present.filter(({ id }) => named.includes(String(id)));
+  const others = named.filter((id) => !kept.some((file) => file.id === id));
+  const added = others.map((id) => {
+    const file = fileOf(id);
+    if (!file) throw invalidParam(`Attachment ${id} not found.`);
+    const { name, size, extension, mime_type } = file;
+    return { id, name, size, extension, mime_type, source_url: `/files/${id}/file-preview` };
+  });
+  return [...kept, ...added];
 }

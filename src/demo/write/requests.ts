@@ -1,11 +1,17 @@
 import * as v from "valibot";
-import { check, listOf, object, text, truth } from "../../schema.js";
-import { invalidParam } from "../refusal.js";
+import { listOf, object, text, truth } from "../../schema.js";
+import { checked } from "./checked.js";
 
 const optionalText = v.nullish(text);
 const optionalTexts = v.nullish(listOf(text));
 
-const added = object({ content: optionalText, answer: optionalText, keywords: optionalTexts });
+/** As in the service, the ids of files are checked and then ignored. */
+const added = object({
+  content: optionalText,
+  answer: optionalText,
+  keywords: optionalTexts,
+  attachment_ids: optionalTexts,
+});
 const change = object({
   content: optionalText,
   answer: optionalText,
@@ -39,10 +45,4 @@ export function checkChange(body: unknown): ChunkChange {
 /** The content of a child chunk; the same. */
 export function checkChild(body: unknown): string {
   return checked(childRequest, body).content;
-}
-
-function checked<const Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  const result = check(schema, body);
-  if (result.problems === null) return result.value;
-  throw invalidParam(result.problems.map(({ path, message }) => `${path || "the body"}: ${message}`).join("; "));
 }

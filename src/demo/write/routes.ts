@@ -1,5 +1,5 @@
 import type { Listed } from "../knowledge.js";
-import { type Asked, jsonReply, noContent, type Reply, type Route, routePath } from "../routes.js";
+import { type Asked, jsonReply, noContent, type Route, route } from "../routes.js";
 import { checkAdd, checkChange, checkChild } from "./requests.js";
 import type { ParentPlace, WritableKnowledge } from "./writable-knowledge.js";
 
@@ -54,8 +54,4 @@ function childRoutes(knowledge: WritableKnowledge): readonly Route[] {
 
 function parentOf({ id }: Asked): ParentPlace {
   return { datasetId: id("dataset"), documentId: id("document"), chunkId: id("segment") };
-}
-
-function route(method: Route["method"], path: string, reply: (asked: Asked) => Promise<Reply>): Route {
-  return { method, path: routePath(path), reply };
 }

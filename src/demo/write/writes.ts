@@ -1,29 +1,32 @@
-import { setTimeout } from "node:timers/promises";
 import type { StoredChunk } from "../index-knowledge.js";
 import type { ChildChunk } from "../knowledge.js";
 import { invalidParam, notFound, Refusal } from "../refusal.js";
 import { characters } from "../sample/prose/compose.js";
 import { stableId } from "../sample/stable-id.js";
+import { findAttachment } from "../sample-attachment.js";
 import { withChildren, withChunk, withChunks } from "../store/change-document.js";
 import type { DocumentStore, Located } from "../store/document-store.js";
+import type { FileStore } from "../store/file-store.js";
 import { newChild } from "../store/new-chunk.js";
 import { checkReady, checkTexts, chunksFrom } from "./add-chunks.js";
 import { changedChunk, isEnabled } from "./change-chunk.js";
 import type { AddedChunk, ChunkChange } from "./requests.js";
 import type { ChunkAnswer, ChunksAnswer, ParentPlace, WritableKnowledge } from "./writable-knowledge.js";
-import { type WriteOptions, withDefaults } from "./write-options.js";
+import { answerLater, type WriteOptions } from "./write-options.js";
 
 /** The writes of a store. Each is done at once, before its answer waits for the delay. */
 export class Writes implements WritableKnowledge {
   readonly #store: DocumentStore;
+  readonly #files: FileStore;
   readonly #options: Required<WriteOptions>;
   /** Chunk id → the time, in Unix seconds, until which it takes no change. */
   readonly #busyUntil = new Map<string, number>();
   #written = 0;
 
-  constructor(store: DocumentStore, options: WriteOptions) {
+  constructor(store: DocumentStore, files: FileStore, options: Required<WriteOptions>) {
     this.#store = store;
-    this.#options = withDefaults(options);
+    this.#files = files;
+    this.#options = options;
   }
 
   readChunk(datasetId: string, documentId: string, chunkId: string): ChunkAnswer {
@@ -40,7 +43,7 @@ export class Writes implements WritableKnowledge {
     const nextId = () => this.#newId(document.row.id);
     const chunks = chunksFrom(texts, document, { dataset, time: this.#time(), failure, nextId });
     this.#store.write(withChunks(document, [...document.chunks, ...chunks]));
-    await this.#answerLater();
+    await answerLater(this.#options, chunks.length);
     return { data: chunks.map(({ row }) => row), doc_form: document.row.doc_form };
   }
 
@@ -54,13 +57,14 @@ export class Writes implements WritableKnowledge {
       dataset,
       document,
       time: this.#time(),
+      fileOf: (id) => this.#files.find(id)?.facts ?? findAttachment(this.#store, id),
       failureOf: (content) => this.#failureOf(content),
       round: ++this.#written,
     });
     this.#store.write(withChunk(document, changed));
     const isSwitched = typeof change.enabled === "boolean" && change.enabled !== isEnabled(chunk.row);
     if (isSwitched) this.#busyUntil.set(id, now + this.#options.indexingSeconds);
-    await this.#answerLater();
+    await answerLater(this.#options);
     return { data: changed.row, doc_form: row.doc_form };
   }
 
@@ -73,7 +77,7 @@ export class Writes implements WritableKnowledge {
         document.chunks.filter((each) => each !== chunk),
       ),
     );
-    await this.#answerLater();
+    await answerLater(this.#options);
   }
 
   async addChild(place: ParentPlace, content: string): Promise<ChildChunk> {
@@ -117,7 +121,7 @@ export class Writes implements WritableKnowledge {
 
   async #writeChildren({ document, chunk }: Located, children: readonly ChildChunk[]): Promise<void> {
     this.#store.write(withChunk(document, withChildren(chunk, children, document)));
-    await this.#answerLater();
+    await answerLater(this.#options);
   }
 
   #failureOf(content: string): string | undefined {
@@ -137,10 +141,6 @@ export class Writes implements WritableKnowledge {
 
   #time(): number {
     return Math.floor(this.#store.now());
-  }
-
-  async #answerLater(): Promise<void> {
-    if (this.#options.delay > 0) await setTimeout(this.#options.delay);
   }
 }
 

@@ -22,6 +22,7 @@ export const inPractice: readonly string[] = [
   "chunks /data/*/updated_by must be string",
   "datasets /data/*/embedding_model must be string",
   "datasets /data/*/embedding_model_provider must be string",
+  "datasets /data/*/retrieval_model_dict/score_threshold must be number",
 ];
 
 const description: unknown = JSON.parse(readFileSync(new URL("knowledge-read.json", import.meta.url), "utf8"));

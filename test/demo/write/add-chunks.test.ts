@@ -171,3 +171,10 @@ test("the chunks are there before a slow answer is", async () => {
   expect(isAnswered).toBe(false);
   await answer;
 });
+
+test("an answer takes longer for each chunk that is embedded", async () => {
+  const { send } = await startWriting([], {}, { delay: 20, embeddingMilliseconds: 30 });
+  const begun = performance.now();
+  await send("POST", "", { segments: Array.from({ length: 5 }, () => ({ content: "slow" })) });
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(169);
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleDatasets } from "../../../src/demo/sample/outlines.js";
 import { ask, readRows, started } from "../ask.js";
-import { segments, smallKnowledge, uuid } from "../small-knowledge.js";
+import { datasetId, documentId, segments, smallKnowledge, uuid } from "../small-knowledge.js";
 import { send, startWriting } from "./writing.js";
 
 const chunk = uuid(101);
@@ -28,6 +28,12 @@ test("a knowledge that is served read-only takes no write", async () => {
     ["POST", `${segments}/${chunk}/child_chunks`, 405],
     ["POST", `${segments}/${chunk}`, 404],
     ["DELETE", `${segments}/${chunk}`, 404],
+    ["POST", "/datasets", 405],
+    ["DELETE", `/datasets/${datasetId}`, 405],
+    ["DELETE", `/datasets/${datasetId}/documents/${documentId}`, 405],
+    ["POST", `/datasets/${datasetId}/document/create-by-text`, 404],
+    ["POST", `/datasets/${datasetId}/metadata`, 405],
+    ["POST", "/datasets/tags/binding", 404],
   ] as const) {
     const headers = { authorization: `Bearer ${service.key}` };
     expect([path, (await ask(service, path, { method, headers, body })).status]).toEqual([path, status]);

@@ -1,0 +1,49 @@
+import { type DemoKnowledge, demoKnowledge } from "../../../src/demo/demo-knowledge.js";
+import type { RunningService } from "../../../src/demo/start-service.js";
+import type { WriteOptions } from "../../../src/demo/write/write-options.js";
+import { ask, rowFrom, started } from "../ask.js";
+import { type Sent, send, start } from "./writing.js";
+
+export interface EmptyService {
+  readonly service: RunningService;
+  readonly demo: DemoKnowledge;
+  /** So many seconds pass. */
+  readonly pass: (seconds: number) => void;
+  /** Sends a JSON body to a path below `/datasets`; none for a method without one. */
+  readonly send: (method: string, path: string, body?: unknown) => Promise<Sent>;
+  /** Sends a form with a file to such a path. */
+  readonly sendFile: (path: string, file: File | undefined, data?: unknown) => Promise<Sent>;
+  /** Creates a dataset, and returns its id. */
+  readonly newDataset: (fields?: object) => Promise<string>;
+}
+
+/** A service without datasets. Its clock stands still until time passes. */
+export async function startEmpty(options: WriteOptions = {}): Promise<EmptyService> {
+  let now = start;
+  const clock = () => new Date(now * 1000);
+  const demo = demoKnowledge([], clock, options);
+  const service = await started({ demo, clock });
+  const sendBelow = (method: string, path: string, body?: unknown) => send(service, method, `/datasets${path}`, body);
+  let datasets = 0;
+  return {
+    service,
+    demo,
+    pass: (seconds) => {
+      now += seconds;
+    },
+    send: sendBelow,
+    sendFile: async (path, file, data) => {
+      const form = new FormData();
+      if (data !== undefined) form.set("data", JSON.stringify(data));
+      if (file) form.set("file", file);
+      const headers = { authorization: `Bearer ${service.key}` };
+      const answer = await ask(service, `/datasets${path}`, { method: "POST", headers, body: form });
+      return { ...answer, body: rowFrom(JSON.parse(answer.text)) };
+    },
+    newDataset: async (fields = {}) => {
+      const { status, body } = await sendBelow("POST", "", { name: `Dataset ${++datasets}`, ...fields });
+      if (status !== 200) throw new Error(`the dataset was refused: ${JSON.stringify(body)}`);
+      return String(body.id);
+    },
+  };
+}
