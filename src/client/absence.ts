@@ -1,5 +1,6 @@
 import { GaveUpError, RetryError, StopError } from "../errors.js";
 import { isPluginGone, ownError } from "./check-answer.js";
+import type { SettingNames } from "./hint-for.js";
 import type { Answer, Request } from "./send.js";
 
 /** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
@@ -42,8 +43,8 @@ export function kindOfList({ path }: Request): string {
 }
 
 /** The end of a run whose service never answered: the address may be wrong. */
-export function unreachable(error: Error): StopError {
+export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
-  const hint = trouble === "no proxy" ? "" : "; check service.base_url"; // it is the proxy that cannot be reached
+  const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
   return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
 }

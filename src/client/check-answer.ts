@@ -1,6 +1,6 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
-import { hintFor, keyHint, type Refusal } from "./hint-for.js";
+import { hintFor, jobFileNames, keyHint, type Refusal, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
 
@@ -8,22 +8,32 @@ const transient = new Set([408, 425, 429]);
 const planLimit = /reached the knowledge base request rate limit/i;
 
 /** The JSON of a 200 answer. Throws what every other answer means: see `errorFromAnswer`; RetryError for a broken body. */
-export function checkAnswer(answer: Answer, key: string): unknown {
-  if (answer.status !== 200) throw errorFromAnswer(answer, key);
+export function checkAnswer(answer: Answer, key: string, names?: SettingNames): unknown {
+  if (answer.status !== 200) throw errorFromAnswer(answer, key, undefined, names);
+  return jsonOf(answer, key);
+}
+
+/** The JSON of an answer, whatever its status; RetryError for a broken body. */
+export function jsonOf(answer: Answer, key: string): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
   } catch {
     // no cause: a SyntaxError quotes the body, in which the key can stand
     const start = plainText(textOf(answer), key, 60) || "(empty)";
-    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: 200 });
+    throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: answer.status });
   }
 }
 
 /**
  * Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps.
- * `keyPlace`: where the key came from, if that is known.
+ * `keyPlace`: where the key came from, if that is known. `names`: of the settings in hints.
  */
-export function errorFromAnswer(answer: Answer, key: string, keyPlace?: string): RetryError | SkipError | StopError {
+export function errorFromAnswer(
+  answer: Answer,
+  key: string,
+  keyPlace?: string,
+  names: SettingNames = jobFileNames,
+): RetryError | SkipError | StopError {
   const { status, url } = answer;
   const { code, message } = refusalOf(answer, key);
   const said = [status, code, message].filter(Boolean).join(" ");
@@ -40,7 +50,7 @@ export function errorFromAnswer(answer: Answer, key: string, keyPlace?: string):
     });
   }
   if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keyPlace)}`, failure);
-  return new SkipError(`GET ${url}: ${said}${hintFor(answer, { code, message }, key)}`, failure);
+  return new SkipError(`GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`, failure);
 }
 
 /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */

@@ -66,6 +66,11 @@ export function checkTags(value: unknown, url: string): readonly RawRecord[] {
   return checked(tagsSchema, value, url).data;
 }
 
+/** The tags of all datasets: a list without an object around it, or a list `data`; RetryError, naming the URL, otherwise. */
+export function checkTagList(value: unknown, url: string): readonly Listed[] {
+  return checkRecords(Array.isArray(value) ? { data: value } : value, url);
+}
+
 /** One object; RetryError, naming the URL, when the answer is none. */
 export function checkRecord(value: unknown, url: string): RawRecord {
   if (isRecord(value)) return value;

@@ -1,4 +1,5 @@
 import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { type ProxyHost, proxyFor } from "./proxy.js";
 import { secureContextFromFile } from "./secure-context.js";
 
@@ -11,6 +12,8 @@ export interface ConnectionOptions {
   readonly caFile?: string | undefined;
   /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY. */
   readonly env: NodeJS.ProcessEnv;
+  /** The names of settings in messages; those of the job file by default. */
+  readonly names?: SettingNames | undefined;
 }
 
 export interface Connections {
@@ -36,12 +39,12 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
  * for a proxy that is none.
  */
 export function openConnections(target: URL, options: ConnectionOptions): Connections {
-  const { connections, timeout, caFile, env } = options;
+  const { connections, timeout, caFile, env, names = jobFileNames } = options;
   const proxy = proxyFor(target, env);
   const tls = {
     rejectUnauthorized: true, // said, so that NODE_TLS_REJECT_UNAUTHORIZED=0 cannot switch the check off
     timeout,
-    ...(caFile ? { secureContext: secureContextFromFile(caFile) } : {}),
+    ...(caFile ? { secureContext: secureContextFromFile(caFile, names.caFile) } : {}),
   };
   let isAsked = false;
   const connectToProxy = buildConnector(tls);

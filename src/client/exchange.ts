@@ -1,19 +1,20 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
-import type { Dispatcher } from "undici";
+import type { Dispatcher, FormData } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
 import { type Connections, unlessAborted } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
+import { jobFileNames, type SettingNames } from "./hint-for.js";
 import type { Answer } from "./send.js";
 
 /** One request as it goes over the wire. */
 export interface Outgoing {
-  readonly method: "GET" | "POST" | "PATCH";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query behind the base URL. */
   readonly target: string;
-  /** JSON text; none where it is left out. */
-  readonly body?: string;
+  /** JSON text, or a multipart form, which names its own content type; none where it is left out. */
+  readonly body?: string | FormData;
 }
 
 export interface ExchangeOptions {
@@ -26,6 +27,8 @@ export interface ExchangeOptions {
   /** Ends every request. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
+  /** The names of settings in messages; those of the job file by default. */
+  readonly names?: SettingNames | undefined;
 }
 
 /** Sends one request over these connections. Resolves and rejects as `Send` does. */
@@ -61,7 +64,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     options.signal.throwIfAborted();
     const path = prefix + target;
     const url = origin + path;
-    const headers = body === undefined ? usual : { ...usual, "content-type": "application/json" };
+    const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
     const deadline = new AbortController();
     const end = () => deadline.abort(options.signal.reason);
     const timer = setTimeout(() => deadline.abort(new TimeoutError(options.timeout)), options.timeout * 1000);
@@ -88,6 +91,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
         method,
         status: deadline.signal.aborted ? undefined : status,
         proxy: proxyUsed,
+        names: options.names,
       });
     } finally {
       clearTimeout(timer);
@@ -109,7 +113,7 @@ async function readBody(answer: Dispatcher.ResponseData, what: string, options: 
   for await (const chunk of answer.body) {
     length += chunk.length;
     options.onBytes(chunk.length);
-    if (length > options.maxBody) throw tooLong(answer, what, options.maxBody);
+    if (length > options.maxBody) throw tooLong(answer, what, options);
     chunks.push(chunk);
   }
   const encoding = String(answer.headers["content-encoding"] ?? "identity")
@@ -122,13 +126,15 @@ async function readBody(answer: Dispatcher.ResponseData, what: string, options: 
   if (!decompress) throw unreadable(answer, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
   return decompress(bytes, { maxOutputLength: options.maxBody }).catch((error: unknown) => {
     throw error instanceof RangeError
-      ? tooLong(answer, what, options.maxBody)
+      ? tooLong(answer, what, options)
       : unreadable(answer, what, `is broken ${encoding}`);
   });
 }
 
-function tooLong(answer: Dispatcher.ResponseData, what: string, maxBody: number): RetryError {
-  const flaw = `is longer than ${maxBody / 1_000_000} MB; service.max_body sets the bound`;
+function tooLong(answer: Dispatcher.ResponseData, what: string, options: ExchangeOptions): RetryError {
+  const { maxBody, names = jobFileNames } = options;
+  const hint = names.maxBody === null ? "" : `; ${names.maxBody} sets the bound`;
+  const flaw = `is longer than ${maxBody / 1_000_000} MB${hint}`;
   return unreadable(answer, what, flaw, "too large");
 }
 

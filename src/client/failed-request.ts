@@ -1,5 +1,6 @@
 import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
+import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import { type ProxyHost, proxyTrouble } from "./proxy.js";
 
@@ -30,20 +31,22 @@ export interface Sent {
   readonly status?: number | undefined;
   /** The proxy that it was sent through. */
   readonly proxy?: ProxyHost | undefined;
+  /** Those of the job file by default. */
+  readonly names?: SettingNames | undefined;
 }
 
 /** Decides what to do about a request that got no whole answer: a wrong certificate or header stops, all else may pass. */
 export function failedRequest(
   error: unknown,
   url: string,
-  { method = "GET", status, proxy }: Sent = {},
+  { method = "GET", status, proxy, names = jobFileNames }: Sent = {},
 ): RetryError | StopError {
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
   const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
   if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
   if (untrusted.test(code)) {
-    const hint = "service.ca_file names a file of certificates to trust beside the usual ones";
+    const hint = `${names.caFile} names a file of certificates to trust beside the usual ones`;
     return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
   }
   if (wrongCertificate.test(code)) {

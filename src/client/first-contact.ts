@@ -1,7 +1,7 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { absenceOfError } from "./absence.js";
 import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
-import { baseUrlHint, isUnknownUrl } from "./hint-for.js";
+import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import type { Answer, Send } from "./send.js";
 
@@ -9,6 +9,7 @@ export interface FirstContactOptions {
   readonly key: string;
   /** The place that the key came from, if it is known. */
   readonly keyPlace: string | undefined;
+  readonly names: SettingNames;
   /** Aborted when everything ends. */
   readonly signal: AbortSignal;
   /** Ends everything, for this reason. */
@@ -22,20 +23,20 @@ export interface FirstContactOptions {
  * service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keyPlace, signal, stop, speaksTls } = options;
+  const { key, keyPlace, names, signal, stop, speaksTls } = options;
   let isMet = false;
   const end = (verdict: StopError) => {
     stop(verdict);
     return verdict;
   };
   const failed = async (error: unknown) => {
-    const verdict = isMet ? undefined : await judgeFailure(error, speaksTls);
+    const verdict = isMet ? undefined : await judgeFailure(error, names, speaksTls);
     signal.throwIfAborted();
     return verdict ? end(verdict) : error;
   };
   const judge = (answer: Answer) => {
-    if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace);
-    return isMet ? "service" : judgeAnswer(answer, key);
+    if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace, names);
+    return isMet ? "service" : judgeAnswer(answer, key, names);
   };
   return async (request) => {
     const answer = await send(request).catch(async (error: unknown) => {
@@ -50,41 +51,48 @@ export function firstContact(send: Send, options: FirstContactOptions): Send {
 }
 
 /** Whether a first answer is one of the service; `unclear` is all that may pass. */
-export function judgeAnswer(answer: Answer, key: string): "service" | "unclear" | StopError {
+export function judgeAnswer(
+  answer: Answer,
+  key: string,
+  names: SettingNames = jobFileNames,
+): "service" | "unclear" | StopError {
   const { status, url } = answer;
-  if (status === 200) return judgeBody(answer, key);
-  const error = errorFromAnswer(answer, key);
+  if (status === 200) return judgeBody(answer, key, names);
+  const error = errorFromAnswer(answer, key, undefined, names);
   if (!(error instanceof SkipError)) return "unclear";
   if (status >= 300 && status < 400) return new StopError(error.message, { status });
   const isOptional = optionalPath.test(url.split("?")[0] ?? "");
   if (status === 404 && isOptional) return "unclear";
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key), names);
   if (status === 404 && isUnknownUrl(refusalOf(answer, key))) return new StopError(error.message, { status });
   return typeof ownError(answer).code === "string" ? "service" : "unclear";
 }
 
-/** Older services lack these: metadata fields, tags, child lists, originals, and single datasets and documents. */
+/** Older services lack these: metadata fields, tags, child lists, originals, and single datasets, documents and chunks. */
 const optionalPath =
-  /\/(built-in|child_chunks|metadata|tags|upload-file|download)$|\/datasets\/[^/]+(\/documents\/[^/]+)?$/;
+  /\/(built-in|child_chunks|metadata|tags|upload-file|download)$|\/datasets\/[^/]+(\/documents\/[^/]+(\/segments\/[^/]+)?)?$/;
 
-function judgeBody(answer: Answer, key: string): "service" | "unclear" | StopError {
-  if (isWebPage(answer)) return noService(answer, webPage(answer, key));
+function judgeBody(answer: Answer, key: string, names: SettingNames): "service" | "unclear" | StopError {
+  if (isWebPage(answer)) return noService(answer, webPage(answer, key), names);
   const text = textOf(answer)
     .replace(/^\ufeff/, "")
     .trim();
-  if (text === "") return noService(answer, "with an empty body");
-  if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`);
+  if (text === "") return noService(answer, "with an empty body", names);
+  const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // no other list stands alone
+  if (isTagList) return "unclear";
+  if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`, names);
   return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
 }
 
 async function judgeFailure(
   error: unknown,
+  names: SettingNames,
   speaksTls: FirstContactOptions["speaksTls"],
 ): Promise<StopError | undefined> {
   if (!(error instanceof RetryError) || error.status !== undefined) return undefined;
   const isTls = mayBeTls(error) && (await speaksTls?.());
   if (isTls)
-    return new StopError(`${error.message}; TLS is spoken there: service.base_url begins with https`, { cause: error });
+    return new StopError(`${error.message}; TLS is spoken there: ${names.baseUrl} begins with https`, { cause: error });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
 }
 
@@ -92,8 +100,10 @@ function mayBeTls(error: RetryError): boolean {
   return error.trouble === "no service" || absenceOfError(error)?.isSure === false;
 }
 
-function noService({ url, status }: Answer, what: string): StopError {
-  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url)}`, { status });
+function noService({ url, status }: Answer, what: string, names: SettingNames): StopError {
+  return new StopError(`GET ${url}: answered ${what}, not with the Knowledge API${baseUrlHint(url, names)}`, {
+    status,
+  });
 }
 
 function webPage(answer: Answer, key: string): string {

@@ -7,14 +7,34 @@ export interface Refusal {
   readonly message: string;
 }
 
+/** The names that users know settings by: flags, or keys of the job file. Null: this command has no such setting. */
+export interface SettingNames {
+  readonly baseUrl: string;
+  readonly caFile: string;
+  readonly concurrency: string;
+  readonly maxBody: string | null;
+  readonly outage: string | null;
+}
+
+export const jobFileNames: SettingNames = {
+  baseUrl: "service.base_url",
+  caFile: "service.ca_file",
+  concurrency: "service.concurrency",
+  maxBody: "service.max_body",
+  outage: "service.outage",
+};
+
 /** Says what to do about a refusal, behind a semicolon; nothing where nothing helps. */
-export function hintFor(answer: Answer, refusal: Refusal, key: string): string {
+export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
   const { status, url, headers } = answer;
   if (status === 400 && lacksModel(refusal.code, refusal.message))
     return "; configure the embedding model of this dataset in the service";
   if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
-  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key);
-  if (status === 404) return notFoundHint(url, refusal);
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key, names);
+  const isChunk = /\/segments\/[^/?]+$/.test(url);
+  if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))
+    return "; an older service does not give a single chunk";
+  if (status === 404) return notFoundHint(url, refusal, names);
   if (status === 403 && /\/datasets\?/.test(url)) {
     return "; a key of one dataset may not list them: name the datasets by id in the job file";
   }
@@ -33,9 +53,9 @@ export function isUnknownUrl({ code, message }: Refusal): boolean {
 }
 
 /** Says where to look when the address is not that of the API. */
-export function baseUrlHint(url: string): string {
+export function baseUrlHint(url: string, names: SettingNames): string {
   const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
-  return `; check service.base_url${hint}`;
+  return `; check ${names.baseUrl}${hint}`;
 }
 
 /** Says what is wrong with a key that was refused, without showing it. */
@@ -46,11 +66,16 @@ export function keyHint(key: string, place: string | undefined): string {
   return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
 }
 
-function notFoundHint(url: string, refusal: Refusal): string {
+/** Says where to look when the service does not know a URL. */
+export function unknownUrlHint(url: string, names: SettingNames): string {
+  return `; the service does not know this URL${baseUrlHint(url, names)}`;
+}
+
+function notFoundHint(url: string, refusal: Refusal, names: SettingNames): string {
   const [path = ""] = url.split("?");
   if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
     if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
-    return `; the service does not know this URL${baseUrlHint(url)}`;
+    return unknownUrlHint(url, names);
   }
   if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
     return "; check the id of the dataset, and that the key may read it";
@@ -58,15 +83,15 @@ function notFoundHint(url: string, refusal: Refusal): string {
 }
 
 /** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
-function redirectHint(location: string | string[] | undefined, url: string, key: string): string {
+function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
   if (typeof location !== "string") return "; it redirects, which is not followed";
   const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
   const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
   const base = target && baseOf(target.href);
-  if (!base) return `${hint}${baseUrlHint(url)}`;
-  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url)}`;
+  if (!base) return `${hint}${baseUrlHint(url, names)}`;
+  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
   if (url.startsWith("https:") && target.protocol !== "https:") return hint; // no advice to send the key in the clear
-  return `${hint}; service.base_url should probably be ${plainText(base, key, 200)}`;
+  return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
 }
 
 /** The part of a URL before the path of an operation. */

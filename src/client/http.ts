@@ -24,9 +24,9 @@ export interface Http {
 /** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
-  const { caFile, env = {} } = options;
+  const { caFile, env = {}, names } = options;
   const timeout = Math.min(options.timeout, 20) * 1000;
-  const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env });
+  const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env, names });
   let pool = poolOf(options.connections);
   let connections = options.connections;
   const pools = new Set([pool]);

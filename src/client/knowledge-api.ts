@@ -9,10 +9,12 @@ import {
   checkPage,
   checkRecord,
   checkRecords,
+  checkTagList,
   checkTags,
   type Listed,
   type ListPage,
 } from "./check-list.js";
+import type { SettingNames } from "./hint-for.js";
 import { pathOf, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */
@@ -44,6 +46,8 @@ export interface KnowledgeApi {
   /** The metadata fields of a dataset's own, as `doc_metadata`, and whether it shows the built-in ones. */
   readonly datasetMetadata: (datasetId: string) => Promise<RawRecord>;
   readonly datasetTags: (datasetId: string) => Promise<readonly RawRecord[]>;
+  /** The tags that can be bound to datasets. */
+  readonly tags: () => Promise<readonly Listed[]>;
   /** A document with its source, its process rule and the values of its metadata. */
   readonly document: (datasetId: string, documentId: string) => Promise<Listed>;
   /** The original file of a document: its name, size and short-lived address. */
@@ -71,7 +75,12 @@ export type Turn = <T>(bytes: number, work: () => T) => Promise<T>;
  * The operations over `send`; `attempt` wraps the whole unit of send, read, parse and check. A page of rows that was too large
  * is not fetched a second time, as by a second sweep: it fails at once, and its pieces can be read.
  */
-export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: string): KnowledgeApi {
+export function knowledgeApi(
+  send: Send,
+  attempt: Attempt,
+  turn: Turn,
+  { key, names }: { readonly key: string; readonly names: SettingNames },
+): KnowledgeApi {
   const tooLarge = new Map<string, GaveUpError>();
   const read = async <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> => {
     const known = tooLarge.get(targetOf(request));
@@ -79,7 +88,7 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     try {
       return await attempt(async () => {
         const answer = await send(request);
-        return turn(answer.body.length, () => check(checkAnswer(answer, key), answer.url));
+        return turn(answer.body.length, () => check(checkAnswer(answer, key, names), answer.url));
       }, retries);
     } catch (error) {
       const isTooLarge = error instanceof GaveUpError && error.last.trouble === "too large";
@@ -108,6 +117,7 @@ export function knowledgeApi(send: Send, attempt: Attempt, turn: Turn, key: stri
     dataset: (datasetId) => read(get`/datasets/${datasetId}`(), checkListed),
     datasetMetadata: (datasetId) => read(get`/datasets/${datasetId}/metadata`(), checkRecord),
     datasetTags: (datasetId) => read(get`/datasets/${datasetId}/tags`(), checkTags),
+    tags: () => read(get`/datasets/tags`(), checkTagList),
     document: (datasetId, documentId) =>
       read(get`/datasets/${datasetId}/documents/${documentId}`(["metadata", "all"]), checkListed),
     uploadFile: (datasetId, documentId) =>

@@ -4,6 +4,7 @@ import { unreachable } from "./absence.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { counted, countRetry, countThrottled } from "./counted.js";
 import { firstContact } from "./first-contact.js";
+import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { type Http, type HttpOptions, openHttp } from "./http.js";
 import { InFlightBound } from "./in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
@@ -22,6 +23,8 @@ export interface ClientOptions {
   readonly key: string;
   /** The place that the key came from, for messages: `the variable KNOWLEDGE_API_KEY`. */
   readonly keyPlace?: string;
+  /** The names of settings in messages; those of the job file by default. */
+  readonly names?: SettingNames | undefined;
   /** Requests in flight at the most; 8 by default. */
   readonly concurrency?: number;
   /** Requests a second at the most; unbounded by default. */
@@ -82,6 +85,7 @@ export interface Client extends KnowledgeApi {
 /** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry, whose waits hold no slot. */
 export function openClient(options: ClientOptions): Client {
   const { tally = emptyRequestTally(), concurrency = 8, retries: mostRetries = 6, world = {} } = options;
+  const { names = jobFileNames } = options;
   const { openHttp: open = openHttp, turn = takingTurns(), ...time } = world;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
@@ -95,6 +99,7 @@ export function openClient(options: ClientOptions): Client {
     caFile: options.caFile,
     env: options.env ?? process.env,
     signal,
+    names,
     onBytes: (bytes) => {
       tally.bytes += bytes;
     },
@@ -119,7 +124,7 @@ export function openClient(options: ClientOptions): Client {
         hold,
       });
     } catch (error) {
-      const gone = options.patient ? undefined : neverAnswered(error, tally);
+      const gone = options.patient ? undefined : neverAnswered(error, tally, names);
       const reason = gone ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
       signal.throwIfAborted(); // one reason for all
@@ -136,6 +141,7 @@ export function openClient(options: ClientOptions): Client {
   const countedSend = firstContact(counted(sendOnce, tally, signal), {
     key: options.key,
     keyPlace: options.keyPlace,
+    names,
     signal,
     stop: (reason) => stopped.abort(reason), // before anybody has its slot
     speaksTls: http.speaksTls,
@@ -152,7 +158,7 @@ export function openClient(options: ClientOptions): Client {
     onLevel: (level) => http.keepTo?.(level),
     onFinding: ({ many, fewer }) =>
       options.say?.(
-        `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set service.concurrency to ${fewer}`,
+        `${many} requests in flight were slower than ${fewer}: going on with ${fewer}; set ${names.concurrency} to ${fewer}`,
       ),
     ...time,
   });
@@ -161,21 +167,22 @@ export function openClient(options: ClientOptions): Client {
     stop(new StopError("the client is closed"));
     return http.close();
   };
-  const api = knowledgeApi(send, attempt, turn, options.key);
+  const api = knowledgeApi(send, attempt, turn, { key: options.key, names });
   return { ...api, pace, turn: () => turnAt(pace, { ...time, signal }), signal, stop, close };
 }
 
 /** A service that never answered anything before it was given up: to try the rest would take hours. */
-function neverAnswered(error: unknown, tally: RequestTally): StopError | undefined {
+function neverAnswered(error: unknown, tally: RequestTally, names: SettingNames): StopError | undefined {
   if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
-  return unreachable(error);
+  return unreachable(error, names);
 }
 
 function outlastFor(
-  { outage = 300, concurrency = 8, key, say = () => {} }: ClientOptions,
+  { outage = 300, concurrency = 8, key, names = jobFileNames, say = () => {} }: ClientOptions,
   { now = () => performance.now(), sleep = pause, signal }: Partial<World> & { readonly signal: AbortSignal },
 ): Outlast {
-  const options = { patience: outage * 1_000, concurrency, key, now, sleep: (ms: number) => sleep(ms, signal), say };
+  const patience = outage * 1_000;
+  const options = { patience, concurrency, key, names, now, sleep: (ms: number) => sleep(ms, signal), say };
   const outlast = new Outlast(options);
   signal.addEventListener("abort", () => outlast.end(), { once: true });
   return outlast;

@@ -1,6 +1,7 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
 import { type Absence, absenceOfAnswer, absenceOfError, kindOfList, placeOf, unreachable } from "./absence.js";
 import { errorFromAnswer } from "./check-answer.js";
+import type { SettingNames } from "./hint-for.js";
 import { Outage } from "./outage.js";
 import type { Answer, Request, Send } from "./send.js";
 
@@ -13,6 +14,7 @@ export interface OutlastOptions {
   readonly patience: number;
   readonly concurrency: number;
   readonly key: string;
+  readonly names: SettingNames;
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Told when an outage begins and ends. */
@@ -162,8 +164,10 @@ export class Outlast {
     const seconds = Math.round(this.#options.patience / 1_000);
     outage.end();
     if (outage === this.#daemon) return new SkipError(`${error.message} (away for ${seconds} s)`, { cause: error });
-    if (!this.#isReached) return unreachable(error);
-    const what = `the service was away for ${seconds} s, which service.outage sets: ${error.message}; what was read is kept`;
+    if (!this.#isReached) return unreachable(error, this.#options.names);
+    const { outage: setting } = this.#options.names;
+    const patience = setting === null ? `${seconds} s` : `${seconds} s, which ${setting} sets`;
+    const what = `the service was away for ${patience}: ${error.message}; what was read is kept`;
     return new StopError(what, { cause: error });
   }
 }

@@ -9,6 +9,7 @@ import { uuid } from "./schema/leaf.js";
 
 /** Flags that name a service and say how to ask it, as the command line gives them: not checked. */
 export interface ServiceFlags {
+  /** The base URL. */
   readonly to?: unknown;
   readonly keyEnv?: unknown;
   readonly allowHttp?: unknown;
@@ -24,10 +25,10 @@ const soundJob = {
   datasets: [{ id: "00000000-0000-4000-8000-000000000000", documents: "all" }],
 };
 
-/** Problems of flags of a command without a job, by the rules that the job file follows. */
-export function checkServiceFlags(flags: ServiceFlags): readonly Problem[] {
+/** Problems of flags of a command without a job, by the rules that the job file follows. `addressFlag`: the one of the base URL. */
+export function checkServiceFlags(flags: ServiceFlags, addressFlag = "--to"): readonly Problem[] {
   const all: readonly GivenFlag[] = [
-    { flag: "--to", path: ["service", "base_url"], value: flags.to },
+    { flag: addressFlag, path: ["service", "base_url"], value: flags.to },
     { flag: "--key-env", path: ["service", "api_key_env"], value: flags.keyEnv },
     { flag: "--allow-http", path: ["service", "allow_http"], value: flags.allowHttp },
     { flag: "--concurrency", path: ["service", "concurrency"], value: numberFrom(flags.concurrency) },

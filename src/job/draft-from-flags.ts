@@ -17,6 +17,7 @@ const sourceLabels: readonly Label[] = [
   { path: ["datasets", 0, "documents"], text: "--document" },
   { path: ["datasets", 0, "batches"], text: "--batch" },
   { path: ["name"], text: "--name" },
+  { path: ["service", "concurrency"], text: "--concurrency" },
 ];
 
 /** A job made of flags alone, not checked: one dataset of one service, or all of them. */

@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import type { Label } from "./draft.js";
 import type { DatasetJob, Job, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
 import type { JobFile } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
@@ -7,8 +8,11 @@ const bytesPerMegabyte = 1_000_000;
 
 type Named = Exclude<JobFile["datasets"], "all">[number];
 
-/** Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset. */
-export function jobFromFile(file: JobFile): Job {
+/**
+ * Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset. `labels`: the flags
+ * that settings came from.
+ */
+export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
   const { datasets } = file;
   return {
     name: file.name ?? (datasets === "all" ? "all" : (datasets[0]?.id ?? "")),
@@ -21,6 +25,7 @@ export function jobFromFile(file: JobFile): Job {
     resumeWithin: file.resume_within,
     output: outputFromFile(file.output),
     notify: file.notify && notifyFromFile(file.notify),
+    labels,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { FileFormat } from "../dump/formats/formats.js";
+import type { Label } from "./draft.js";
 
 /** The checked job: what every later stage is given. Nothing of it is left to be checked again. */
 
@@ -103,4 +104,6 @@ export interface Job {
   readonly output: OutputOptions;
   /** undefined: nobody is told. */
   readonly notify: Notify | undefined;
+  /** The flags that stand for settings, for messages that name one. */
+  readonly labels: readonly Label[];
 }

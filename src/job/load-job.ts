@@ -1,9 +1,9 @@
 import { type Problem, UsageError } from "../errors.js";
 import { checkJob } from "./check-job.js";
-import type { Draft, Label } from "./draft.js";
+import { type Draft, type Label, settingName } from "./draft.js";
 import { draftFromFile } from "./draft-from-file.js";
 import { draftFromFlags } from "./draft-from-flags.js";
-import { type Finding, isWithin, joinFindings } from "./finding.js";
+import { type Finding, joinFindings } from "./finding.js";
 import type { Job } from "./job.js";
 import { jobFromFile } from "./job-from-file.js";
 import type { JobFlags } from "./merge-flags.js";
@@ -35,7 +35,7 @@ export async function loadJob(
 export function jobFromDraft(draft: Draft): Job {
   const { file, unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
   const findings = joinFindings(unknownKeys, draft.unset, wrongValues);
-  if (draft.problems.length + findings.length === 0 && file) return jobFromFile(file);
+  if (draft.problems.length + findings.length === 0 && file) return jobFromFile(file, draft.labels);
   throw jobRefusal(draft, findings);
 }
 
@@ -46,8 +46,7 @@ export function jobRefusal(draft: Draft, findings: readonly Finding[]): UsageErr
 }
 
 function problemFrom({ path, message }: Finding, labels: readonly Label[]): Problem {
-  const label = labels.find((candidate) => isWithin(path, candidate.path));
-  return { path: label?.text ?? pathText(path), message };
+  return { path: settingName(labels, path) ?? pathText(path), message };
 }
 
 function countText(count: number): string {

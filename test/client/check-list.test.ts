@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFields, checkPage, checkRecords } from "../../src/client/check-list.js";
+import { checkFields, checkPage, checkRecords, checkTagList } from "../../src/client/check-list.js";
 import { RetryError } from "../../src/errors.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 
@@ -88,4 +88,8 @@ describe("checkFields", () => {
   it.each([[{}], [{ fields: {} }], [{ fields: ["uploader"] }], [{ data: [] }]])("%j is refused", (body) => {
     expect(complaint(() => checkFields(body, url))).toBe('the answer has no list of objects "fields"');
   });
+});
+
+it.each([[null], [{}], [[1]], [[{ name: "law" }]], [{ data: [{ name: "law" }] }]])("%j is no list of tags", (value) => {
+  expect(complaint(() => checkTagList(value, url))).toMatch(/no JSON object|no list of objects "data"|has no "id"/);
 });

@@ -61,7 +61,7 @@ describe("a first answer", () => {
     expect(judgeAnswer(answer(status, body), "k")).toBe(expected);
   });
 
-  it.each(["metadata/built-in", "documents/e/segments/c/child_chunks"])(
+  it.each(["metadata/built-in", "documents/e/segments/c/child_chunks", "documents/e/segments/c"])(
     "of an older service, which has no %s, decides nothing",
     (path) =>
       expect(judgeAnswer(answer(404, page, {}, `https://kb.example.com/v1/datasets/d/${path}`), "k")).toBe("unclear"),

@@ -80,6 +80,16 @@ describe("the operations", () => {
     expect(query).toBe("page=3&limit=100");
   });
 
+  it.each([
+    ["a list alone", [{ id: "t", name: "law" }]],
+    ["a list in an object", { data: [{ id: "t", name: "law" }] }],
+    ["no tags", []],
+  ])("tags, even as the first request: %s", async (_, body) => {
+    const { url, requests } = await serve(json(body));
+    expect(await openTestClient(url).tags()).toEqual(Array.isArray(body) ? body : body.data);
+    expect(requests.map(({ url: path }) => path)).toEqual(["/v1/datasets/tags"]);
+  });
+
   it("one chunk", async () => {
     const { url, requests } = await serve(json({ data: { id: "chunk", content: "x" }, doc_form: "text_model" }));
     expect(await openTestClient(url).chunk(document, "chunk/1")).toEqual({ id: "chunk", content: "x" });

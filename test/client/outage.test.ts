@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failedRequest } from "../../src/client/failed-request.js";
+import { jobFileNames } from "../../src/client/hint-for.js";
 import type { HttpOptions } from "../../src/client/http.js";
 import { type ClientOptions, openClient, type World } from "../../src/client/open-client.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
@@ -87,8 +88,11 @@ describe("a service that goes away for 34 s", () => {
     ]);
   });
 
-  it("outlasts only as long as it shall, and says so", async () => {
-    const { clock, told, chunks } = setting((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20 });
+  it.each([
+    [jobFileNames, /the service was away for 20 s, which service.outage sets: GET .*; what was read is kept$/],
+    [{ ...jobFileNames, outage: null }, /the service was away for 20 s: GET .*; what was read is kept$/],
+  ])("outlasts only as long as it shall, and says so", async (names, message) => {
+    const { clock, told, chunks } = setting((at) => (at < 1 ? good : "ECONNREFUSED"), { outage: 20, names });
     const errors = await clock.until(
       Promise.all(
         pages(600).map((page) =>
@@ -102,9 +106,7 @@ describe("a service that goes away for 34 s", () => {
     const failed = errors.filter((error) => error !== undefined);
     expect(new Set(failed).size).toBe(1);
     expect(failed[0]).toBeInstanceOf(StopError);
-    expect(String(failed[0])).toMatch(
-      /the service was away for 20 s, which service.outage sets: GET .*; what was read is kept$/,
-    );
+    expect(String(failed[0])).toMatch(message);
     expect(clock.now / 1_000).toBeGreaterThan(20);
     expect(clock.now / 1_000).toBeLessThan(24);
     expect(told).toHaveLength(1);

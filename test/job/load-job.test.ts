@@ -79,6 +79,7 @@ const contractJob: Job = {
     memory: "500MB",
   },
   notify: undefined,
+  labels: [],
 };
 
 describe("a job file", () => {
@@ -98,6 +99,7 @@ describe("a job file", () => {
       service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: [], status: [], keyword: undefined }],
       output: { ...contractJob.output, keep: undefined },
+      labels: [expect.objectContaining({ path: ["name"] })],
     });
   });
 
@@ -334,6 +336,7 @@ describe("a job without a file", () => {
       service: { ...contractJob.service, caFile: undefined, maxRps: undefined },
       datasets: [{ id: dataset, documents: [document], batches: ["7"], status: [], keyword: undefined }],
       output: { ...contractJob.output, dir: "there", formats: ["csv"], keep: undefined },
+      labels: expect.arrayContaining([{ path: ["output", "dir"], text: "--out" }]),
     });
   });
 

@@ -112,7 +112,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   function failure(error: unknown, { origin }: URL): Error {
     client.signal.throwIfAborted();
     if (error instanceof SkipError) return error;
-    const failed = failedRequest(error, origin);
+    const failed = failedRequest(error, origin, { names: options.names });
     return failed instanceof StopError ? new SkipError(failed.message) : failed;
   }
 

@@ -63,7 +63,7 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
   ),
   originals: v.pipe(
     v.nullish(trueOrFalse, false),
-    v.description("true: also save the files that the documents were made from."),
+    v.description("true: also save the files that the documents were made from, and those attached to chunks."),
   ),
   resume_within: v.pipe(
     v.nullish(positiveNumber(8760, "a number of hours"), 24),

@@ -1,5 +1,7 @@
 import { type Download, openDownloads } from "../../client/download/open-downloads.js";
+import { jobFileNames, type SettingNames } from "../../client/hint-for.js";
 import { type Client, type ClientOptions, openClient } from "../../client/open-client.js";
+import { type Label, settingName } from "../../job/draft.js";
 import type { Job } from "../../job/job.js";
 import { type KeyOptions, placeOfKey, readKey } from "../../job/read-key.js";
 import type { RunOptions } from "./run-options.js";
@@ -27,10 +29,12 @@ export async function withClient<T>(
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
   const { baseUrl, key } = service;
   const proxies = job.service.demo ? {} : env; // no proxy leads to the embedded service
+  const names = settingNames(job.labels);
   const client = openClient({
     baseUrl,
     key,
     ...(job.service.demo ? {} : { keyPlace: placeOfKey(job.service) }),
+    names,
     concurrency,
     maxRps,
     timeout,
@@ -46,7 +50,7 @@ export async function withClient<T>(
     onAnswer,
     ...(patient ? { patient } : {}),
   });
-  const connecting = { connections: concurrency, timeout, caFile, env: proxies };
+  const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };
   const downloads = openDownloads(client, { ...connecting, baseUrl, key, tally: tally.requests });
   try {
     return await work(client, baseUrl, downloads.download);
@@ -55,6 +59,18 @@ export async function withClient<T>(
     await downloads.close();
     await service.close();
   }
+}
+
+/** The names that messages of the client have for settings: flags where there are any. */
+export function settingNames(labels: readonly Label[]): SettingNames {
+  const nameOf = (key: string) => settingName(labels, ["service", key]);
+  return {
+    baseUrl: nameOf("base_url") ?? jobFileNames.baseUrl,
+    caFile: nameOf("ca_file") ?? jobFileNames.caFile,
+    concurrency: nameOf("concurrency") ?? jobFileNames.concurrency,
+    maxBody: nameOf("max_body"),
+    outage: nameOf("outage"),
+  };
 }
 
 /** `service: {demo: true}` starts the embedded service, which takes a port and a key of its own. */

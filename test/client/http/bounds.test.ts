@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { jobFileNames } from "../../../src/client/hint-for.js";
 import { RetryError } from "../../../src/errors.js";
 import { firstTimes } from "../../servers/faults.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
@@ -34,6 +35,9 @@ describe("the bound of a body", () => {
     const error = await rejection(get("/more"));
     expect(error).toBeInstanceOf(RetryError);
     expect(error.message).toBe(`GET ${url}/more: the body is longer than 0.001 MB; service.max_body sets the bound`);
+    const { get: getUnset } = openTestHttp(url, { maxBody, names: { ...jobFileNames, maxBody: null } });
+    const { message } = await rejection(getUnset("/more"));
+    expect(message).toBe(`GET ${url}/more: the body is longer than 0.001 MB`);
     expect(error).toMatchObject({ status: 200 }); // the service was reached
   });
 

@@ -1,35 +1,17 @@
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { jobFileNames } from "../../../src/client/hint-for.js";
 import type { WriteOutcome } from "../../../src/client/write/write-outcome.js";
-import { openWriter, type Writer, type WriterOptions } from "../../../src/client/write/writer.js";
+import type { Writer, WriterOptions } from "../../../src/client/write/writer.js";
 import { StopError } from "../../../src/errors.js";
 import { pemFile } from "../../servers/certificates.js";
 import { startProxy } from "../../servers/proxy.js";
 import { JumpingClock } from "../jumping-clock.js";
 import { everythingOf, rejection, testKey } from "../open-test-http.js";
 import { deadUrl, serve } from "../serve.js";
+import { answering, bodyOf, openTestWriter, place } from "./open-test-writer.js";
 
-const place = { datasetId: "set", documentId: "doc" };
 const chunk = { id: "new", content: "x", status: "completed", enabled: true, error: null };
-
-function openTestWriter(baseUrl: string, options: Partial<WriterOptions> = {}): Writer {
-  const writer = openWriter({ baseUrl, key: testKey, concurrency: 1, timeout: 5, ...options });
-  onTestFinished(writer.close);
-  return writer;
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
-}
-
-/** Answers with this status and JSON, or text as it is. */
-function answering(status: number, body: unknown, headers: Record<string, string> = {}) {
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return (_: IncomingMessage, response: ServerResponse) => void response.writeHead(status, headers).end(text);
-}
 
 const refusal = (status: number, message: string, code = "invalid_param") => ({ code, message, status });
 const add = (writer: Writer) => writer.addChunk(place, { content: "x" }).send();
@@ -82,7 +64,7 @@ describe("the four writes", () => {
     expect(write).toMatchObject({ method, path });
     expect(await write.send()).toEqual({
       kind: "done",
-      row: { id: "new", status: "completed", enabled: true, error: "" },
+      value: { id: "new", status: "completed", enabled: true, error: "" },
     });
     expect([requests.length, requests[0]?.method, requests[0]?.url]).toEqual([1, method, `/v1${path}`]);
     expect(JSON.parse(text)).toEqual(body);
@@ -100,11 +82,11 @@ describe("the outcome of an answer", () => {
     const { outcome } = await outcomeOf(answering(200, { data: [bad], doc_form: "text_model" }));
     expect(outcome).toEqual({
       kind: "done",
-      row: { id: "new", status: "error", enabled: false, error: "no model for [key]" },
+      value: { id: "new", status: "error", enabled: false, error: "no model for [key]" },
     });
   });
 
-  it.each<[number, unknown, WriteOutcome["kind"]]>([
+  it.each<[number, unknown, WriteOutcome<unknown>["kind"]]>([
     [400, refusal(400, "Content is empty"), "refused"],
     [401, refusal(401, "Access token is invalid", "unauthorized"), "refused"],
     [403, refusal(403, "Forbidden", "forbidden"), "refused"],
@@ -121,6 +103,8 @@ describe("the outcome of an answer", () => {
     [200, { data: [] }, "unknown"],
     [200, { data: [chunk, chunk] }, "unknown"],
     [200, { data: { content: "x" } }, "unknown"],
+    [201, { data: [] }, "unknown"],
+    [202, { data: chunk }, "unknown"],
   ])("%i %j: %s, and it is sent once", async (status, body, kind) => {
     const headers: Record<string, string> = status === 302 ? { location: "/v2/elsewhere" } : {};
     const { outcome, sent } = await outcomeOf(answering(status, body, headers));
@@ -145,6 +129,12 @@ describe("the outcome of an answer", () => {
     const headers: Record<string, string> = status === 307 ? { location: "https://kb.example.com/v1" } : {};
     const { outcome } = await outcomeOf(answering(status, body, headers), { keyPlace: "the variable K" });
     expect("reason" in outcome && outcome.reason.endsWith(end) ? end : outcome).toBe(end);
+  });
+
+  it("names the setting of the address as the user knows it", async () => {
+    const names = { ...jobFileNames, baseUrl: "--to" };
+    const { outcome } = await outcomeOf(answering(404, "<title>404 Not Found</title>"), { names });
+    expect(outcome).toMatchObject({ reason: expect.stringMatching(/; check --to$/) });
   });
 
   it("says what the service said, with the address and without the key", async () => {
