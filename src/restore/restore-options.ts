@@ -1,9 +1,9 @@
-import type { Log } from "../log.js";
 import type { RestoreResult } from "./restore-result.js";
 import type { RestoreTally } from "./restore-tally.js";
+import type { TargetService } from "./target-service.js";
 
 /** The settings of `restore --lost`, checked. Ids are in lower case, times in milliseconds. */
-export interface RestoreOptions {
+export interface RestoreOptions extends Omit<TargetService, "baseUrl"> {
   /** Folder of the older run. */
   readonly folder: string;
   /** Folder of a newer run of the same job, to plan against without a request. */
@@ -19,28 +19,14 @@ export interface RestoreOptions {
   readonly to: string | undefined;
   /** The service that the owner's own settings name, which a run must come from unless `to` is given; undefined: they name none. */
   readonly own: OwnService | undefined;
-  /** The variable that the key comes from, for messages and for the dumps of the target. */
-  readonly keyEnv: string;
-  /** The key; undefined only where nothing is asked of a service: with `against`, without `apply`. */
-  readonly key: string | undefined;
-  readonly allowHttp: boolean;
-  readonly concurrency: number | undefined;
-  readonly maxRps: number | undefined;
   /** Time that one write may take. */
   readonly timeout: number;
   /** Time in which the effect of a lost answer may still show up. */
   readonly settle: number;
-  /** Memory for DuckDB, as DuckDB reads it. */
-  readonly memory: string;
-  readonly caFile: string | undefined;
-  readonly env: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-  readonly log: Log;
   /** Updated while the work goes on. */
   readonly tally: RestoreTally;
   /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
-  readonly now: () => Date;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 

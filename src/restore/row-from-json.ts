@@ -1,3 +1,4 @@
+import { attachmentsIn } from "../rows/attachments.js";
 import type { ChildRow, ChunkRow } from "./document-rows.js";
 import { numberIn, textIn } from "./json-fields.js";
 
@@ -33,10 +34,9 @@ export function childFromJson(json: string): ChildRow {
   };
 }
 
-function attachmentIds(json: string | null): readonly string[] {
-  const list: unknown = json === null ? [] : JSON.parse(json);
-  if (!Array.isArray(list)) return [];
-  return list.map((each: unknown) => textIn(membersOf(each).id)).filter((id) => id !== null);
+/** The ids of attachments from the JSON text of their list. */
+export function attachmentIds(json: string | null): readonly string[] {
+  return attachmentsIn(JSON.parse(json ?? "[]")).map(({ id }) => id);
 }
 
 /** Nothing is nothing, whether null, "", [] or {}. */

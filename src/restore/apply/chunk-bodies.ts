@@ -1,4 +1,4 @@
-import type { ChunkUpdate, NewChunk } from "../../client/write/writer.js";
+import type { ChunkUpdate, NewChunk } from "../../client/write/write-bodies.js";
 import type { ChunkTexts } from "../restore-plan.js";
 import type { StandingChunk } from "./row-texts.js";
 

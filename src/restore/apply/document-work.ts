@@ -1,5 +1,6 @@
 import type { ApplyOptions } from "./apply-options.js";
-import { type Place, readEqualTexts } from "./find-write.js";
+import { readEqualTexts } from "./find-write.js";
+import type { Place } from "./read-standing.js";
 import type { Waiting } from "./take-turns.js";
 
 /** The document that is written, and what is known of it. */

@@ -1,20 +1,16 @@
-import type { DocumentRef, KnowledgeApi } from "../../client/knowledge-api.js";
-import { readChildChunkPages, readChunkPages } from "../../crawl/read-pages.js";
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import { readChunkPages } from "../../crawl/read-pages.js";
 import { SkipError } from "../../errors.js";
 import type { RawRecord } from "../../rows/row.js";
 import type { Intent } from "./journal-lines.js";
-import { childHash, keywordsHash, type StandingChild, standingChild, standingChunk, textsHash } from "./row-texts.js";
-
-export type Place = Pick<DocumentRef, "datasetId" | "documentId">;
+import { type Place, readAll, readChildren } from "./read-standing.js";
+import { childHash, keywordsHash, type StandingChild, standingChunk, textsHash } from "./row-texts.js";
 
 /** A row that a write made or changed. */
 export interface FoundRow {
   readonly id: string;
   readonly isIndexed: boolean;
 }
-
-/** Times that a list is read which changes while it is read. */
-const readings = 3;
 
 /** Looks for the row that shows that a write was done; undefined where there is none. SkipError where the document cannot be read. */
 export async function findWrite(api: KnowledgeApi, intent: Intent): Promise<FoundRow | undefined> {
@@ -35,15 +31,6 @@ export async function readEqualTexts(api: KnowledgeApi, place: Place): Promise<M
     ids.set(record.hash, [...(ids.get(record.hash) ?? []), record.id]);
   }
   return ids;
-}
-
-/** The children of a chunk, in order. */
-export async function readChildren(
-  api: KnowledgeApi,
-  place: Place,
-  chunkId: string,
-): Promise<readonly StandingChild[]> {
-  return readAll(() => readChildChunkPages(api, place, chunkId), standingChild);
 }
 
 async function findAdded(api: KnowledgeApi, place: Place, { texts_sha256, equal }: Intent) {
@@ -81,20 +68,4 @@ function namedHash(record: RawRecord): { readonly id: string; readonly hash: str
 function foundChunk(record: RawRecord): FoundRow & { readonly hash: string } {
   const chunk = standingChunk(record);
   return { id: chunk.id, hash: textsHash(chunk), isIndexed: isIndexed(chunk) };
-}
-
-/** Reads a list, and makes something of every row. A list that changes while it is read is read again. */
-async function readAll<T>(
-  read: () => AsyncIterable<{ readonly rows: readonly RawRecord[] }>,
-  make: (record: RawRecord) => T,
-): Promise<readonly T[]> {
-  for (let reading = 1; ; reading++) {
-    try {
-      const all: T[] = [];
-      for await (const { rows } of read()) for (const row of rows) all.push(make(row));
-      return all;
-    } catch (error) {
-      if (!(error instanceof SkipError) || error.status !== undefined || reading === readings) throw error;
-    }
-  }
 }

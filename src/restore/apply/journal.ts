@@ -1,8 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
-import { flush } from "../../dump/files/flush.js";
-import { StopError } from "../../errors.js";
-import { fileErrorText } from "../../file-error.js";
+import { JournalFile } from "../journal/journal-file.js";
 import type { Intent, IntentFacts, IntentOutcome, JournalLine } from "./journal-lines.js";
 import { type WrittenRow, writtenRows } from "./written-rows.js";
 
@@ -18,7 +14,7 @@ export interface JournalOptions {
 
 /** Notes every write before it is sent, and what became of it, on disk. A later process learns from it what may have been done. */
 export class Journal {
-  readonly #path: string;
+  readonly #file: JournalFile;
   readonly #options: JournalOptions;
   readonly #intents: Intent[] = [];
   readonly #outcomes = new Map<number, IntentOutcome>();
@@ -26,11 +22,9 @@ export class Journal {
   readonly #undos = new Map<number, string>();
   readonly #givenUp = new Set<string>();
   #undo: string | null = null;
-  #file: FileHandle | undefined;
-  #writing: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, options: JournalOptions, lines: readonly JournalLine[]) {
-    this.#path = path;
+    this.#file = new JournalFile(path, options.checkOwn);
     this.#options = options;
     for (const line of lines) this.#take(line);
   }
@@ -102,10 +96,8 @@ export class Journal {
     await this.#note({ kind: "end", time: this.#time() });
   }
 
-  async close(): Promise<void> {
-    await this.#writing.catch(() => {});
-    await this.#file?.close();
-    this.#file = undefined;
+  close(): Promise<void> {
+    return this.#file.close();
   }
 
   #time(): string {
@@ -123,31 +115,8 @@ export class Journal {
     if (line.kind === "given up") this.#givenUp.add(line.id);
   }
 
-  /** One after the other, each on disk before the next. */
   #note(line: JournalLine): Promise<void> {
     this.#take(line);
-    const noted = this.#writing.then(() => this.#append(`${JSON.stringify(line)}\n`));
-    this.#writing = noted.catch(() => {});
-    return noted;
+    return this.#file.append(line);
   }
-
-  async #append(text: string): Promise<void> {
-    await this.#options.checkOwn?.();
-    try {
-      this.#file ??= await openFile(this.#path);
-      await this.#file.appendFile(text);
-      await this.#file.datasync();
-    } catch (cause) {
-      const reason = fileErrorText(cause) ?? String(cause);
-      const next = "nothing more is sent; restore again when that is solved: what was done is found";
-      throw new StopError(`${this.#path}: the journal cannot be written: ${reason}; ${next}`, { cause });
-    }
-  }
-}
-
-/** Opens a file to add lines to it, whose name is on disk, too. */
-async function openFile(path: string): Promise<FileHandle> {
-  const file = await open(path, "a", 0o600);
-  await flush(join(path, ".."));
-  return file;
 }

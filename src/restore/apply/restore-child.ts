@@ -1,6 +1,6 @@
 import type { ChildRestore } from "../restore-plan.js";
 import type { DocumentWork, Landing } from "./document-work.js";
-import { readChildren } from "./find-write.js";
+import { readChildren } from "./read-standing.js";
 import { childHash, type StandingChild } from "./row-texts.js";
 import { type Prepare, type ReadyWrite, writeRow } from "./write-row.js";
 

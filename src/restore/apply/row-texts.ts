@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { attachmentsIn } from "../../rows/attachments.js";
 import type { RawRecord } from "../../rows/row.js";
 import { numberIn, textIn } from "../json-fields.js";
 import type { ChunkTexts } from "../restore-plan.js";
@@ -22,6 +23,9 @@ export interface StandingChild {
   readonly position: number | null;
 }
 
+/** The texts that tell a chunk from others. */
+type Said = Pick<ChunkTexts, "content" | "answer">;
+
 /** Answers and rows of a dump have the same fields; one of an unexpected type counts as absent. */
 export function standingChunk(record: RawRecord): StandingChunk {
   const { id, document_id, content, answer, keywords, enabled, status, attachments, position } = record;
@@ -33,7 +37,7 @@ export function standingChunk(record: RawRecord): StandingChunk {
     keywords: Array.isArray(keywords) ? keywords.map(String) : null,
     enabled: enabled !== false,
     status: textIn(status),
-    attachment_ids: Array.isArray(attachments) ? attachments.flatMap(attachmentIdOf) : [],
+    attachment_ids: attachmentsIn(attachments).map((attachment) => attachment.id),
     position: numberIn(position),
   };
 }
@@ -49,7 +53,7 @@ export function standingChild({ id, segment_id, content, type, position }: RawRe
 }
 
 /** SHA-256 of content and answer, in hex. No answer and an empty one are the same: services send either. */
-export function textsHash({ content, answer }: Pick<ChunkTexts, "content" | "answer">): string {
+export function textsHash({ content, answer }: Said): string {
   return hashOf([content, answer ?? ""]);
 }
 
@@ -63,7 +67,7 @@ export function keywordsHash(keywords: readonly string[] | null): string | null 
   return keywords && keywords.length > 0 ? hashOf(asSet(keywords)) : null;
 }
 
-export function haveSameTexts(one: ChunkTexts, other: ChunkTexts): boolean {
+export function haveSameTexts(one: Said, other: Said): boolean {
   return one.content === other.content && (one.answer ?? "") === (other.answer ?? "");
 }
 
@@ -73,9 +77,4 @@ function asSet(texts: readonly string[]): readonly string[] {
 
 function hashOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
-}
-
-function attachmentIdOf(attachment: unknown): readonly string[] {
-  const isObject = typeof attachment === "object" && attachment !== null;
-  return isObject && "id" in attachment && typeof attachment.id === "string" ? [attachment.id] : [];
 }

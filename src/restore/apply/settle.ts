@@ -1,8 +1,9 @@
 import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
+import { lookFor } from "../look-for.js";
 import { type ApplyOptions, withDefaults } from "./apply-options.js";
 import { DocumentWork } from "./document-work.js";
-import { lookFor } from "./look-for.js";
+import { findWrite } from "./find-write.js";
 import { mendChunk } from "./mend-chunk.js";
 import { takeTurns } from "./take-turns.js";
 
@@ -12,12 +13,12 @@ import { takeTurns } from "./take-turns.js";
  */
 export async function settleJournal(options: ApplyOptions): Promise<void> {
   const full = withDefaults(options);
-  const { journal, log } = full;
+  const { api, journal, log, settle } = full;
   const { open } = journal;
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
     try {
-      const found = await lookFor(intent, Date.parse(intent.time), full);
+      const found = await lookFor(() => findWrite(api, intent), Date.parse(intent.time) + settle * 1_000, full);
       await journal.conclude(intent, found ? "done" : "not done", found ?? null);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;

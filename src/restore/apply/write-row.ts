@@ -1,15 +1,16 @@
-import type { WriteOutcome, WrittenRow } from "../../client/write/write-outcome.js";
-import type { PreparedWrite } from "../../client/write/writer.js";
+import type { PreparedWrite } from "../../client/write/write-operations.js";
+import type { Undone, WriteOutcome } from "../../client/write/write-outcome.js";
+import type { WrittenRow } from "../../client/write/written.js";
 import { SkipError, StopError } from "../../errors.js";
+import { lookFor } from "../look-for.js";
 import type { DocumentWork, Landed, Landing } from "./document-work.js";
 import { type FoundRow, findWrite, isIndexed } from "./find-write.js";
 import type { Intent, IntentFacts } from "./journal-lines.js";
-import { lookFor } from "./look-for.js";
 import { meaningOf } from "./meaning-of.js";
 
 /** A write, and what the journal shall know of it. */
 export interface ReadyWrite {
-  readonly write: PreparedWrite;
+  readonly write: PreparedWrite<WrittenRow>;
   readonly facts: Omit<IntentFacts, "dataset_id" | "document_id" | "method" | "path" | "sha256">;
 }
 
@@ -84,9 +85,9 @@ async function sendReady(work: DocumentWork, ready: Awaited<ReturnType<Prepare>>
   return conclude(work, intent, outcome);
 }
 
-async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcome): Promise<Sent> {
-  const { journal, log, now, signal } = work.options;
-  if (outcome.kind === "done") return concludeDone(work, intent, outcome.row);
+async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcome<WrittenRow>): Promise<Sent> {
+  const { api, journal, log, now, signal } = work.options;
+  if (outcome.kind === "done") return concludeDone(work, intent, outcome.value);
   if (outcome.kind === "refused") {
     await journal.conclude(intent, "refused");
     return concludeRefused(work, outcome);
@@ -95,8 +96,8 @@ async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcom
   if (outcome.kind === "unknown") {
     signal.throwIfAborted(); // the intent stays open for the next restore
     log("warn", `${outcome.reason}; looking for the write in document ${intent.document_id}`);
-    const { settle } = work.options;
-    found = await lookFor(intent, now(), { ...work.options, settle: outcome.isOver ? 0 : settle });
+    const settle = outcome.isOver ? 0 : work.options.settle * 1_000;
+    found = await lookFor(() => findWrite(api, intent), now() + settle, work.options);
   }
   await journal.conclude(intent, found ? "done" : "not done", found);
   return found ? { kind: "done", ...found, error: "" } : { kind: "again", intent, reason: outcome.reason };
@@ -115,7 +116,7 @@ async function concludeDone({ options: { journal } }: DocumentWork, intent: Inte
   return { kind: "done", ...done, error: row.error };
 }
 
-function concludeRefused(work: DocumentWork, refused: Extract<WriteOutcome, { readonly kind: "refused" }>): Landed {
+function concludeRefused(work: DocumentWork, refused: Extract<Undone, { readonly kind: "refused" }>): Landed {
   const { reason } = refused;
   const meaning = meaningOf(refused);
   if (meaning === "key")

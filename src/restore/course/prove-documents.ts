@@ -6,7 +6,7 @@ import { proveRestore } from "../apply/prove.js";
 import type { WrittenRow } from "../apply/written-rows.js";
 import { loadDocumentRows } from "../load-document-rows.js";
 import type { RestoreOptions } from "../restore-options.js";
-import type { TargetDocument } from "./target-job.js";
+import type { TargetDocument } from "../target-service.js";
 
 export interface ProofOptions extends Pick<RestoreOptions, "memory" | "signal"> {
   /** The documents that were written to. */

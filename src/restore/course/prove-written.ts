@@ -4,9 +4,9 @@ import { documentKey } from "../../rows/document-row.js";
 import type { ProofDifference } from "../applied.js";
 import type { Journal } from "../apply/journal.js";
 import type { WrittenRow } from "../apply/written-rows.js";
-import { groupRows } from "../plan/pair-rows.js";
-import { type Course, dumpTarget } from "./course.js";
-import { readGone } from "./document-state.js";
+import { groupRows } from "../group-rows.js";
+import { readGone } from "../target/document-state.js";
+import { type Course, dumpDocuments } from "./course.js";
 import { proveDocuments } from "./prove-documents.js";
 
 export interface WrittenOptions {
@@ -28,7 +28,7 @@ export async function proveWritten(options: WrittenOptions): Promise<readonly Pr
   const differences = written.filter((row) => gone.has(documentKey(row))).map(goneWith);
   const left = documents.filter((document) => !gone.has(documentKey(document)));
   if (left.length === 0) return differences;
-  const after = await dumpTarget(course, { name: "after", dir: folder, documents: left });
+  const after = await dumpDocuments(course, { name: "after", dir: folder, documents: left });
   for (const [undo, those] of groupRows(left, ({ document_id }) => journal.undoOf(document_id) ?? "")) {
     const before = await openDump(undo, "nothing was proved");
     differences.push(...(await proveDocuments({ ...course.options, documents: those, before, after, written })));

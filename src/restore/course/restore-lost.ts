@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import type { Client } from "../../client/open-client.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/document-row.js";
+import { settingNames } from "../../run/setting/with-client.js";
 import type { Applied } from "../applied.js";
 import { applyPlan } from "../apply/apply-plan.js";
 import type { Journal } from "../apply/journal.js";
@@ -13,11 +15,13 @@ import { planLost } from "../plan/plan-lost.js";
 import type { RestoreLost } from "../restore-options.js";
 import { countPlan, type RestorePlan } from "../restore-plan.js";
 import { type RestoreResult, statusOf } from "../restore-result.js";
+import { readRefusals } from "../target/document-state.js";
+import { withTarget } from "../target/dump-target.js";
+import { withRestoreFolder, withTemporaryFolder } from "../target/restore-folder.js";
+import { targetLabels } from "../target/target-job.js";
 import { addressOf } from "./address.js";
-import { type Course, databaseOf, dumpTarget, withService } from "./course.js";
-import { readRefusals } from "./document-state.js";
+import { type Course, databaseOf, dumpDocuments } from "./course.js";
 import { proveWritten } from "./prove-written.js";
-import { withRestoreFolder, withTemporaryFolder } from "./restore-folder.js";
 
 /**
  * Brings back what a re-index took from the documents of a run: plans it and, with `apply`, writes it and proves it. Rejects with
@@ -51,8 +55,13 @@ async function planOnly(course: Course): Promise<RestoreResult> {
   }
   if (signs.documents.length === 0) return planned(course, signs, nothingRead);
   return withTemporaryFolder((folder) =>
-    withService(course, folder, async (api) => planned(course, signs, await readTarget(course, api, signs, folder))),
+    withService(course, async (api) => planned(course, signs, await readTarget(course, api, signs, folder))),
   );
+}
+
+/** Opens the service for reading, for as long as `work` takes. */
+function withService<T>({ old, baseUrl, options }: Course, work: (client: Client) => Promise<T>): Promise<T> {
+  return withTarget({ ...options, baseUrl }, old.manifest.documents, work);
 }
 
 const nothingRead: Target = { dump: undefined, refusals: new Map() };
@@ -67,7 +76,7 @@ async function readTarget(course: Course, api: KnowledgeApi, signs: Signs, dir: 
   const fit = signs.documents.filter(({ refused }) => refused === null);
   const refusals = await readRefusals(api, fit);
   const documents = fit.filter((document) => !refusals.has(documentKey(document)));
-  const dump = documents.length > 0 ? await dumpTarget(course, { name: "before", dir, documents }) : undefined;
+  const dump = documents.length > 0 ? await dumpDocuments(course, { name: "before", dir, documents }) : undefined;
   return { dump, refusals };
 }
 
@@ -106,7 +115,7 @@ async function applyLost(course: Course, folder: string, checkOwn: () => Promise
   const { old, baseUrl, options } = course;
   const journal = await openJournal(folder, { runId: old.manifest.run_id, baseUrl, now: options.now, checkOwn });
   try {
-    return await withService(course, folder, (api) =>
+    return await withService(course, (api) =>
       withWriter(writerOptions(course, api.pace), (writer) => applyWith({ course, folder, journal, api, writer })),
     );
   } finally {
@@ -177,6 +186,7 @@ function writerOptions({ baseUrl, options }: Course, pace: WriterOptions["pace"]
   return {
     ...{ baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, caFile, env, signal },
     ...(pace ? { pace } : {}),
+    names: settingNames(targetLabels),
     timeout: timeout / 1_000,
   };
 }

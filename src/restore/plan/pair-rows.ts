@@ -1,3 +1,5 @@
+import { groupRows } from "../group-rows.js";
+
 /** A row and its place. */
 interface Placed {
   readonly id: string;
@@ -49,17 +51,6 @@ export function pairRows<Row extends Placed>(
     }
   }
   return { of, free: targets.filter((row) => !used.has(row)) };
-}
-
-/** Rows by a key, in their order. */
-export function groupRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): ReadonlyMap<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return groups;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ChildRow, ChunkRow, DocumentRows } from "../document-rows.js";
+import { groupRows } from "../group-rows.js";
 import type { ChunkRestore, DocumentPlan, TargetChunk } from "../restore-plan.js";
 import type { DocumentHistory } from "./document-history.js";
-import { groupRows } from "./pair-rows.js";
 import { type ChildrenDecision, planChildren } from "./plan-children.js";
 import { type ChunkDecision, type PlanOptions, planChunk } from "./plan-chunk.js";
 import { type Study, studyDocument } from "./study.js";

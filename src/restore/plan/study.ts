@@ -1,8 +1,9 @@
 import type { ChunkRow, DocumentRows } from "../document-rows.js";
+import { groupRows } from "../group-rows.js";
 import type { DocumentHistory } from "./document-history.js";
 import { type Hand, handOf, isWritable, latestIndexed, type Text, textKey } from "./hand.js";
 import { insideOf } from "./inside.js";
-import { groupRows, inOrder, type Pair, pairRows, placesOf } from "./pair-rows.js";
+import { inOrder, type Pair, pairRows, placesOf } from "./pair-rows.js";
 
 /** Everything that the decisions on a document rest on. Answers are null in documents that have none. */
 export interface Study {

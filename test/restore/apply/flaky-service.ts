@@ -10,6 +10,8 @@ export interface Seen {
   readonly method: string;
   readonly path: string;
   readonly body: string;
+  /** Its content type; empty where it has none. */
+  readonly type: string;
 }
 
 /**
@@ -20,7 +22,7 @@ export type Fault =
   | "lost"
   | "cut"
   | { readonly late: number }
-  | { readonly status: number; readonly message: string; readonly code?: string };
+  | { readonly status: number; readonly message: string; readonly code?: string; readonly retryAfter?: number };
 
 export interface FlakyOptions extends WriteOptions {
   readonly clock: () => Date;
@@ -35,10 +37,10 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
   const service = await startService({ demo, clock });
   const seen: Seen[] = [];
   const late: { left: number; readonly request: Seen }[] = [];
-  const forward = ({ method, path, body }: Seen) =>
+  const forward = ({ method, path, body, type }: Seen) =>
     fetch(new URL(path, service.url), {
       method,
-      headers: { authorization: `Bearer ${service.key}` },
+      headers: { authorization: `Bearer ${service.key}`, ...(type === "" ? {} : { "content-type": type }) },
       ...(body === "" ? {} : { body }),
     });
   const doLate = async () => {
@@ -59,15 +61,17 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
   };
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
-    const one = { method: request.method ?? "", path: request.url ?? "", body: await bodyOf(request) };
+    const { method = "", url: path = "", headers } = request;
+    const one = { method, path, body: await bodyOf(request), type: headers["content-type"] ?? "" };
     seen.push(one);
     const end = one.method === "GET" ? () => {} : begin(one.path);
     await doLate();
     const fault = one.method === "GET" ? await faultOf(one, 0) : await faultOf(one, writesOf(seen).length);
     response.on("close", end);
     if (typeof fault === "object" && "status" in fault) {
-      const { status, message, code = "invalid_param" } = fault;
-      return void response.writeHead(status).end(JSON.stringify({ code, message, status }));
+      const { status, message, code = "invalid_param", retryAfter } = fault;
+      const headers = retryAfter === undefined ? {} : { "retry-after": `${retryAfter}` };
+      return void response.writeHead(status, headers).end(JSON.stringify({ code, message, status }));
     }
     if (typeof fault === "object") late.push({ left: fault.late, request: one });
     const answered = fault === undefined || fault === "lost" ? await forward(one) : undefined;
@@ -95,11 +99,12 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
     most,
     /** Those that were no GET, as `POST …/segments`, with their bodies. */
     writes: () =>
-      writesOf(seen).map(({ method, path, body }) => ({ what: `${method} ${shortOf(path)}`, body: JSON.parse(body) })),
+      writesOf(seen).map(({ method, path, body }) => ({ what: `${method} ${shortOf(path)}`, body: jsonOf(body) })),
     /** Sends a write that nobody journals: somebody else is at work. */
-    byOthers: async (method: string, path: string, body: unknown) => {
-      const { status } = await forward({ method, path: `/v1${path}`, body: JSON.stringify(body) });
-      if (status !== 200) throw new Error(`${method} ${path} answered ${status}`);
+    byOthers: async (method: string, path: string, body?: unknown) => {
+      const text = body === undefined ? "" : JSON.stringify(body);
+      const { ok, status } = await forward({ method, path: `/v1${path}`, body: text, type: "" });
+      if (!ok) throw new Error(`${method} ${path} answered ${status}`);
     },
   };
 }
@@ -113,6 +118,11 @@ function writesOf(seen: readonly Seen[]): readonly Seen[] {
 /** The path behind the document. */
 function shortOf(path: string): string {
   return path.replace(/^.*?\/documents\/[^/]+/, "…").replace(/00000000-0000-4000-8000-0*/g, "#");
+}
+
+/** A JSON body; null for any other, or none. */
+function jsonOf(body: string) {
+  return body.startsWith("{") ? JSON.parse(body) : null;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -86,3 +86,13 @@ test("reads and writes together keep to the rate that was asked for", async () =
   const [first = 0, second = 0] = writes;
   expect(second - first).toBeGreaterThan(37); // a read is between them: two steps of 25 ms, and one without a pace of writes
 });
+
+test("a write to a URL that the service does not know says to check --to", async () => {
+  const { restore, failWith } = await brokenOff();
+  const unknown = { status: 404, code: "not_found", message: "The requested URL was not found on the server." };
+  failWith(({ method }) => (method === "GET" ? undefined : unknown));
+  const { applied } = await restore([other]);
+  const reasons = applied?.rows.map(({ reason }) => reason) ?? [];
+  expect(reasons).toHaveLength(2);
+  for (const reason of reasons) expect(reason).toMatch(/; the service does not know this URL; check --to$/);
+});

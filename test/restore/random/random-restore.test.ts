@@ -9,7 +9,7 @@ import type { RestoreResult } from "../../../src/restore/restore-result.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { rounds } from "../../rounds.js";
 import { jobFor } from "../../run/job-for.js";
-import { openLossyWire } from "../../servers/lossy-wire.js";
+import { openFatedWire } from "../../servers/fated-wire.js";
 import { restoring } from "../restoring.js";
 import { type Expected, expectDocument } from "./expect-document.js";
 import { datasetId, documentId, KnowledgeBase, type Standing } from "./knowledge-base.js";
@@ -40,15 +40,7 @@ async function play(drawn: Scenario): Promise<Played> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const base = new KnowledgeBase(drawn);
   const service = await startService({ demo: base.demo, key });
-  let fates = drawn.fates;
-  let onWrite = () => {};
-  const wire = await openLossyWire(service.url, ({ method }) => {
-    if (method === "GET") return "pass";
-    onWrite();
-    const [fate = "pass", ...others] = fates;
-    fates = others;
-    return fate;
-  });
+  const wire = await openFatedWire(service.url, drawn.fates);
   try {
     for (const edit of drawn.early) await base.work(edit);
     const job = await jobFor(folder, {
@@ -66,15 +58,9 @@ async function play(drawn: Scenario): Promise<Played> {
     base.demo.store.reindex(documentId, { seconds: 0, maxCharacters: drawn.maxCharacters ?? undefined });
     for (const edit of drawn.others) await base.work(edit);
     const expected = expectDocument({ first, backup, target: base.chunks });
-    for (const after of drawn.breaks) {
-      const broken = new AbortController();
-      let left = after;
-      onWrite = () => {
-        if (--left === 0) broken.abort(new Error("broken off"));
-      };
-      await restoreLost(restoring(backedUp, key, { signal: broken.signal })).catch(() => {});
+    for (const number of drawn.breaks) {
+      await restoreLost(restoring(backedUp, key, { signal: wire.breakAt(number) })).catch(() => {});
     }
-    onWrite = () => {};
     const result = await restoreLost(restoring(backedUp, key));
     return { expected, standing: base.chunks, result };
   } finally {

@@ -1,39 +1,39 @@
 import type { Draft, Label } from "../../job/draft.js";
 import type { Job } from "../../job/job.js";
 import { jobFromDraft } from "../../job/load-job.js";
-import type { RestoreOptions } from "../restore-options.js";
+import type { TargetDocument, TargetService } from "../target-service.js";
 
-/** A document of the target. */
-export interface TargetDocument {
-  readonly dataset_id: string;
-  readonly document_id: string;
-}
-
-export interface TargetJobOptions {
-  /** The name of the job and of its folder: the state before the first write, or after the last one. */
-  readonly name: "before" | "after";
+/** What is read of a target: which documents, how much of them, and where their dump goes. */
+export interface TargetReading {
+  /** The name of the job and of its folder: the state before the first write, after the last one, or without any. */
+  readonly name: "before" | "after" | "live";
   /** The folder that its folder is in. */
   readonly dir: string;
-  readonly baseUrl: string;
   readonly documents: readonly TargetDocument[];
   /** Whether any of them has child chunks: then every child list is read. */
   readonly hasChildren: boolean;
+  /** Whether settings and metadata values are read, too; false by default. */
+  readonly details?: boolean;
+  /** Whether the files are saved, too, that the documents were made from; false by default. */
+  readonly originals?: boolean;
 }
 
-/** The flags that errors name in place of the keys of the job. */
-const labels: readonly Label[] = [
+/** The flags that errors name in place of the keys of the job; some keys have none. */
+export const targetLabels: readonly Label[] = [
   { path: ["service", "base_url"], text: "--to" },
   { path: ["service", "api_key_env"], text: "--key-env" },
   { path: ["service", "concurrency"], text: "--concurrency" },
   { path: ["service", "max_rps"], text: "--max-rps" },
   { path: ["service", "ca_file"], text: "--ca-file" },
+  { path: ["service", "max_body"], text: null },
+  { path: ["service", "outage"], text: null },
   { path: ["output", "memory"], text: "--memory" },
 ];
 
 /** The job that dumps documents of the target. UsageError when an option cannot be used. */
 export function targetJob(
-  { name, dir, baseUrl, documents, hasChildren }: TargetJobOptions,
-  { keyEnv, allowHttp, concurrency, maxRps, caFile, memory }: RestoreOptions,
+  { name, dir, documents, hasChildren, details = false, originals = false }: TargetReading,
+  { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, caFile, memory }: TargetService,
 ): Job {
   const document = {
     name,
@@ -48,8 +48,13 @@ export function targetJob(
     datasets: byDataset(documents),
     child_chunks: hasChildren ? "all" : "auto",
     output: { dir, formats: ["jsonl"], memory },
+    details,
+    originals,
   };
-  const draft: Draft = { what: "the command line", document, written: document, labels, unset: [], problems: [] };
+  const draft: Draft = {
+    ...{ what: "the command line", document, written: document, unset: [], problems: [] },
+    labels: [{ path: ["service", "base_url"], text: addressFlag }, ...targetLabels],
+  };
   return jobFromDraft(draft);
 }
 

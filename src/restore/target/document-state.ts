@@ -2,7 +2,7 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
 import { documentKey } from "../../rows/document-row.js";
 import type { RawRecord } from "../../rows/row.js";
-import type { TargetDocument } from "./target-job.js";
+import type { TargetDocument } from "../target-service.js";
 
 /**
  * Asks the service for the state of documents. Gives, by the key of the document, why nothing may be written to it; documents

@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, LostError } from "../../../src/errors.js";
-import { withRestoreFolder } from "../../../src/restore/course/restore-folder.js";
+import { withRestoreFolder } from "../../../src/restore/target/restore-folder.js";
 import { thisHolder } from "../../../src/run/work/lock-holder.js";
 import { testFolder } from "../../run/job-for.js";
 

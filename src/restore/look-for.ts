@@ -1,0 +1,24 @@
+/** The wait between two looks for a lost answer, in milliseconds: the first, which doubles, and the longest. */
+const [firstLook, longestLook] = [200, 10_000];
+
+export interface LookOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Rejects with the reason of the signal. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Looks for what a write did until it shows up, or `until` has passed, in milliseconds since 1970; undefined: it was not done. */
+export async function lookFor<T>(
+  find: () => Promise<T | undefined>,
+  until: number,
+  { signal, now, sleep }: LookOptions,
+): Promise<T | undefined> {
+  for (let wait = firstLook; ; wait = Math.min(longestLook, wait * 2)) {
+    const left = until - now(); // before the look: the last one comes after all the time
+    const found = await find();
+    if (found !== undefined || left <= 0) return found;
+    await sleep(Math.min(wait, left), signal);
+  }
+}

@@ -1,0 +1,36 @@
+import { type Fate, type LossyWire, openLossyWire } from "./lossy-wire.js";
+
+export interface FatedWire extends LossyWire {
+  /** A signal that breaks off at the n-th write from now. */
+  readonly breakAt: (number: number) => AbortSignal;
+  /** Lets every later write pass, and breaks off at none. */
+  readonly mend: () => void;
+}
+
+/** A wire that deals with the first writes as these fates say, one after the other. Reads and all other writes pass. */
+export async function openFatedWire(service: string, fates: readonly Fate[]): Promise<FatedWire> {
+  let left = fates;
+  let onWrite = () => {};
+  const wire = await openLossyWire(service, ({ method }) => {
+    if (method === "GET") return "pass";
+    onWrite();
+    const [fate = "pass", ...others] = left;
+    left = others;
+    return fate;
+  });
+  return {
+    ...wire,
+    breakAt: (number) => {
+      const broken = new AbortController();
+      let writes = 0;
+      onWrite = () => {
+        if (++writes === number) broken.abort(new Error("broken off"));
+      };
+      return broken.signal;
+    },
+    mend: () => {
+      left = [];
+      onWrite = () => {};
+    },
+  };
+}
