@@ -67,3 +67,8 @@ function digestOf(rows: readonly Listed[]): ContentDigest {
   for (const row of rows.flatMap(fingerprints)) digest.add(row);
   return digest;
 }
+
+/** Describes a list that is not whole after all attempts. */
+export function flawText({ problems, moved }: WholeList): string {
+  return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
+}

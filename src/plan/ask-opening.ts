@@ -13,7 +13,7 @@ export interface Opening {
   readonly batches: number;
   /** Requests that a run sends for all this, retries aside. */
   readonly requests: number;
-  /** Requests beside these for originals, if every document has one. */
+  /** Requests beside these for originals, if every document has one and no chunk has attachments. */
   readonly downloads: number;
   /** Why `requests` is not certain; empty where it is. */
   readonly doubts: readonly string[];
@@ -22,6 +22,9 @@ export interface Opening {
   /** Datasets without a list of metadata fields, as on older services. */
   readonly withoutFields: number;
 }
+
+const originalsDoubt =
+  "originals: a document may have none, files attached to chunks take two requests each, a redirect takes one more, and sizes are not known";
 
 /** Asks the same as a run does: which documents there are, the status of every batch, the metadata fields. */
 export async function askOpening(
@@ -45,9 +48,7 @@ export async function askOpening(
     downloads: 2 * uploads, // its address, and the file
     doubts: [
       ...(shaky ? ["one of the first lists failed at every try"] : []),
-      ...(uploads > 0
-        ? ["originals: a document may have none, a redirect takes a request more, and their sizes are not known"]
-        : []),
+      ...(job.originals ? [originalsDoubt] : []),
     ],
     failures,
     withoutFields: fields.absent.length,

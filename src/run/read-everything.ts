@@ -4,8 +4,9 @@ import type { Client } from "../client/open-client.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../indexing/capture-status.js";
 import { originalWarnings } from "../originals/originals-text.js";
 import { type HeldOriginal, listOriginals, saveOriginals } from "../originals/save-originals.js";
+import { wantedFiles } from "../originals/wanted-files.js";
 import { discoverDocuments } from "./discover/discover-documents.js";
-import { type Discovery, discoverySchema, namesOf, uploadsOf } from "./discover/discovery.js";
+import { type Discovery, discoverySchema, documentsOf, namesOf, uploadsOf } from "./discover/discovery.js";
 import { type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
 import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./discover/read-metadata-fields.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
@@ -45,7 +46,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
   const details = job.details ? await readDetailsOnce(api, discovery, options) : undefined;
-  const originals = job.originals ? await readOriginals(api, discovery, details, options) : undefined;
+  const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
   tally.step = "reading status";
   const after = await captureStatus(api, datasets, now);
   return {
@@ -80,24 +81,24 @@ async function readDetailsOnce(
   });
 }
 
-/** Only of documents that were uploaded, as far as it is known where they came from. */
+/** The files of documents that were uploaded, as far as it is known where they came from, and those attached to their chunks. */
 async function readOriginals(
   api: Client,
-  discovery: Discovery,
-  details: DetailsReading | undefined,
+  { discovery, details, documents }: Pick<Reading, "discovery" | "details" | "documents">,
   { job, workspace, tally, log, baseUrl, download }: ReadAllOptions,
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;
-  const documents = uploadsOf(discovery, details?.documents);
   tally.step = "saving originals";
-  const held = await saveOriginals(documents, {
+  const parts = documents.map(({ files }) => files);
+  const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), parts);
+  const held = await saveOriginals(wanted, {
     ...{ api, download, baseUrl, workspace, retries, job: job.name, longest: maxOriginal, atOnce: concurrency },
     onRetry: (error, wait) => {
       countRetry(error, tally.requests);
       log("warn", `${error.message}; next try in ${(wait / 1000).toFixed(1)} s`);
     },
     onSaved: (done) => {
-      tally.step = `saving originals (${done} of ${documents.length})`;
+      tally.step = `saving originals (${done} of ${wanted.length})`;
     },
   });
   const { originals = [] } = listOriginals(held);

@@ -1,4 +1,5 @@
 import type { Details, Listed } from "../demo/knowledge.js";
+import { filteredDatasets } from "../dump/manifest/filtered-datasets.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { DocumentRow } from "../rows/document-row.js";
 
@@ -61,11 +62,8 @@ export function datasetsOf({ options, discovered, documents }: Manifest): readon
 
 /** Whether the job read only some chunks, of the dataset or of any: then nobody knows how many there are. */
 export function isFiltered({ options }: Manifest, datasetId?: string): boolean {
-  return entriesOf(options.datasets).some(
-    ({ id, status, keyword }) =>
-      (datasetId === undefined || id === datasetId) &&
-      (Boolean(keyword) || (Array.isArray(status) && status.length > 0)),
-  );
+  const filtered = filteredDatasets(options);
+  return datasetId === undefined ? filtered.length > 0 : filtered.includes(datasetId);
 }
 
 function entriesOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {

@@ -5,26 +5,29 @@ import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { type Original, originalsFolder } from "../dump/manifest/original.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { readPieces } from "./readers/read-records.js";
+import type { Checked } from "./verification.js";
 
 type Listed = Original & { readonly path: string };
 
-/** Reads every original that the manifest lists, and looks for files that it does not. Gives the number of files. */
+/** Reads every original that the manifest lists, and looks for files that it does not. Gives the numbers of files. */
 export async function checkOriginals(
   folder: string,
   { originals }: Manifest,
   findings: Findings,
   onBytes: (bytes: number) => void,
-): Promise<number> {
+): Promise<Pick<Checked, "originals" | "attachments">> {
   const listed = (originals ?? []).flatMap((original) =>
     original.path === null ? [] : [{ ...original, path: original.path }],
   );
-  if (originals) await checkUnlisted(folder, listed, findings);
+  if (!originals) return { originals: null, attachments: null };
+  await checkUnlisted(folder, listed, findings);
   for (const original of listed) {
     const problem = await placeProblem(folder, original.path);
     if (problem === undefined) await checkBytes(folder, original, findings, onBytes);
     else findings.add(original.path, "original", problem);
   }
-  return listed.length;
+  const attachments = listed.filter(({ attachment_id: id }) => id !== null).length;
+  return { originals: listed.length - attachments, attachments };
 }
 
 /** The problem with a path of three names, none of which may be a link; undefined where there is none. */

@@ -29,11 +29,16 @@ export function notesOf(
   if (formats.has("csv") && formats.size > 1 && options.output.csv_safe) {
     notes.push("the CSV was written with csv_safe: apostrophes before formulas were ignored in comparisons");
   }
-  const incomplete = originals.filter(({ verdict }) => verdict !== "complete").length;
-  if (incomplete > 0)
+  for (const [noun, saved] of [
+    ["original", originals.filter(({ attachment_id: id }) => id === null)],
+    ["attachment", originals.filter(({ attachment_id: id }) => id !== null)],
+  ] as const) {
+    const incomplete = saved.filter(({ verdict }) => verdict !== "complete").length;
+    if (incomplete === 0) continue;
     notes.push(
-      `${incomplete} of ${countOf(originals.length, "original")} ${incomplete === 1 ? "was" : "were"} not complete when the run saved them: originals in manifest.json says why`,
+      `${incomplete} of ${countOf(saved.length, noun)} ${incomplete === 1 ? "was" : "were"} not complete when the run saved them: originals in manifest.json says why`,
     );
+  }
   const later = database?.later ?? 0;
   if (later > 0)
     notes.push(

@@ -19,8 +19,9 @@ export interface Checked {
   readonly documents: number;
   readonly chunks: number;
   readonly child_chunks: number;
-  /** Original files; null when the run saved none. */
+  /** Files that documents were made from, and files attached to chunks; null when the run saved none. */
   readonly originals: number | null;
+  readonly attachments: number | null;
   /** Null when it was not asked for, or could not be opened. */
   readonly database: CheckedDatabase | null;
   /** Checks that were not possible, and why. */

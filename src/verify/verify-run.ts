@@ -40,9 +40,9 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
   const files = await checkFiles(folder, listed, setting, manifest);
-  const originals = await checkSaved(folder, manifest, setting);
+  const saved = await checkSaved(folder, manifest, setting);
   const checked = await checkRows({ folder, manifest, database }, files, setting);
-  return verificationOf(findings, { ...checked, originals });
+  return verificationOf(findings, { ...checked, ...saved });
 }
 
 /** Reads the bytes of every file. Gives those first that are as listed, because the others are compared with the first. */
@@ -66,26 +66,23 @@ async function checkFiles(
   return [...asListed, ...files.filter((file) => !asListed.has(file))];
 }
 
-/** Reads the bytes of every original; gives their number, null where the run was not asked for them. */
-async function checkSaved(
-  folder: string,
-  manifest: Manifest,
-  { signal, tally, findings }: Setting,
-): Promise<number | null> {
+/** Reads the bytes of every original; gives their numbers, null where the run was not asked for them. */
+async function checkSaved(folder: string, manifest: Manifest, { signal, tally, findings }: Setting): Promise<Saved> {
   tally.step = "hashing originals";
-  const count = await checkOriginals(folder, manifest, findings, (bytes) => {
+  return checkOriginals(folder, manifest, findings, (bytes) => {
     signal.throwIfAborted();
     tally.done += bytes;
   });
-  return manifest.originals ? count : null;
 }
+
+type Saved = Pick<Checked, "originals" | "attachments">;
 
 /** Reads every row, and checks them against each other, the manifest and the database. */
 async function checkRows(
   subject: Subject,
   files: readonly ManifestFile[],
   setting: Setting,
-): Promise<Omit<Checked, "originals">> {
+): Promise<Omit<Checked, keyof Saved>> {
   const { folder, manifest } = subject;
   const { memory, signal, tally, findings } = setting;
   const unguarded = manifest.options.output.csv_safe;
@@ -141,6 +138,7 @@ function nothingChecked(folder: string): Checked {
     chunks: 0,
     child_chunks: 0,
     originals: null,
+    attachments: null,
     database: null,
     notes,
   };

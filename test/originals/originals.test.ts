@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   appendFile,
   lstat,
@@ -13,64 +12,15 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Original } from "../../src/dump/manifest/original.js";
 import { pruneJob } from "../../src/keep/prune-job.js";
 import { listRuns } from "../../src/list/list-runs.js";
 import { planJob } from "../../src/plan/plan-job.js";
-import { type RunResult, runJob } from "../../src/run/run-job.js";
+import type { RunResult } from "../../src/run/run-job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
-import { idsOf, type Place, refusing, startPlace } from "../run/discover/discovering.js";
-import { jobFor, testFolder } from "../run/job-for.js";
-import { brokenFile, type FileStore, file, redirect, startFileStore } from "../servers/file-store.js";
-
-const sign = "sign=SignatureThatNobodyMaySee";
-
-interface Library extends Place {
-  readonly store: Place["store"];
-  readonly files: FileStore;
-  readonly folder: string;
-  /** Ids of the documents, in the order of the job. */
-  readonly ids: readonly string[];
-}
-
-/** A service of documents, and a file store that has the original of each under `/<place of the document>`. */
-async function library(documents: number): Promise<Library> {
-  const place = await startPlace([documents]);
-  const files = await startFileStore();
-  const library = { ...place, files, folder: await testFolder(), ids: idsOf(place.datasets[0]) };
-  for (const at of library.ids.keys()) give(library, at, `original ${at}`);
-  return library;
-}
-
-/** Lets a document have an original: `more` says what upload-file answers in place of the truth. */
-function give({ datasets, files, ids }: Library, at: number, bytes: string, more: object = {}): void {
-  files.files.set(`/${at}`, file(bytes));
-  const document = datasets[0]?.documents.get(ids[at] ?? "");
-  const facts = { id: `upload-${at}`, name: `Guide ${at}.pdf`, size: Buffer.byteLength(bytes), extension: "pdf" };
-  const address = `${files.url}/${at}?${sign}`;
-  const upload = { ...facts, url: null, download_url: address, mime_type: "application/pdf", ...more };
-  if (document) document.upload = upload;
-}
-
-async function run(library: Library, more: Record<string, unknown> = {}, options: object = {}): Promise<RunResult> {
-  const { server, folder } = library;
-  const { service: given, ...others } = more;
-  const service = { base_url: server.url, concurrency: 4, retries: 1, ...(given as object | undefined) };
-  const output = { dir: join(folder, "out"), formats: ["jsonl"] };
-  const job = await jobFor(folder, { service, datasets: "all", originals: true, output, ...others });
-  return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, ...options });
-}
-
-const originalsOf = ({ manifest }: RunResult): readonly Original[] => manifest.originals ?? [];
-const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
-
-/** The text of every file in a folder; one that goes away meanwhile has none. */
-async function everyText(folder: string): Promise<string> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const texts = files.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8").catch(() => ""));
-  return (await Promise.all(texts)).join("\n");
-}
+import { refusing } from "../run/discover/discovering.js";
+import { jobFor } from "../run/job-for.js";
+import { brokenFile, file, redirect, startFileStore } from "../servers/file-store.js";
+import { everyText, give, library, originalsOf, run, sha256, sign } from "./library.js";
 
 test("the originals lie below originals/<document_id>, and the manifest says what became of each", async () => {
   const place = await library(8);
@@ -111,6 +61,8 @@ test("the originals lie below originals/<document_id>, and the manifest says wha
   expect(originalsOf(result)[0]).toEqual({
     dataset_id: datasets[0]?.id,
     document_id: ids[0],
+    attachment_id: null,
+    chunk_id: null,
     path: `originals/${ids[0]}/Guide 0.pdf`,
     name: "Guide 0.pdf",
     mime_type: "application/pdf",

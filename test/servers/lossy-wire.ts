@@ -5,9 +5,10 @@ import type { AddressInfo } from "node:net";
 /**
  * The fate of one request on its way. `pass`: it arrives, and so does its answer. `lose answer`: the service carries it out, and
  * the connection breaks before the answer is there. `lose request`: the connection breaks before the service has seen it.
- * `refuse`: a proxy answers 503 in the service's place. A number: the answer takes so many milliseconds longer.
+ * `refuse`: a proxy answers 503 in the service's place. `late`: the connection breaks, and the request arrives so many milliseconds later.
+ * A number: the answer takes so many milliseconds longer.
  */
-export type Fate = "pass" | "lose answer" | "lose request" | "refuse" | number;
+export type Fate = "pass" | "lose answer" | "lose request" | "refuse" | number | { readonly late: number };
 
 /** A request that came by. */
 export interface SeenRequest {
@@ -36,6 +37,10 @@ export async function openLossyWire(service: string, fateOf: (request: SeenReque
     const fate = fateOf(one);
     if (fate === "lose request") return incoming.socket.destroy();
     if (fate === "refuse") return outgoing.writeHead(503, { "content-type": "text/html" }).end("<title>busy</title>");
+    if (typeof fate === "object") {
+      incoming.socket.destroy();
+      await new Promise((resolve) => setTimeout(resolve, fate.late));
+    }
     const passed = request({ host: target.hostname, port: target.port, method, path, headers });
     passed.end(body);
     const [reply]: IncomingMessage[] = await once(passed, "response");

@@ -77,6 +77,11 @@ function batchStatus(question: Question, dataset: TestDataset, name: string): An
   return { status: 200, json: { data } };
 }
 
+function singleChunk({ path }: Question, document: TestDocument | undefined, chunkId: string): Answer {
+  const chunk = document && findChunk(document, chunkId);
+  return chunk ? { status: 200, json: { data: chunk, doc_form: document.docForm } } : notFoundAnswer("Segment", path);
+}
+
 function documentAnswer(question: Question, dataset: TestDataset, documentId: string, chunkId?: string): Answer {
   const document = dataset.documents.get(documentId);
   if (!document) return notFoundAnswer("Document", question.path);
@@ -117,6 +122,7 @@ function datasetAnswer(question: Question, dataset: TestDataset, rest: string[])
   if (leaf === "indexing-status" && rest.length === 3) return batchStatus(question, dataset, id);
   if (leaf !== "segments") return undefined;
   if (rest.length === 3) return documentAnswer(question, dataset, id);
+  if (rest.length === 4) return singleChunk(question, dataset.documents.get(id), chunkId ?? "");
   return children === "child_chunks" && rest.length === 5 ? documentAnswer(question, dataset, id, chunkId) : undefined;
 }
 

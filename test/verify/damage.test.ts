@@ -20,6 +20,7 @@ test("an untouched dump is sound, and what was checked is told", async () => {
     chunks: 17,
     child_chunks: 15,
     originals: null,
+    attachments: null,
     database: null,
     notes: [],
   };

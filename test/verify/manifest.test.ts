@@ -152,11 +152,14 @@ describe("a manifest that cannot be relied on", () => {
         { ...one, path: "originals/b/x", document_id: "another" },
         { ...one, path: null },
         { ...one, path: "originals/c/x", verdict: "missing" },
+        { ...one, path: "originals/a/y-x", attachment_id: "y", chunk_id: "c" },
+        { ...one, path: "originals/a/y-z", attachment_id: "y" },
       ];
     });
     const found = await findingsOf(run);
     expect(found.filter((finding) => finding.startsWith("manifest.json"))).toEqual([
       "manifest.json: originals: originals/b/x is listed twice",
+      expect.stringMatching(/^manifest.json: originals: attachment y of document \S+ is listed twice$/),
       "manifest.json: originals: document another is not among the documents",
       expect.stringMatching(
         /^manifest.json: originals: that of document \S+ is complete with 3 bytes, but 4 are expected$/,
@@ -165,6 +168,7 @@ describe("a manifest that cannot be relied on", () => {
       expect.stringMatching(
         /^manifest.json: originals: that of document \S+ is missing, and its path is originals\/c\/x$/,
       ),
+      expect.stringMatching(/^manifest.json: originals: attachment y of document \S+ names no chunk$/),
     ]);
   });
 

@@ -137,7 +137,7 @@ test("--help has an example and the exit codes", async () => {
   const { code, stdout } = await runHere(["verify", "--help"]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/Examples:\n {2}kbdump verify /);
-  expect(stdout).toContain("Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no such run");
+  expect(stdout).toContain("Exit codes: 0 sound, and as at the service · 1 could not be checked or compared");
   expect((await runHere(["--help"])).stdout).toContain("kbdump verify <run>");
 });
 

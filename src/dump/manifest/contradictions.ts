@@ -3,6 +3,7 @@ import { documentKey } from "../../rows/document-row.js";
 import { countOf } from "../../words.js";
 import { fileFormats } from "../formats/formats.js";
 import { type Manifest, partsOf } from "./manifest.js";
+import type { Original } from "./original.js";
 
 /** Finds contradictions within a manifest, a sentence each. */
 export function contradictionsIn(manifest: Manifest): readonly string[] {
@@ -109,24 +110,34 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
   ];
 }
 
-/** Each original is of a document of the run, in a place of its own, and its verdict is that of its size. */
+/** Each original is of a document of the run, in a place of its own, listed once, and its verdict is that of its size. */
 function inOriginals({ documents, originals = [] }: Manifest): readonly string[] {
   const known = new Set(documents.map(documentKey));
   const places = originals.flatMap(({ path }) => path ?? []);
+  const attached = originals.filter(({ attachment_id: id }) => id !== null).map(originalText);
   return [
-    ...repeatsIn(places).map((path) => `originals: ${path} is listed twice`),
+    ...repeatsIn([...places, ...attached]).map((twice) => `originals: ${twice} is listed twice`),
     ...originals
       .filter((original) => !known.has(documentKey(original)))
       .map(({ document_id: id }) => `originals: document ${id} is not among the documents`),
-    ...originals.flatMap(({ document_id: id, path, sha256, bytes, expected_bytes: expected, verdict }) => {
+    ...originals.flatMap((original) => {
+      const { path, sha256, bytes, expected_bytes: expected, verdict } = original;
+      const which = originalText(original);
       if ((path === null) !== (verdict === "missing") || (path === null) !== (sha256 === null))
-        return [`originals: that of document ${id} is ${verdict}, and its path is ${path}`];
+        return [`originals: ${which} is ${verdict}, and its path is ${path}`];
       const isWhole = expected === null || bytes === expected;
       return verdict === "complete" && !isWhole
-        ? [`originals: that of document ${id} is complete with ${countOf(bytes, "byte")}, but ${expected} are expected`]
+        ? [`originals: ${which} is complete with ${countOf(bytes, "byte")}, but ${expected} are expected`]
         : [];
     }),
+    ...originals
+      .filter(({ attachment_id, chunk_id }) => attachment_id !== null && chunk_id === null)
+      .map((original) => `originals: ${originalText(original)} names no chunk`),
   ];
+}
+
+function originalText({ attachment_id: attachment, document_id: id }: Original): string {
+  return `${attachment === null ? "that" : `attachment ${attachment}`} of document ${id}`;
 }
 
 function repeatsIn(places: readonly string[]): readonly string[] {

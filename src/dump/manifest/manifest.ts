@@ -121,7 +121,7 @@ export const manifestSchema = object({
   /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
   proofs: v.nullish(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
   files: listOf(file),
-  /** Only with `originals: true`: one for each document that was uploaded, in the order of the job. */
+  /** Only with `originals: true`: for each document, in the order of the job, its own if it was uploaded, then those of its chunks. */
   originals: v.optional(listOf(originalSchema)),
   /** Fields of an unexpected type or without a place, by `table.field`, with how often. */
   drift: v.record(text, count, "an object"),

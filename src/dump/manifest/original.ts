@@ -10,12 +10,12 @@ const originalPath = pattern(
   new RegExp(`^${originalsFolder}/[0-9a-z][0-9a-z_-]*/(?!\\.{1,2}$)[^/\\\\\\p{Cc}]+$`, "u"),
 );
 
-/** The file that a document was made from, as far as the service gave it. */
-export const originalSchema = object({
+const facts = {
   dataset_id: text,
   document_id: text,
-  /** Relative to the run folder; null where there is no file. */
-  path: v.nullable(originalPath),
+  /** The file is attached to a chunk, which is the first that has it; both null where the document was made from the file. */
+  attachment_id: v.nullish(text, null),
+  chunk_id: v.nullish(text, null),
   /** As the service names it; null where it did not. */
   name: v.nullable(text),
   mime_type: v.nullable(text),
@@ -28,6 +28,17 @@ export const originalSchema = object({
   verdict: oneOf("complete", "wrong size", "missing"),
   /** Why it is not complete; null where it is. */
   reason: v.nullable(text),
+};
+
+/** An original that has no place in a run folder yet. */
+export const savedOriginalSchema = object(facts);
+
+/** The file that a document was made from, or one attached to a chunk of it, as far as the service gave it. */
+export const originalSchema = object({
+  ...facts,
+  /** Relative to the run folder; null where there is no file. */
+  path: v.nullable(originalPath),
 });
 
+export type SavedOriginal = v.InferOutput<typeof savedOriginalSchema>;
 export type Original = v.InferOutput<typeof originalSchema>;

@@ -1,7 +1,7 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { plainText } from "../../client/plain-text.js";
 import { LookAhead } from "../../crawl/look-ahead.js";
-import { readWholeList } from "../../crawl/read-whole-list.js";
+import { flawText, readWholeList } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import { namedDatasets } from "../../job/named-datasets.js";
@@ -9,7 +9,7 @@ import { DriftCount, sumOfDrift } from "../../rows/drift.js";
 import { rowFromRecord } from "../../rows/row-from-record.js";
 import { nameAndId } from "../../words.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
-import { flawText, listDatasets, type Wanted } from "./list-datasets.js";
+import { listDatasets, type Wanted } from "./list-datasets.js";
 
 /** The keys of a job that discovery needs. */
 export type DiscoveryJob = Pick<Job, "datasets">;

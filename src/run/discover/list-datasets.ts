@@ -2,7 +2,8 @@ import type { Listed } from "../../client/check-list.js";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { plainText } from "../../client/plain-text.js";
 import type { LookAhead } from "../../crawl/look-ahead.js";
-import { readWholeList, type WholeList } from "../../crawl/read-whole-list.js";
+import { readDatasets } from "../../crawl/read-datasets.js";
+import { flawText } from "../../crawl/read-whole-list.js";
 import { SkipError, StopError } from "../../errors.js";
 import type { DatasetJob } from "../../job/job.js";
 import { nameAndId } from "../../words.js";
@@ -61,21 +62,6 @@ function refusalOf(error: unknown): StopError | undefined {
   });
 }
 
-/** A service that refuses the parameter `include_all` is asked without it. */
-async function readDatasets(
-  api: Pick<KnowledgeApi, "datasets">,
-  lookAhead: LookAhead,
-): Promise<WholeList & { readonly limited: boolean }> {
-  const read = (includeAll: boolean) =>
-    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), lookAhead);
-  try {
-    return { ...(await read(true)), limited: false };
-  } catch (error) {
-    if (!(error instanceof SkipError && (error.status === 400 || error.status === 422))) throw error;
-    return { ...(await read(false)), limited: true };
-  }
-}
-
 function reasonToSkip({ provider, enable_api: enabled }: Listed): string | undefined {
   if (provider === "external") return "its chunks are kept outside of the service (provider external)";
   return enabled === false ? "API access is off for it (enable_api false)" : undefined;
@@ -87,8 +73,3 @@ function wantedFrom(row: Listed): Wanted {
 }
 
 const nameOf = ({ name }: Listed): string | null => (typeof name === "string" ? name : null);
-
-/** Describes a list that is not whole after all attempts. */
-export function flawText({ problems, moved }: WholeList): string {
-  return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
-}

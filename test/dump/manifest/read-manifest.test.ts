@@ -25,6 +25,20 @@ test("members that earlier versions did not write, or wrote as null, have a defa
   ]);
 });
 
+test("originals of earlier versions are those of documents", async () => {
+  const facts = {
+    name: "A.pdf",
+    mime_type: null,
+    bytes: 1,
+    expected_bytes: 1,
+    sha256: "0".repeat(64),
+    verdict: "complete",
+  };
+  const original = { dataset_id: "d", document_id: "a", path: "originals/a/A.pdf", ...facts, reason: null };
+  const read = await readManifest(await write({ ...manifestOf({}), originals: [original] }));
+  expect(read?.manifest?.originals).toEqual([{ ...original, attachment_id: null, chunk_id: null, file_id: null }]);
+});
+
 test("a manifest of a later form still says which run it is of", async () => {
   const later = { path: "chunks.csv.gz", rows: 1, bytes: 7, sha256: "x" };
   const manifest = { ...manifestOf({ run_id: "20261120T020000123Z" }), format: 2, files: [later], discovered: 1 };

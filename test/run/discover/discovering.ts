@@ -16,8 +16,8 @@ export interface Place {
 let seeds = 1000;
 
 /** A document of one chunk, unlike all others. */
-export function smallDocument(listed: NonNullable<TestDocument["listed"]> = {}): TestDocument {
-  return { ...makeDocument({ chunks: 1, seed: ++seeds }), listed };
+export function smallDocument(listed: NonNullable<TestDocument["listed"]> = {}, seed = ++seeds): TestDocument {
+  return { ...makeDocument({ chunks: 1, seed }), listed };
 }
 
 /** A server with datasets of so many documents of one chunk each, and a client of it that does not retry. */

@@ -219,7 +219,8 @@ test("documents that are still being indexed, or are switched off, are read like
 
 test("a field that nobody described, or of an unexpected type, is kept and counted", async () => {
   const { server, datasets } = await startPlace([0]);
-  upload(datasets[0], smallDocument({ name: 7, doc_metadata: [{ a: 1 }], tokens: null, created_at: 1_700_000_000.5 }));
+  const listed = { name: 7, doc_metadata: [{ a: 1 }], tokens: null, created_at: 1_700_000_000.5 };
+  upload(datasets[0], smallDocument(listed, 6)); // the chunk of other seeds may drift, too
   const { manifest, folder } = await run(await jobOf(await testFolder(), server, "test", "jsonl csv"), server);
   const [row] = await readJsonl(folder, "document_info");
   expect(row).toMatchObject({ name: null, tokens: null, created_at: "2023-11-14T22:13:20.500Z" });
