@@ -1,0 +1,162 @@
+/**
+ * The plan of a move: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may hold
+ * anything that a service sends: not safe for a terminal.
+ */
+
+/** `chunks`: word for word. `originals`: the files that the documents were made from, for the service to cut anew. */
+export type MoveFrom = "chunks" | "originals";
+
+/** Something that does not come, and is announced. It is no difference for the proof. */
+export interface Loss {
+  readonly part: LossPart;
+  /** Rows of the dump that lose it; 1 for a setting. */
+  readonly rows: number;
+  /** The reason as a sentence. */
+  readonly reason: string;
+}
+
+/**
+ * `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`, `keywords`: parts of
+ * chunks. `metadata`: values without a field. `settings`: of a dataset. `process rule`, `source`, `name`: of a document.
+ */
+export type LossPart =
+  | "chunks"
+  | "children"
+  | "attachments"
+  | "summaries"
+  | "keywords"
+  | "metadata"
+  | "settings"
+  | "process rule"
+  | "source"
+  | "name";
+
+/** A metadata field of a dataset's own. */
+export interface FieldPlan {
+  readonly name: string;
+  /** string, number or time. */
+  readonly type: string;
+}
+
+/** The settings that a new dataset is made with, as the service takes them. */
+export interface DatasetSettings {
+  readonly description: string;
+  readonly indexing_technique: string | null;
+  readonly permission: string;
+  readonly embedding_model: string | null;
+  readonly embedding_model_provider: string | null;
+  readonly retrieval_model: object | null;
+  readonly summary_index_setting: object | null;
+}
+
+/** `new`: it is made, with this name. `there`: it is empty, or this restore made it earlier. */
+export type DatasetTarget =
+  | { readonly kind: "new"; readonly name: string }
+  | { readonly kind: "there"; readonly id: string; readonly name: string };
+
+/** A dataset of the target, which takes the documents of one form of a dataset of the dump. */
+export interface DatasetPlan {
+  /** As `datasetKey` makes it: the journal knows the dataset by it. */
+  readonly key: string;
+  /** Id and name in the dump. */
+  readonly dataset_id: string;
+  readonly dataset_name: string;
+  readonly target: DatasetTarget;
+  readonly settings: DatasetSettings;
+  /** Metadata fields that the dataset has to have. */
+  readonly fields: readonly FieldPlan[];
+  readonly built_in_fields: boolean;
+  /** Names of tags. */
+  readonly tags: readonly string[];
+  /** Write requests that give the dataset those of its fields and tags that it lacks. */
+  readonly equipping: number;
+  readonly losses: readonly Loss[];
+  /** In the order of the dump. */
+  readonly documents: readonly DocumentPlan[];
+}
+
+/** The value of a metadata field of the dataset's own. */
+export interface ValuePlan {
+  readonly name: string;
+  readonly value: string | number | null;
+}
+
+/** A file of the dump, to upload. */
+export interface FilePlan {
+  /** Absolute. */
+  readonly path: string;
+  readonly name: string;
+  readonly mime_type: string | null;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** An attachment of a chunk. `file` null: the service has the file already, under the same id. */
+export interface AttachmentPlan {
+  /** Id in the dump. */
+  readonly id: string;
+  readonly file: FilePlan | null;
+}
+
+export interface DocumentPlan {
+  /** Ids in the dump. */
+  readonly dataset_id: string;
+  readonly document_id: string;
+  /** The key of the dataset that takes it. */
+  readonly dataset_key: string;
+  readonly document_name: string;
+  readonly doc_form: string;
+  readonly doc_language: string | null;
+  readonly indexing_technique: string | null;
+  /** As the service takes it: mode and rules. */
+  readonly process_rule: object;
+  /** Why the document is left out, as a sentence; null where it comes. */
+  readonly refused: string | null;
+  /** The state that an earlier process of this restore left it in; null where there was none. */
+  readonly earlier: EarlierDocument | null;
+  /** Chunks that come, those of them that end disabled, and child chunks that come. */
+  readonly chunks: number;
+  readonly disabled: number;
+  readonly children: number;
+  /** Characters that the service embeds. */
+  readonly characters: number;
+  readonly metadata: readonly ValuePlan[];
+  readonly enabled: boolean;
+  readonly archived: boolean;
+  /** The file to upload, with `originals`. */
+  readonly original: FilePlan | null;
+  /** Attachments that can be bound; all others are a loss. */
+  readonly attachments: readonly AttachmentPlan[];
+  /** Chunks that they are bound to. */
+  readonly attached: number;
+  readonly losses: readonly Loss[];
+}
+
+/** A document of the target that this restore made earlier. */
+export interface EarlierDocument {
+  readonly target_id: string;
+  /** `failed`: it is tried again only with --retry-failed. */
+  readonly state: "begun" | "restored" | "failed";
+  /** Why it failed. */
+  readonly reason: string | null;
+}
+
+/** All that a move would do. */
+export interface MovePlan {
+  readonly from: MoveFrom;
+  /** In the order of the dump; those of one dataset of the dump stand together. */
+  readonly datasets: readonly DatasetPlan[];
+}
+
+/** A plan, counted. Documents that are left out, or there already, count nowhere but in their own member. */
+export interface MoveCounts {
+  readonly datasets: number;
+  readonly documents: number;
+  readonly left_out: number;
+  readonly there: number;
+  readonly chunks: number;
+  readonly children: number;
+  readonly characters: number;
+  /** Write requests to expect; the service's cap and its children may make it more. */
+  readonly writes: number;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import type { Dump } from "../../../src/dump/open-dump.js";
+import { chunk } from "../../restore/plan/lost-dumps.js";
+import { detailedDump } from "./detailed-dumps.js";
+import { planOf } from "./plan-of.js";
+import { startTarget } from "./start-target.js";
+
+test("the form of most documents keeps name and key, of several the first; those that are chosen decide nothing", async () => {
+  const dump = async (forms: Readonly<Record<string, string | null>>) => {
+    const ids = Object.keys(forms);
+    const ill = Object.fromEntries(ids.map((id) => [id, { doc_form: forms[id] ?? null }]));
+    return detailedDump(
+      ids.map((id) => chunk(id, `${id}1`, 1, "text")),
+      [],
+      { ill },
+    );
+  };
+  const keysOf = async (from: Dump, documents: readonly string[] = []) => {
+    const { plan } = await planOf(from, await startTarget(), { documents });
+    return plan.datasets.map((each) => [each.key, ...each.documents.map(({ document_id }) => document_id)].join(" "));
+  };
+  const most = await dump({ a: "qa_model", b: "text_model", c: null, e: "qa_model", f: "text_model" });
+  expect(await keysOf(most)).toEqual(["d/qa_model a e", "d b c f"]);
+  expect(await keysOf(most, ["a", "e", "b"])).toEqual(["d/qa_model a e", "d b"]);
+  expect(await keysOf(most, ["e"])).toEqual(["d/qa_model e"]);
+  expect(await keysOf(await dump({ a: "qa_model", b: "text_model" }))).toEqual(["d a", "d/text_model b"]);
+  expect(await keysOf(await dump({ a: "qa_model", b: "qa_model" }))).toEqual(["d a b"]);
+});
