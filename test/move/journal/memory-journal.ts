@@ -1,0 +1,19 @@
+import type { JournalLine } from "../../../src/move/journal/journal-lines.js";
+import { MoveJournal, type MoveJournalOptions } from "../../../src/move/journal/move-journal.js";
+
+/** A journal on no disk, and the lines that it has noted. */
+export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<MoveJournalOptions> = {}) {
+  const noted: JournalLine[] = [...lines];
+  const file = {
+    append: async (line: object) => {
+      noted.push(line as JournalLine);
+    },
+    close: async () => {},
+  };
+  const full = {
+    ...({ runId: "20260301T000000000Z", baseUrl: "https://kb.example.com/v1", from: "chunks" } as const),
+    ...{ now: () => new Date(0), checkOwn: async () => {} },
+    ...options,
+  };
+  return { journal: new MoveJournal("journal.jsonl", file, full, lines), noted };
+}
