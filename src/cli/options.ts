@@ -128,3 +128,9 @@ export async function jobFrom(
 export function viewFrom({ logFormat, quiet }: ArgumentsOf<typeof commonOptions>, { stderr, env }: World): View {
   return openView({ output: stderr, env, format: logFormat, quiet });
 }
+
+/** Different ids in lower case: `--document a,b` and `--document a --document b` are the same. */
+export function itemsOf(given: readonly string[] | undefined): readonly string[] {
+  const items = (given ?? []).flatMap((texts) => texts.split(",").map((text) => text.trim().toLowerCase()));
+  return [...new Set(items)];
+}

@@ -1,22 +1,30 @@
 import { exitCodes } from "../errors.js";
+import type { Against, AgainstOptions } from "../move/against/compare-with-service.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { VerifyResult } from "../results/verify.js";
+import { renderAgainst } from "../terminal/move/against.js";
+import { renderComparing } from "../terminal/move/against-progress.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
+import type { View } from "../terminal/view.js";
+import type { Verification } from "../verify/verification.js";
 import { defineCommand } from "./command.js";
-import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
+import { viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
+import { againstFrom, checkArguments, options } from "./verify-flags.js";
 
 const epilog = `Examples:
   kbdump verify nightly
   kbdump verify nightly.yaml
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
+  kbdump verify nightly --against https://kb.example.com/v1
 
-Exit codes: 0 sound · 1 could not be checked · 2 wrong usage, or no such run · 4 something is wrong with the dump · 130, 143 interrupted`;
+With --against, the run is compared with a service, too: with the copies that restore --to made there, or else with the same documents. The service is only read.
 
-/** `kbdump verify <run>`: reads what was written and proves it again. */
+Exit codes: 0 sound, and as at the service · 1 could not be checked or compared · 2 wrong usage, no such run, or no key · 4 something is wrong with the dump, or the service differs · 130, 143 interrupted`;
+
+/** `kbdump verify <run>`: reads what was written and proves it again; with `--against`, compares it with a service. */
 export const verifyCommand = defineCommand({
   name: "verify <run>",
   about: "read a run again, and prove that it is complete and unchanged",
@@ -28,25 +36,14 @@ export const verifyCommand = defineCommand({
       describe: "run folder, or a job: its newest complete run",
     },
   },
-  options: {
-    ...commonOptions,
-    duckdb: {
-      type: "string",
-      valueIsOptional: true,
-      describe: "compare with <job>.duckdb beside the runs, too, or with the file of --duckdb=PATH",
-    },
-    ...dirOption,
-    ...memoryOption,
-    ...environmentOption,
-  },
+  options,
   epilog,
   async run(args, world) {
     const { dir, duckdb, memory, json } = args;
-    const { checkMemory } = await import("../job/check-memory.js");
-    const problems = checkMemory(memory);
-    if (problems.length > 0) throw wrongLine(problems);
+    await checkArguments(args);
     const { findRun } = await import("../locate/find-run.js");
     const folder = await findRun(args.run, { dir, env: world.env });
+    const comparison = await againstFrom(args, world);
     const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
     const tally = emptyReadTally();
     const view = viewFrom(args, world);
@@ -54,10 +51,27 @@ export const verifyCommand = defineCommand({
     const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
     const verification = await verifyRun(folder, setting).finally(unwatch);
+    const isSound = verification.status === "sound";
+    const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
+    if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
+    const result = resultOf(verification, against);
+    const page = pageFor(world.stdout, world.env);
     const text = json
-      ? jsonLine(verification satisfies VerifyResult)
-      : renderVerification(verification, pageFor(world.stdout, world.env));
+      ? jsonLine(result)
+      : [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n");
     await printResult(world, text);
-    return verification.status === "sound" ? exitCodes.complete : exitCodes.differences;
+    return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
+
+async function compare(options: Omit<AgainstOptions, "log" | "tally">, view: View): Promise<Against> {
+  const { compareWithService } = await import("../move/against/compare-with-service.js"); // heavy, likewise
+  const tally = { ...emptyReadTally(), dump: undefined };
+  const unwatch = view.watch(renderComparing(tally));
+  return compareWithService({ ...options, log: view.log, tally }).finally(unwatch);
+}
+
+function resultOf(verification: Verification, against: Against | null): VerifyResult {
+  const isEqual = against === null || against.differences.length === 0;
+  return { ...verification, status: isEqual ? verification.status : "differences", against };
+}

@@ -12,6 +12,7 @@ export function renderVerification(
     countText(checked.chunks, "chunk"),
     countText(checked.child_chunks, "child chunk"),
     ...(checked.originals === null ? [] : [countText(checked.originals, "original")]),
+    ...(checked.attachments ? [countText(checked.attachments, "attachment")] : []),
     ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
   ];
   const lines = [
