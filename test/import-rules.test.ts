@@ -77,10 +77,10 @@ test("the embedded service shares no code with the client, nor verify with the w
   expect(importGraph.verify?.filter((node) => node.startsWith("dump"))).toEqual(["dump/manifest"]);
 });
 
-test("nothing but client/write sends a write, restore/apply alone opens it, and both use one exchange", () => {
+test("nothing but client/write sends a write, the apply folders of restore and move alone open it, and both use one exchange", () => {
   const users = (pattern: RegExp) => files.filter((file) => targetsOf(file).some((target) => pattern.test(target)));
   const foldersOf = (paths: readonly string[]) => [...new Set(paths.map(nodeOf))].sort();
-  expect(foldersOf(users(/^client\/write\//))).toEqual(["client/write", "restore/apply"]);
+  expect(foldersOf(users(/^client\/write\//))).toEqual(["client/write", "move/apply", "restore/apply"]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/http.ts", "client/write/writer.ts"]);
   const sending = files.filter((file) => /\.request\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")));
   expect(sending.sort()).toEqual(["client/download/open-downloads.ts", "client/exchange.ts", "notify/send-notice.ts"]);
@@ -138,10 +138,12 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
     "diff/read-run.ts",
     "dump/open-dump.ts",
+    "move/against/compare-with-service.ts",
+    "move/course/move-run.ts",
     "query/load-run.ts",
-    "restore/course/course.ts",
     "restore/course/prove-written.ts",
     "restore/course/restore-lost.ts",
+    "restore/target/dump-target.ts",
     "run/database/load-runs.ts",
     "serve/serve-dump.ts",
   ]);

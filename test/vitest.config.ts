@@ -30,6 +30,8 @@ const cut = [
 
 /** The same of tests that need no process of their own. */
 const cutAmongOthers = [
+  "test/move/kill.test.ts",
+  "test/move/random/random-move.test.ts",
   "test/restore/apply/faults.test.ts",
   "test/restore/kill.test.ts",
   "test/restore/plan/planned-documents.test.ts",

@@ -20,9 +20,11 @@ export const commands: Commands = {
   diff: async () => (await import("./diff.js")).diffCommand,
   serve: async () => (await import("./serve.js")).serveCommand,
   restore: async () =>
-    (await import("./restore.js")).restoreCommand(
-      async () => (await import("../restore/course/restore-lost.js")).restoreLost, // heavy; --help does without
-    ),
+    (await import("./restore/restore-command.js")).restoreCommand({
+      // heavy; --help does without
+      lost: async () => (await import("../restore/course/restore-lost.js")).restoreLost,
+      move: async () => (await import("../move/course/move-run.js")).moveRun,
+    }),
   list: async () => (await import("./list.js")).listCommand,
   sql: async () => (await import("./sql.js")).sqlCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,

@@ -19,6 +19,18 @@ const runProgress = {
   silent_seconds: v.pipe(orNull(amount), v.description("time without an answer; null where it is short")),
 };
 const readProgress = { step: text, share, elapsed_seconds: amount, remaining_seconds: remaining };
+const moveProgress = {
+  step: text,
+  documents: count,
+  documents_done: count,
+  documents_failed: count,
+  chunks: count,
+  chunks_done: count,
+  writes: v.pipe(count, v.description("write requests sent")),
+  share: orNull(share),
+  elapsed_seconds: amount,
+  remaining_seconds: remaining,
+};
 const watchProgress = {
   documents: count,
   completed: count,
@@ -46,8 +58,9 @@ export const logLine = v.union([
   v.pipe(result({ ...progressLine, ...runProgress }), v.description("how far run or plan is, every 10 s")),
   v.pipe(
     result({ ...progressLine, ...readProgress }),
-    v.description("how far verify, diff, serve or restore is, every 10 s"),
+    v.description("how far verify, diff, serve or restore --lost is, every 10 s"),
   ),
+  v.pipe(result({ ...progressLine, ...moveProgress }), v.description("how far restore --to is, every 10 s")),
   v.pipe(result({ ...progressLine, ...watchProgress }), v.description("how far status --watch is, every 10 s")),
   v.pipe(
     result({ ...line, level: v.literal("info"), message: v.literal("reading"), ...reading }),
@@ -61,11 +74,13 @@ export const logLine = v.union([
 
 const runFacts = result(runProgress);
 const readFacts = result(readProgress);
+const moveFacts = result(moveProgress);
 const watchFacts = result(watchProgress);
 const readingFacts = result(reading);
 
 export type LogLine = v.InferOutput<typeof logLine>;
 export type RunFacts = v.InferOutput<typeof runFacts>;
 export type ReadFacts = v.InferOutput<typeof readFacts>;
+export type MoveFacts = v.InferOutput<typeof moveFacts>;
 export type WatchFacts = v.InferOutput<typeof watchFacts>;
 export type ReadingFacts = v.InferOutput<typeof readingFacts>;

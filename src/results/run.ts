@@ -1,6 +1,8 @@
 import * as v from "valibot";
 import { amount, count, drift, listOf, oneOf, orNull, requests, result, rowCounts, rowOf, text } from "./parts.js";
 
+const savedFiles = { complete: count, wrong_size: count, missing: count, bytes: count };
+
 /** The result of `kbdump run --json`. */
 export const runResult = result({
   status: oneOf("complete", "partial"),
@@ -20,8 +22,12 @@ export const runResult = result({
     auto_misses: count,
   }),
   originals: v.pipe(
-    orNull(result({ complete: count, wrong_size: count, missing: count, bytes: count })),
-    v.description("null unless the job asks for originals"),
+    orNull(result(savedFiles)),
+    v.description("files that documents were made from; null unless the job asks for originals"),
+  ),
+  attachments: v.pipe(
+    orNull(result(savedFiles)),
+    v.description("files attached to chunks; null unless the job asks for originals"),
   ),
   incomplete_documents: v.pipe(
     listOf(result({ ...rowOf("documents").entries, dataset_name: orNull(text), document_name: orNull(text) })),

@@ -5,6 +5,7 @@ import { errorResult } from "./error.js";
 import { initResult } from "./init.js";
 import { listResult } from "./list.js";
 import { logLine } from "./log.js";
+import { moveResult } from "./move.js";
 import { planResult } from "./plan.js";
 import { pruneResult } from "./prune.js";
 import { restoreResult } from "./restore.js";
@@ -28,6 +29,7 @@ export const schemas = {
   diff: diffResult,
   serve: serveResult,
   restore: restoreResult,
+  "restore-to": moveResult,
   prune: pruneResult,
   list: listResult,
   sql: sqlResult,

@@ -12,6 +12,8 @@ export function resultJsonSchemas(): ReadonlyMap<string, object> {
   const titles: Readonly<Record<string, string>> = {
     error: "Error of kbdump with --json",
     log: "Line of kbdump --log-format json",
+    restore: "Result of kbdump restore --lost --json",
+    "restore-to": "Result of kbdump restore --to --json",
     "status-watch": "Result of kbdump status --watch --json",
   };
   return new Map(

@@ -11,8 +11,30 @@ export interface Invocation {
   readonly args: readonly string[];
 }
 
+/** The command line of an invocation, with more arguments at its end. */
+export function commandText({ program, args }: Invocation, more: readonly string[] = []): string {
+  return [program, ...[...args, ...more].map(shellText)].join(" ");
+}
+
+/** The invocation without the switches of these names. */
+export function withoutSwitches({ program, args }: Invocation, names: readonly string[]): Invocation {
+  const dropped = new RegExp(`^--(no-)?(${names.join("|")})(=.*)?$`);
+  return { program, args: args.filter((argument) => !dropped.test(argument)) };
+}
+
+/** The invocation without an option and its value, in both of its spellings; with a value, only if it has this one. */
+export function withoutOption({ program, args }: Invocation, name: string, value?: string): Invocation {
+  const flag = `--${name}`;
+  const isDropped = (given: string | undefined) => value === undefined || given === value;
+  const kept = args.filter((argument, at) => {
+    if (argument === flag) return !isDropped(args[at + 1]);
+    if (args[at - 1] === flag) return !isDropped(argument);
+    return !argument.startsWith(`${flag}=`) || !isDropped(argument.slice(flag.length + 1));
+  });
+  return { program, args: kept };
+}
+
 /** The command that reads again what failed, from the one of the run that it failed in. */
-export function retryCommand({ program, args }: Invocation): string {
-  const kept = args.filter((argument) => !/^--(no-)?(fresh|retry-failed)(=.*)?$/.test(argument));
-  return [program, ...[...kept, "--retry-failed"].map(shellText)].join(" ");
+export function retryCommand(invocation: Invocation): string {
+  return commandText(withoutSwitches(invocation, ["fresh", "retry-failed"]), ["--retry-failed"]);
 }

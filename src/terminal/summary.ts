@@ -12,8 +12,6 @@ import { type Invocation, shellText } from "./shell-text.js";
 import { layOutTable } from "./table.js";
 import { bytesText, countText, durationText, type Page, secondsFrom } from "./text.js";
 
-const margin = "  ";
-
 /** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
 export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, page: Page): string {
   const { paint, columns } = page;
@@ -36,7 +34,7 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
     ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
     ...renderIncomplete(result, invocation, page),
     "",
-    ...renderPlaces(result, columns),
+    ...renderPlaces(placesOf(result), columns),
     ...(result.pruned.length > 0
       ? wrapped(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`)
       : []),
@@ -55,17 +53,16 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
   return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
 }
 
-function renderPlaces({ manifest, folder, database }: RunResult, columns: number): readonly string[] {
+function placesOf({ manifest, folder, database }: RunResult): readonly (readonly [string, string])[] {
   const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const places = [
-    [`${shortPath(folder)}/`, `${countText(files.length, "file")} and manifest.json, ${bytesText(bytes)}`],
+  const counted = `${countText(files.length, "file")} and manifest.json, ${bytesText(bytes)}`;
+  return [
+    [`${shortPath(folder)}/`, counted],
+    ...(database === undefined
+      ? []
+      : [[shortPath(database), "the newest state of everything, and its history"] as const]),
   ];
-  if (database !== undefined) places.push([shortPath(database), "the newest state of everything, and its history"]);
-  const shape = { columns: [{ id: true }, { wraps: true }], width: columns - margin.length };
-  return layOutTable(places, shape)
-    .flat()
-    .map((line) => margin + line);
 }
 
 /** Commands that work as they stand, from the folder that the program was started in. */
@@ -83,6 +80,17 @@ const documentsQuery =
 /** The name of a job stands for its database in the usual output folder. */
 function sourceOf(database: string, job: string): string {
   return database === join("output", job, `${job}.duckdb`) ? job : database;
+}
+
+/** Renders files and folders, each with its meaning. */
+export function renderPlaces(
+  places: readonly (readonly [path: string, meaning: string])[],
+  columns: number,
+): readonly string[] {
+  const shape = { columns: [{ id: true }, { wraps: true }], width: columns - 2 };
+  return layOutTable(places, shape)
+    .flat()
+    .map((line) => `  ${line}`);
 }
 
 /** A path as short as it can be written from here. */
@@ -112,7 +120,7 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
     },
     requests,
     child_lists: sumOfChildLists(manifest.child_lists),
-    originals: sumOfOriginals(manifest),
+    ...sumOfOriginals(manifest),
     incomplete_documents: incomplete.map((row) => ({
       ...row,
       dataset_name: datasets.get(row.dataset_id) ?? null,

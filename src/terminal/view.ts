@@ -1,5 +1,5 @@
 import type { Log } from "../log.js";
-import type { LogLine, ReadFacts, ReadingFacts, RunFacts, WatchFacts } from "../results/log.js";
+import type { LogLine, MoveFacts, ReadFacts, ReadingFacts, RunFacts, WatchFacts } from "../results/log.js";
 import { clockText, jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** The stream that progress goes to: stderr, or a stand-in. */
@@ -32,7 +32,7 @@ export interface Screen {
 /** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
 export interface Rendering {
   /** For machines. */
-  readonly facts: (elapsed: number) => RunFacts | ReadFacts | WatchFacts;
+  readonly facts: (elapsed: number) => RunFacts | ReadFacts | MoveFacts | WatchFacts;
   /** Lines to print from time to time. */
   readonly lines: (elapsed: number) => readonly string[];
   /** Lines to draw over, at most as many as the screen is high and each narrower than it. */

@@ -382,6 +382,11 @@ const folders: readonly BadInput[] = [
   },
   { line: "verify @", files: { "manifest.json": "{" }, code: 4, says: "" },
   { line: "verify @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
+  {
+    line: "verify @ --concurrency 4",
+    says: "kbdump: --concurrency: only with --against, which names the service to compare with\n",
+  },
+  { line: "verify @ --against kb.example.com", says: 'kbdump: --against: got "kb.example.com", expected ' },
   { line: "verify a b", says: 'kbdump: unexpected argument "b"; expected kbdump verify <run>\n' },
   {
     line: "verify a --duckdb b",
@@ -412,9 +417,9 @@ const folders: readonly BadInput[] = [
   { line: "serve @", says: "@: no manifest.json in it, which a run writes last\n" },
   {
     line: "restore",
-    says: "kbdump: <run> is missing: folder of the older run, which has the lost rows, or a job and a run, as in ",
+    says: "kbdump: <run> is missing: folder of the run to restore from, or a job and a run, as in ",
   },
-  { line: "restore @", says: "kbdump: --lost: missing; it says to bring back what a re-index took\n" },
+  { line: "restore @", says: "kbdump: --lost or --to: missing; --lost brings back what a re-index took, --to brings " },
   { line: "restore @ --lost", says: "@: no manifest.json in it, which a run writes last\n" },
   {
     line: "restore @ --lost",
@@ -437,7 +442,37 @@ const folders: readonly BadInput[] = [
   },
   {
     line: "restore @ --chunk 7 --document x --add-disabled --yes",
-    says: "kbdump: 3 problems with the command line:\n  --lost: missing; ",
+    says: "kbdump: 3 problems with the command line:\n  --lost or --to: missing; ",
+  },
+  {
+    line: `restore @ --to ${url} --chunk ${id} --against @ --add-disabled`,
+    says: "kbdump: 3 problems with the command line:\n  --against: only together with --lost\n  --chunk: only ",
+  },
+  {
+    line: "restore @ --lost --dataset new --from chunks --retry-failed",
+    says: "kbdump: 3 problems with the command line:\n  --dataset: not together with --lost; it belongs to --to alone",
+  },
+  {
+    line: `restore @ --to ${url} --dataset nowhere`,
+    says: 'kbdump: --dataset: got "nowhere", expected a UUID, 8-4-4-4-12 hexadecimal digits; or new\n',
+  },
+  { line: `restore @ --to ${url} --from files`, says: 'kbdump: --from: got "files", expected chunks or originals\n' },
+  {
+    line: "restore @ --to http://10.0.0.5/v1",
+    says: 'kbdump: --to: got "http://10.0.0.5/v1", expected https, as http shows the key to the network; ',
+  },
+  { line: "restore @ --to=", says: 'kbdump: --to: got "", expected an http or https URL such as ' },
+  { line: `restore @ --to ${url} --concurrency 65`, says: "kbdump: --concurrency: got 65, expected a whole number " },
+  {
+    line: `restore @ --to ${url} --apply`,
+    says: "kbdump: --apply: there is no terminal to confirm at; look at the plan without --apply first, then add --yes ",
+  },
+  { line: `restore @ --to ${url}`, says: "@: no manifest.json in it, which a run writes last\n" },
+  {
+    line: `restore @ --to ${url}`,
+    files: { "manifest.json": "{}" },
+    env: { KNOWLEDGE_API_KEY: key },
+    says: "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore has a key of its own, ",
   },
   {
     line: "restore @ --lost --chunk 7,x",
@@ -557,7 +592,7 @@ const restores: readonly BadInput[] = [
     line: "restore @/run --lost --ca-file @/ca.pem",
     run: asItIs,
     env: restoreKey,
-    says: "ca_file: cannot read @/ca.pem\n",
+    says: "  --ca-file: cannot read @/ca.pem\n",
   },
   {
     line: "restore @/run --lost --apply --yes",

@@ -7,19 +7,32 @@ import { outputFlags } from "../../src/cli/output-flags.js";
 import { tellError } from "../../src/cli/tell-error.js";
 import { BusyError, InterruptedError, UntoldError } from "../../src/errors.js";
 import { emptyWatchTally } from "../../src/indexing/watch-options.js";
+import type { MoveResult } from "../../src/move/move-result.js";
+import { emptyMoveTally } from "../../src/move/move-tally.js";
 import { emptyReadTally } from "../../src/read-tally.js";
 import type { RestoreResult } from "../../src/restore/restore-result.js";
 import { emptyRestoreTally } from "../../src/restore/restore-tally.js";
+import type { MoveOutput } from "../../src/results/move.js";
 import type { RestoreOutput } from "../../src/results/restore.js";
 import { resultJsonSchemas } from "../../src/results/write-schemas.js";
 import { emptyRunTally } from "../../src/run/setting/run-tally.js";
 import { isMapping } from "../../src/schema.js";
+import { renderMove } from "../../src/terminal/move/move-progress.js";
 import { renderRun } from "../../src/terminal/progress.js";
 import { renderRestore } from "../../src/terminal/restore/restore-progress.js";
 import { renderReading } from "../../src/terminal/verify-progress.js";
 import { openView } from "../../src/terminal/view.js";
 import { renderWatch } from "../../src/terminal/watch-progress.js";
 import { runHere } from "../cli/run-here.js";
+import {
+  datasetPlanOf,
+  differenceOf,
+  documentPlanOf,
+  everyDataset,
+  appliedOf as movedDocumentsOf,
+  movedOf,
+  moveOf,
+} from "../move/made-move.js";
 import { appliedOf, everything, idOf, manual, resultOf } from "../restore/made-result.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -193,6 +206,26 @@ test("restore: what is planned, and what became of it; the types of the result a
     });
 });
 
+test("restore --to: what is planned, and what became of it; the types of the result and of its schema are the same", () => {
+  const back = (output: MoveOutput): MoveResult => output;
+  const file = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 7, sha256: "0f" };
+  const metadata = ["Ito", 2026, null].map((value, at) => ({ name: `field ${at}`, value }));
+  const full = documentPlanOf(9, { original: file, attachments: [{ id: idOf(1), file }], metadata });
+  const there = datasetPlanOf([full], { target: { kind: "there", id: idOf(2), name: "Other" } });
+  const failed = [{ level: "child_chunk", id: idOf(3), position: null, reason: "500" }] as const;
+  const documents = [movedOf(1), movedOf(2, { outcome: "partial", target_id: null, failed, reason: "500" })];
+  const applied = movedDocumentsOf(documents, { problems: ["no tag could be made"] });
+  const differences = [differenceOf(1), differenceOf(2, { level: "dataset", document_id: null, position: null })];
+  for (const result of [
+    moveOf([]),
+    moveOf([everyDataset], { plan: { from: "originals", datasets: [there] } }),
+    moveOf([everyDataset], { applied, differences }),
+  ])
+    expect(parsed("restore-to", JSON.stringify(back(result satisfies MoveOutput)))).toMatchObject({
+      status: result.status,
+    });
+});
+
 test("progress of every kind, where much and where nothing is known", () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
@@ -205,6 +238,9 @@ test("progress of every kind, where much and where nothing is known", () => {
     renderWatch(emptyWatchTally()),
     renderRestore({ ...emptyRestoreTally(), step: "writing", chunks: 7, chunksDone: 3 }),
     renderRestore({ ...emptyRestoreTally(), step: "proving", dump: emptyRunTally() }),
+    renderMove(emptyMoveTally()),
+    renderMove({ ...emptyMoveTally(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderMove({ ...emptyMoveTally(), step: "proving", dump: emptyRunTally() }),
   ];
   for (const rendering of renderings) {
     let written = "";

@@ -109,6 +109,6 @@ function jobOf({ job, documents }: Scenario, dataset: string): Job {
   };
   const checked = checkJob(file, file).file;
   if (!checked) throw new Error("the job of the simulation does not fit the schema");
-  const made = jobFromFile(checked);
+  const made = jobFromFile(checked, []);
   return { ...made, service: { ...made.service, concurrency: job.concurrency } };
 }

@@ -94,6 +94,7 @@ const verification: Verification = {
     chunks: 1,
     child_chunks: 1,
     originals: null,
+    attachments: null,
     database: null,
     notes: [sentence],
   },

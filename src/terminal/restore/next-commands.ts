@@ -1,7 +1,7 @@
 import type { RestorePlan } from "../../restore/restore-plan.js";
 import { isMissed } from "../../restore/restore-result.js";
 import { wrapToWidth } from "../display-width.js";
-import { type Invocation, shellText } from "../shell-text.js";
+import { commandText, type Invocation, withoutOption, withoutSwitches } from "../shell-text.js";
 import { countText, type Page, terminalText } from "../text.js";
 
 /** Ids that a command names at the most. */
@@ -33,10 +33,7 @@ export function chooseLines({ documents }: RestorePlan, invocation: Invocation, 
 }
 
 /** The command once more. The documents as they stand take the place of another run, unless that is kept. */
-function commandWith({ program, args }: Invocation, more: readonly string[], isApplied = true): string {
-  const kept = args.filter((argument, at) => {
-    if (/^--(no-)?(apply|yes|json)(=.*)?$/.test(argument)) return false;
-    return !isApplied || !(/^--against(=|$)/.test(argument) || args[at - 1] === "--against");
-  });
-  return [program, ...[...kept, ...more].map(shellText)].join(" ");
+function commandWith(invocation: Invocation, more: readonly string[], isApplied = true): string {
+  const plain = withoutSwitches(invocation, ["apply", "yes", "json"]);
+  return commandText(isApplied ? withoutOption(plain, "against") : plain, more);
 }

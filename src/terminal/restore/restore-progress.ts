@@ -1,8 +1,9 @@
 import type { RestoreTally } from "../../restore/restore-tally.js";
 import type { ReadFacts } from "../../results/log.js";
-import { progressOf, renderBarLine, renderProgress } from "../progress.js";
+import { renderBarLine, renderProgress } from "../progress.js";
 import { secondsFrom } from "../text.js";
 import type { Rendering } from "../view.js";
+import { watchDumps } from "./dump-progress.js";
 
 /** How far the step in hand is. */
 interface RestoreProgress {
@@ -16,9 +17,10 @@ interface RestoreProgress {
 function restoreProgressOf(
   { step, chunks, chunksDone, waiting, dump }: RestoreTally,
   elapsed: number,
+  progressOfDump: ReturnType<typeof watchDumps>,
 ): RestoreProgress {
   if (dump !== undefined) {
-    const progress = progressOf(dump, elapsed);
+    const progress = progressOfDump(dump, elapsed);
     return { step, share: progress.share, dump: renderProgress(progress) };
   }
   if (step !== "writing" || chunks === 0) return { step, share: undefined, dump: undefined };
@@ -32,18 +34,19 @@ function textOf({ step, dump }: RestoreProgress): string {
   return [step, dump].filter(Boolean).join(" · ");
 }
 
-function restoreFacts(tally: RestoreTally, elapsed: number): ReadFacts {
-  const { step, share } = restoreProgressOf(tally, elapsed);
+function restoreFacts({ step, share }: RestoreProgress, elapsed: number): ReadFacts {
   return { step, share: share ?? 0, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: null };
 }
 
 /** Renders how far a restore is. */
 export function renderRestore(tally: RestoreTally): Rendering {
+  const progressOfDump = watchDumps();
+  const progressOf = (elapsed: number) => restoreProgressOf(tally, elapsed, progressOfDump);
   return {
-    facts: (elapsed) => restoreFacts(tally, elapsed),
-    lines: (elapsed) => [textOf(restoreProgressOf(tally, elapsed))],
+    facts: (elapsed) => restoreFacts(progressOf(elapsed), elapsed),
+    lines: (elapsed) => [textOf(progressOf(elapsed))],
     block: (elapsed, screen) => {
-      const progress = restoreProgressOf(tally, elapsed);
+      const progress = progressOf(elapsed);
       return [renderBarLine(progress.share, textOf(progress), screen)];
     },
     drawEvery: 100,

@@ -1,28 +1,17 @@
 import type { AppliedRow, ProofDifference, RowOutcome } from "../../restore/applied.js";
 import type { DocumentPlan, ListedLoss } from "../../restore/restore-plan.js";
 import { isMissed, isMissing, type RestoreResult } from "../../restore/restore-result.js";
-import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import type { Invocation } from "../shell-text.js";
-import { shortPath } from "../summary.js";
-import { layOutTable } from "../table.js";
+import { renderPlaces, shortPath } from "../summary.js";
 import { countText, type Page, terminalText } from "../text.js";
 import { applyCommand, chooseLines } from "./next-commands.js";
 import { renderPlan } from "./restore-plan.js";
-import { type PlacedRow, placeOf } from "./row-lines.js";
+import { renderTroubles, type Trouble } from "./troubles.js";
 
-/** Rows that are shown of each document. */
-const mostMissing = 10;
-const mostFound = 100;
-
-/** Something that is not as it should be: a row, or a whole document. */
-interface Trouble {
-  readonly document_id: string;
-  readonly row: PlacedRow | null;
-  readonly reason: string;
-  /** The next step; nothing where the reason or a command below says it. */
-  readonly next: string;
-}
+/** Documents that are shown, and rows of each. */
+const mostMissing = { documents: 100, rows: 10 };
+const mostFound = { documents: 100, rows: 100 };
 
 /** Renders what became of a restore: the verdict, every row that is missing with its reason, the findings of the proof, and the places. */
 export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
@@ -36,12 +25,13 @@ export function renderRestored(result: RestoreResult, page: Page, invocation: In
   const found = (differences ?? []).map(troubleOfProof);
   const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
   const without = `${countText(others, "other row")} left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them`;
-  const places = renderPlaces(result, page.columns);
+  const places = renderPlaces(placesOf(result), page.columns);
+  const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
   return [
     ...wrapped(verdictOf(result, page)),
     ...(isNothingWritten(result) ? [] : wrapped(factsOf(result)).map(page.paint.faint)),
-    ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, plan.documents, page),
-    ...renderTroubles("Found by the proof:", found, mostFound, plan.documents, page),
+    ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, names, page),
+    ...renderTroubles("Found by the proof:", found, mostFound, names, page),
     ...(refused.length + failed.length > 0 ? ["", "Once the cause is gone:", `  ${applyCommand(invocation)}`] : []),
     ...(left.length > 0 ? chooseLines(plan, invocation, page) : []),
     ...(others > 0 ? ["", ...wrapped(without)] : []),
@@ -101,64 +91,30 @@ const nextSteps: Readonly<Record<RowOutcome, string>> = {
 
 function troubleOfRow({ outcome, reason, document_id, level, position, id }: AppliedRow): Trouble {
   const row = { level, position, id };
-  return { document_id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
+  return { id: document_id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
 }
 
 function troubleOfDocument({ document_id, refused }: DocumentPlan): readonly Trouble[] {
-  return refused === null ? [] : [{ document_id, row: null, reason: `refused: ${refused}`, next: "" }];
+  return refused === null ? [] : [{ id: document_id, row: null, reason: `refused: ${refused}`, next: "" }];
 }
 
 /** Rows that can be chosen have a command of their own, below all of them. */
 function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
   return (loss) => {
     const next = loss.choice === null ? "put it back by hand" : "";
-    return { document_id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
+    return { id: document_id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
   };
 }
 
 function troubleOfProof(difference: ProofDifference): Trouble {
-  return { document_id: difference.document_id, row: difference, reason: difference.reason, next: "" };
+  return { id: difference.document_id, row: difference, reason: difference.reason, next: "" };
 }
 
-/** Troubles below their documents, `most` of each, in the order in which the documents come up first. */
-function renderTroubles(
-  title: string,
-  troubles: readonly Trouble[],
-  most: number,
-  documents: readonly DocumentPlan[],
-  page: Page,
-): readonly string[] {
-  if (troubles.length === 0) return [];
-  const lines = ["", page.paint.strong(title)];
-  const names = new Map(documents.map(({ document_id, document_name }) => [document_id, document_name]));
-  for (const id of new Set(troubles.map(({ document_id }) => document_id))) {
-    const own = troubles.filter(({ document_id }) => document_id === id);
-    const more = own.length - most;
-    lines.push(
-      ...wrapToWidth(`  ${nameAndId(names.get(id), terminalText(id, 80))}`, page.columns, "  "),
-      ...own.slice(0, most).flatMap((trouble) => renderTrouble(trouble, page)),
-      ...(more > 0 ? [`    … and ${countText(more, "other")}: --json lists all`] : []),
-    );
-  }
-  return lines;
-}
-
-function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page): readonly string[] {
-  const margin = row === null ? "    " : "      ";
+function placesOf({ undo, journal }: RestoreResult): readonly (readonly [string, string])[] {
   return [
-    ...(row === null ? [] : wrapToWidth(`    ${placeOf(row)}`, columns, "    ")),
-    ...wrapToWidth(`${margin}${terminalText(reason, 400)}`, columns, margin),
-    ...(next === "" ? [] : wrapToWidth(`      → ${next}`, columns, "        ").map(paint.faint)),
+    ...(undo === null
+      ? []
+      : [[`${shortPath(undo)}/`, "the undo: the documents as they stood before the first write"] as const]),
+    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
   ];
-}
-
-function renderPlaces({ undo, journal }: RestoreResult, columns: number): readonly string[] {
-  const places = [
-    ...(undo === null ? [] : [[`${shortPath(undo)}/`, "the undo: the documents as they stood before the first write"]]),
-    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"]]),
-  ];
-  const shape = { columns: [{ id: true }, { wraps: true }], width: columns - 2 };
-  return layOutTable(places, shape)
-    .flat()
-    .map((line) => `  ${line}`);
 }

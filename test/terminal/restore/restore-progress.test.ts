@@ -41,3 +41,11 @@ test.each<[Partial<RestoreTally>, RegExp, number]>([
     expect([others, drawn.length < columns]).toEqual([[], true]);
   }
 });
+
+test("the time left of a dump counts from its beginning, whatever came before", () => {
+  const run = { ...dump, documentsBegun: 2, pagesDone: 0 };
+  const { lines } = renderRestore(tallyOf({ step: "proving", dump: run }));
+  lines(600_000);
+  run.pagesDone = 1;
+  expect(lines(610_000)).toEqual([expect.stringMatching(/^proving · starting · 30\.0 s left · /)]);
+});

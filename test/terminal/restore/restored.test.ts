@@ -177,6 +177,16 @@ test("findings of a document that is not in the plan are shown, too, up to a hun
   expect(printed).toContain("\n    … and 5 others: --json lists all\n");
 });
 
+test("of many documents, the first hundred are named", () => {
+  const refused = Array.from({ length: 103 }, (_, at) =>
+    documentOf({ document_id: idOf(at), refused: "it is archived" }),
+  );
+  const printed = renderRestored(resultOf(refused, { applied: { rows: [], writes: 1 } }), wide, invocation);
+  expect(printed).toContain(
+    `  "Manual.md" (${idOf(99)})\n    refused: it is archived\n  … and 3 more: --json lists all\n`,
+  );
+});
+
 test("text of the service moves no cursor, and no line is wider than the terminal", () => {
   const nasty = "evil\x1b[2J\r\n\u202etext 从打开阀门开始 ".repeat(30);
   const rows = [appliedOf(1, { outcome: "failed", reason: nasty }), appliedOf(2)];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { askAbout } from "../../src/cli/restore-questions.js";
-import type { Dialogue } from "../../src/dialogue/dialogue.js";
-import { InterruptedError } from "../../src/errors.js";
-import { documentOf, everything, idOf, listedOf, manual, restoreOf, resultOf } from "../restore/made-result.js";
+import { askAbout } from "../../../src/cli/restore/questions.js";
+import type { Dialogue } from "../../../src/dialogue/dialogue.js";
+import { InterruptedError } from "../../../src/errors.js";
+import { documentOf, everything, idOf, listedOf, manual, restoreOf, resultOf } from "../../restore/made-result.js";
 
 /** Gives these answers, one after the other, and keeps the notes and questions. */
 function answering(answers: readonly string[]) {

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startService } from "../../src/demo/start-service.js";
-import { runJob } from "../../src/run/run-job.js";
-import { jobFor, testFolder } from "../run/job-for.js";
-import { runHere } from "./run-here.js";
+import { startService } from "../../../src/demo/start-service.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+import { runHere } from "../run-here.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "72eeb179-b9ed-4b5c-8fc0-ef7a606536c0";

@@ -1,16 +1,9 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runCommandLine } from "../../src/cli/cli.js";
-import { outputFlags } from "../../src/cli/output-flags.js";
-import { restoreCommand } from "../../src/cli/restore.js";
-import { tellError } from "../../src/cli/tell-error.js";
-import type { RestoreLost, RestoreOptions } from "../../src/restore/restore-options.js";
-import type { RestoreResult } from "../../src/restore/restore-result.js";
-import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../restore/made-result.js";
-import { testFolder } from "../run/job-for.js";
+import type { RestoreLost, RestoreOptions } from "../../../src/restore/restore-options.js";
+import type { RestoreResult } from "../../../src/restore/restore-result.js";
+import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/made-result.js";
+import { restoreHere, runFolder } from "./restore-here.js";
 
-const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
 const lost = documentOf({ restores: [restoreOf(1)], listed: [listedOf(2)] });
 
 /** Runs `restore` with a restore that gives this result, off a terminal; gives what came of it, and the options that it was given. */
@@ -18,7 +11,7 @@ async function restore(
   args: readonly string[],
   {
     result = resultOf([lost]),
-    given = env,
+    given,
     act = async () => {},
   }: {
     readonly result?: RestoreResult;
@@ -26,39 +19,14 @@ async function restore(
     readonly act?: (options: RestoreOptions) => Promise<unknown>;
   } = {},
 ) {
-  const said = { stdout: "", stderr: "" };
-  const into = (name: keyof typeof said) => ({
-    write: (text: string, written?: () => void) => {
-      said[name] += text;
-      written?.();
-    },
-  });
   let options: RestoreOptions | undefined;
   const restoreLost: RestoreLost = async (received) => {
     options = received;
     await act(received);
     return result;
   };
-  const world = {
-    program: () => "kbdump",
-    stdout: into("stdout"),
-    stderr: into("stderr"),
-    env: given,
-    signal: new AbortController().signal,
-    interrupt: () => {},
-    committing: () => {},
-  };
-  const line = ["restore", ...args];
-  const known = { restore: async () => restoreCommand(async () => restoreLost) };
-  const code = await runCommandLine(line, world, known).catch((error) => tellError(error, outputFlags(line), world));
-  return { code, ...said, options };
-}
-
-async function runFolder(name = "old"): Promise<string> {
-  const folder = join(await testFolder(), name);
-  await mkdir(folder);
-  await writeFile(join(folder, "manifest.json"), "{}");
-  return folder;
+  const ended = await restoreHere(args, { lost: async () => restoreLost }, given ? { env: given } : {});
+  return { ...ended, options };
 }
 
 test("without --apply, the plan is printed, and the defaults are those of the help", async () => {
@@ -134,10 +102,9 @@ test("every problem of the line is reported at once, before a run is looked for"
     "0",
   ];
   const more = ["--timeout", "soon", "--settle", "2h", "--memory", "lots", "--key-env", "dataset-0123456789abcdefghij"];
-  const { code, stderr, options } = await restore(["nothing", ...wrong, ...more, "--apply"]);
+  const { code, stderr, options } = await restore(["nothing", "--lost", ...wrong, ...more, "--apply"]);
   expect([code, options]).toEqual([2, undefined]);
-  expect(stderr).toBe(`kbdump: 11 problems with the command line:
-  --lost: missing; it says to bring back what a re-index took
+  expect(stderr).toBe(`kbdump: 10 problems with the command line:
   --document: got "x", expected a UUID, 8-4-4-4-12 hexadecimal digits
   --chunk: got "y", expected a UUID, 8-4-4-4-12 hexadecimal digits
   --to: got "nowhere", expected an http or https URL such as https://kb.example.com/v1, without user, password, query or fragment

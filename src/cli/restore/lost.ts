@@ -1,0 +1,70 @@
+import type { FindOptions } from "../../locate/find-named.js";
+import type { OwnService, RestoreLost, RestoreOptions } from "../../restore/restore-options.js";
+import { exitCodeOf, type RestoreResult } from "../../restore/restore-result.js";
+import { emptyRestoreTally } from "../../restore/restore-tally.js";
+import type { RestoreOutput } from "../../results/restore.js";
+import { renderRestore } from "../../terminal/restore/restore-progress.js";
+import { renderRestored } from "../../terminal/restore/restored.js";
+import { jsonLine, pageFor } from "../../terminal/text.js";
+import { itemsOf, viewFrom } from "../options.js";
+import type { World } from "../world.js";
+import type { Times } from "./check-arguments.js";
+import { endRestore } from "./end-restore.js";
+import type { RestoreArguments } from "./flags.js";
+import { askToApply } from "./questions.js";
+import { keyFrom, settingsFrom } from "./settings.js";
+import { watchBetweenQuestions } from "./watch-between-questions.js";
+
+/** `kbdump restore <run> --lost`, with arguments that are checked. `load` gives the restore itself. */
+export async function runLost(
+  args: RestoreArguments,
+  times: Times,
+  world: World,
+  load: () => Promise<RestoreLost>,
+): Promise<number> {
+  const place = await placeFrom(args, world);
+  const restoreLost = await load();
+  const view = viewFrom(args, world);
+  const tally = emptyRestoreTally();
+  const watched = watchBetweenQuestions(view, () => renderRestore(tally));
+  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(planned, args.yes, world));
+  const { to, addDisabled } = args;
+  const setting = { ...settingsFrom(args, world), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const result = await restoreLost({ ...setting, ...times, ...place, log: view.log, tally, confirm }).finally(
+    watched.stop,
+  );
+  await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
+  return exitCodeOf(result);
+}
+
+/** The folders of the runs, the key, and the service that the owner's settings name. */
+async function placeFrom(
+  { run, against, dir, apply, keyEnv, to }: RestoreArguments,
+  { env }: World,
+): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
+  const { findRun } = await import("../../locate/find-run.js");
+  const folder = await findRun(run, { dir, env });
+  const newer = against === undefined ? undefined : await findRun(against, { dir, env });
+  if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
+  const own = to === undefined ? await ownService(run, { dir, env }) : undefined;
+  return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
+}
+
+/** The service of the job file, where the run is named by one; else that of the variable. */
+async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
+  const { findNamed } = await import("../../locate/find-named.js");
+  const found = await findNamed(run, options);
+  if (found.kind === "job" && found.file !== undefined) {
+    const { loadJob } = await import("../../job/load-job.js");
+    const { service } = await loadJob({ file: found.file }, {}, options.env, { notifies: false });
+    return service.demo ? undefined : { url: service.baseUrl, place: found.file };
+  }
+  const { KNOWLEDGE_BASE_URL: url } = options.env;
+  return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
+}
+
+function textOf(result: RestoreResult, { json }: RestoreArguments, world: World): string {
+  if (json) return jsonLine(result satisfies RestoreOutput);
+  const invocation = { program: world.program(), args: world.args };
+  return renderRestored(result, pageFor(world.stdout, world.env), invocation);
+}

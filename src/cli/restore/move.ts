@@ -1,0 +1,51 @@
+import type { Move } from "../../move/move-options.js";
+import { exitCodeOf, type MoveResult } from "../../move/move-result.js";
+import { emptyMoveTally } from "../../move/move-tally.js";
+import type { MoveOutput } from "../../results/move.js";
+import { renderMove } from "../../terminal/move/move-progress.js";
+import { renderMoved } from "../../terminal/move/moved.js";
+import { jsonLine, pageFor } from "../../terminal/text.js";
+import { viewFrom } from "../options.js";
+import type { World } from "../world.js";
+import type { Times } from "./check-arguments.js";
+import { endRestore } from "./end-restore.js";
+import type { RestoreArguments } from "./flags.js";
+import { askToMove } from "./questions.js";
+import { keyFrom, settingsFrom } from "./settings.js";
+import { watchBetweenQuestions } from "./watch-between-questions.js";
+
+/** Requests and documents at once: a service embeds each chunk while it takes it, and people use it meanwhile. */
+const usualConcurrency = 4;
+
+/** `kbdump restore <run> --to <base_url>`, with arguments that are checked. `load` gives the move itself. */
+export async function runMove(
+  args: RestoreArguments & { readonly to: string },
+  times: Times,
+  world: World,
+  load: () => Promise<Move>,
+): Promise<number> {
+  const { run, dir, keyEnv, from = "chunks", retryFailed } = args;
+  const { findRun } = await import("../../locate/find-run.js"); // heavy; --help does without
+  const folder = await findRun(run, { dir, env: world.env });
+  const key = await keyFrom(keyEnv, world.env);
+  const move = await load();
+  const view = viewFrom(args, world);
+  const tally = emptyMoveTally();
+  const watched = watchBetweenQuestions(view, () => renderMove(tally));
+  const settings = settingsFrom(args, world);
+  const result = await move({
+    ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, tally },
+    baseUrl: args.to.replace(/\/+$/, ""),
+    dataset: args.dataset?.toLowerCase(),
+    concurrency: settings.concurrency ?? usualConcurrency,
+    confirm: (planned) => watched.pause(() => askToMove(planned, args.yes, world)),
+  }).finally(watched.stop);
+  await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
+  return exitCodeOf(result);
+}
+
+function textOf(result: MoveResult, { json }: RestoreArguments, world: World): string {
+  if (json) return jsonLine(result satisfies MoveOutput);
+  const invocation = { program: world.program(), args: world.args };
+  return renderMoved(result, pageFor(world.stdout, world.env), invocation);
+}

@@ -1,0 +1,15 @@
+import { PassThrough } from "node:stream";
+import type { Terminal } from "../../src/dialogue/dialogue.js";
+
+/** A terminal in this process at which somebody presses these keys, in this order. */
+export function openTerminalHere(pressed: readonly string[]) {
+  let shown = "";
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80, rows: 40 });
+  output.on("data", (text) => {
+    shown += text;
+  });
+  for (const key of pressed) input.write(key);
+  const terminal: object = { input, output };
+  return { openTerminal: () => terminal as Terminal, text: () => shown };
+}

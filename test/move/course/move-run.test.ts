@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { moveRun } from "../../../src/move/course/move-run.js";
+import { backUp, key } from "../back-up.js";
+import { moving } from "../moving.js";
+import { readCopies } from "../random/copies.js";
+import type { Scenario } from "../random/scenario.js";
+
+const drawn: Scenario = {
+  ...{ technique: "economy", tags: [], cap: 0, fates: [], breaks: [], unindexed: 0 },
+  documents: [
+    {
+      ...{ name: "one.txt", form: "text_model", state: "available", value: null },
+      chunks: [{ content: "One.", answer: "", keywords: [], isEnabled: true, children: null }],
+    },
+  ],
+};
+
+test("a dataset whose creation got no answer is the one that the next process goes on with", async () => {
+  const { target, wire, folder } = await backUp(drawn);
+  const broken = new AbortController();
+  wire.decide = () => {
+    broken.abort(new Error("broken off"));
+    return "lose answer";
+  };
+  await expect(moveRun(moving(folder, { url: wire.url, key }, { signal: broken.signal }))).rejects.toThrow(
+    "broken off",
+  );
+  wire.decide = () => "pass";
+  const result = await moveRun(moving(folder, { url: wire.url, key }));
+  expect(result).toMatchObject({ status: "proved", differences: [] });
+  expect((await readCopies(target.url, key)).map(({ name }) => name)).toEqual(["Random"]);
+});
+
+test("the same move again writes nothing, and proves it once more", async () => {
+  const { wire, folder, kinds } = await backUp(drawn);
+  const options = moving(folder, { url: wire.url, key });
+  await moveRun(options);
+  const writes = kinds.length;
+  expect(await moveRun(options)).toMatchObject({ status: "proved", applied: { documents: [{ outcome: "restored" }] } });
+  expect(kinds.length).toBe(writes);
+});
+
+test("whoever answers no has written nothing", async () => {
+  const { wire, folder, kinds } = await backUp(drawn);
+  const result = await moveRun(moving(folder, { url: wire.url, key }, { confirm: async () => false }));
+  expect(result).toMatchObject({ status: "planned", applied: null, journal: null });
+  expect(kinds).toEqual([]);
+});

@@ -1,0 +1,19 @@
+import type { MoveOptions } from "../../src/move/move-options.js";
+import { emptyMoveTally } from "../../src/move/move-tally.js";
+
+/** The options of a move of the run in a folder, that writes without a question and waits little. */
+export function moving(
+  folder: string,
+  { url, key }: { readonly url: string; readonly key: string },
+  more: Partial<MoveOptions> = {},
+): MoveOptions {
+  return {
+    ...{ folder, baseUrl: url, dataset: undefined, documents: [], from: "chunks", apply: true, retryFailed: false },
+    ...{ keyEnv: "KNOWLEDGE_RESTORE_KEY", key, allowHttp: false, concurrency: undefined, maxRps: undefined },
+    ...{ timeout: 10_000, settle: 100, memory: "800MB", caFile: undefined, env: {}, now: () => new Date() },
+    ...{ signal: new AbortController().signal, log: () => {}, tally: emptyMoveTally() },
+    confirm: async () => true,
+    sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
+    ...more,
+  };
+}
