@@ -128,6 +128,9 @@ function renderNext(result: MoveResult, { columns }: Page, invocation: Invocatio
     ...(!isMissing && (isUnproved || (applied?.problems.length ?? 0) > 0)
       ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
       : []),
+    ...(!isMissing && status === "different"
+      ? lines("To restore a document anew, delete its copy at the service, then run:", applyCommand(again))
+      : []),
     ...(compares ? lines("Compare the run with the service at any time:", compareCommand(result, invocation)) : []),
   ];
 }

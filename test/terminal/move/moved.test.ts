@@ -123,6 +123,7 @@ Found by the proof:
     its description is another one
 
 `);
+  expect(printed).toContain("delete its copy at the service, then run:\n  kbdump restore ");
 });
 
 test("a document that an earlier process restored counts, unless this one says otherwise", () => {
