@@ -121,6 +121,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "duckdb",
     "dump",
     "client",
+    "crawl",
     "run/setting",
     "restore",
     "restore/apply",

@@ -30,6 +30,7 @@ const cut = [
 
 /** The same of tests that need no process of their own. */
 const cutAmongOthers = [
+  "test/move/forms.test.ts",
   "test/move/kill.test.ts",
   "test/move/random/random-move.test.ts",
   "test/restore/apply/faults.test.ts",

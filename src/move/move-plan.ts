@@ -16,7 +16,7 @@ export interface Loss {
 }
 
 /**
- * `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`, `keywords`: parts of
+ * `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`: parts of
  * chunks. `metadata`: values without a field. `settings`: of a dataset. `process rule`, `source`, `name`: of a document.
  */
 export type LossPart =
@@ -24,7 +24,6 @@ export type LossPart =
   | "children"
   | "attachments"
   | "summaries"
-  | "keywords"
   | "metadata"
   | "settings"
   | "process rule"

@@ -8,7 +8,7 @@ const losses = v.pipe(
   listOf(
     result({
       part: oneOf(
-        ...(["chunks", "children", "attachments", "summaries", "keywords"] as const),
+        ...(["chunks", "children", "attachments", "summaries"] as const),
         ...(["metadata", "settings", "process rule", "source", "name"] as const),
       ),
       rows: count,

@@ -9,31 +9,32 @@ import { moveRun } from "../../src/move/course/move-run.js";
 import type { MoveOptions } from "../../src/move/move-options.js";
 import { exitCodeOf } from "../../src/move/move-result.js";
 import { runJob } from "../../src/run/run-job.js";
+import { readRows } from "../demo/ask.js";
 import { rounds } from "../rounds.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { type Fate, openLossyWire } from "../servers/lossy-wire.js";
 import { handbook } from "./made-move.js";
 import { moving } from "./moving.js";
-import { readCopies } from "./random/copies.js";
 
-const most = rounds(3, Number.POSITIVE_INFINITY);
-
-/** The dataset of the sample data that has documents of three forms, with fewer chunks of each and fewer child chunks. */
-const outline: DatasetOutline = {
-  ...productKnowledge,
-  documents: productKnowledge.documents.map(({ chunkCount, childCount = () => 0, texts, ...document }) => ({
+/** The dataset of the sample data that has documents of three forms, with so many chunks of each, and of each chunk child chunks, at the most. */
+function shortened(most: number): DatasetOutline {
+  const documents = productKnowledge.documents.map(({ chunkCount, childCount = () => 0, ...document }) => ({
     ...{ ...document, chunkCount: Math.min(most, chunkCount) },
-    ...{ childCount: (number: number) => Math.min(most, childCount(number)), ...(texts && { texts }) },
-  })),
-};
+    childCount: (number: number) => Math.min(most, childCount(number)),
+  }));
+  return { ...productKnowledge, documents };
+}
+
+const few = 3;
+const allRestored = productKnowledge.documents.map(() => "restored");
 const names = ["Product knowledge (2)", "Product knowledge (qa_model)", "Product knowledge (text_model)"];
 const forms = ["hierarchical_model", "qa_model", "text_model"];
 
 /** A run of that dataset, and a wire before its service that decides on writes. `move` restores the run into the same service. */
-async function backedUp() {
+async function backedUp(most: number) {
   const clock = () => new Date();
   const options = { indexingTime: 0, indexingSeconds: 0 };
-  const service = await startService({ demo: demoKnowledge([buildDataset(outline, clock)], clock, options) });
+  const service = await startService({ demo: demoKnowledge([buildDataset(shortened(most), clock)], clock, options) });
   const { key } = service;
   const decider = { url: "", decide: (_path: string): Fate => "pass" };
   const wire = await openLossyWire(service.url, ({ method, path }) =>
@@ -57,23 +58,26 @@ async function backedUp() {
     return compareWithService({ ...moving(folder, { url: wire.url, key }), tally });
   };
   /** The datasets that a move made, by name, each with the forms of its documents. */
-  const copies = async () =>
-    (await readCopies(service.url, key))
-      .filter(({ id }) => id !== handbook)
-      .map(({ id, name, documents }) => ({ id, name, forms: new Set(documents.map(({ doc_form }) => doc_form)) }))
-      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const copies = async () => {
+    const datasets = (await readRows(service, "/datasets?limit=100")).filter(({ id }) => id !== handbook);
+    const made = datasets.map(async ({ id, name }) => {
+      const documents = await readRows(service, `/datasets/${id}/documents?limit=100`);
+      return { id, name: String(name), forms: new Set(documents.map(({ doc_form }) => doc_form)) };
+    });
+    return (await Promise.all(made)).sort((one, other) => (one.name < other.name ? -1 : 1));
+  };
   return { service, decider, move, compare, copies };
 }
 
 test("documents of several forms come into one dataset for each form, and compare as equal", async () => {
-  const { service, move, compare, copies } = await backedUp();
+  const { service, move, compare, copies } = await backedUp(rounds(few, Number.POSITIVE_INFINITY));
   const moved = await move();
   expect([moved.status, moved.differences, exitCodeOf(moved)]).toEqual(["proved", [], 0]);
-  expect(moved.applied?.documents.map(({ outcome }) => outcome)).toEqual(outline.documents.map(() => "restored"));
+  expect(moved.applied?.documents.map(({ outcome }) => outcome)).toEqual(allRestored);
   const made = await copies();
   expect(made.map(({ name }) => name)).toEqual(names);
   expect(made.map((each) => [...each.forms])).toEqual(forms.map((form) => [form]));
-  expect(await compare()).toMatchObject({ copies: true, documents: outline.documents.length, differences: [] });
+  expect(await compare()).toMatchObject({ copies: true, documents: allRestored.length, differences: [] });
   const again = await move();
   expect([again.status, again.applied?.writes, again.counts.there]).toEqual(["proved", moved.applied?.writes, 7]);
   const [, questions] = made;
@@ -92,7 +96,7 @@ test("documents of several forms come into one dataset for each form, and compar
 test.each<Fate>(["lose answer", "lose request"])(
   "a move that ends between two of the datasets (%s) goes on with the first and makes the others once",
   async (fate) => {
-    const { decider, move, compare, copies } = await backedUp();
+    const { decider, move, compare, copies } = await backedUp(few);
     const broken = new AbortController();
     let datasets = 0;
     decider.decide = (path) => {
@@ -104,12 +108,12 @@ test.each<Fate>(["lose answer", "lose request"])(
     const [first] = await copies();
     const { status, differences, applied } = await move();
     expect([status, differences]).toEqual(["proved", []]);
-    expect(applied?.documents.map(({ outcome }) => outcome)).toEqual(outline.documents.map(() => "restored"));
+    expect(applied?.documents.map(({ outcome }) => outcome)).toEqual(allRestored);
     const made = await copies();
     expect(made.map(({ name }) => name)).toEqual(names);
     expect(made.map((each) => [...each.forms])).toEqual(forms.map((form) => [form]));
     expect(made.map(({ id }) => id)).toContain(first?.id);
-    expect(await compare()).toMatchObject({ documents: outline.documents.length, differences: [] });
+    expect(await compare()).toMatchObject({ documents: allRestored.length, differences: [] });
     expect(datasets).toBe(fate === "lose answer" ? 3 : 4);
   },
   60_000,

@@ -115,13 +115,13 @@ export const everyDataset: DatasetPlan = datasetPlanOf(
   [
     documentPlanOf(1, { chunks: 1_234, disabled: 3, characters: 900_123 }),
     documentPlanOf(2, { doc_form: "hierarchical_model", children: 4_000 }),
-    documentPlanOf(3, { doc_form: "qa_model", losses: [lossOf("keywords", 2, "the service finds its own")] }),
+    documentPlanOf(3, { doc_form: "qa_model", losses: [lossOf("summaries", 2, "no request writes them")] }),
     documentPlanOf(4, { earlier: earlierOf("begun") }),
     documentPlanOf(5, { earlier: earlierOf("restored") }),
     documentPlanOf(6, { earlier: earlierOf("failed", "the service could not embed it") }),
     documentPlanOf(7, { refused: "its dump is partial: read it again first" }),
     documentPlanOf(8, {
-      losses: [lossOf("keywords", 3, "the service finds its own"), lossOf("source", 1, "it was a web page")],
+      losses: [lossOf("summaries", 3, "no request writes them"), lossOf("source", 1, "it was a web page")],
     }),
   ],
   {

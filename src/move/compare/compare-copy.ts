@@ -2,7 +2,6 @@ import type { ChildRow, ChunkRow, DocumentRows } from "../../restore/document-ro
 import { groupRows } from "../../restore/group-rows.js";
 import { isSameSet } from "../../restore/same-set.js";
 import { canCome, childCanCome } from "../can-come.js";
-import type { LossPart } from "../move-plan.js";
 import { type AlignedPair, alignRows } from "./align-rows.js";
 import { differenceOf, flawsOf, type RowDifference } from "./row-difference.js";
 
@@ -10,8 +9,6 @@ import { differenceOf, flawsOf, type RowDifference } from "./row-difference.js";
 export interface CopyRules {
   /** The id at the service of an attachment of the run; undefined where it was announced not to come. */
   readonly attachmentOf: (id: string) => string | undefined;
-  /** Parts that were announced not to come. */
-  readonly losses: ReadonlySet<LossPart>;
   /** Rows of the run that are known not to be there as they should, and were reported. */
   readonly failed: ReadonlySet<string>;
   /** False where the run read no child chunks. */
@@ -60,9 +57,9 @@ function textsOf({ content, answer }: ChunkRow): string {
 
 /** The service may choose keywords where the run has none. */
 function chunkFlaws({ old, live, kind }: AlignedPair<ChunkRow>, rules: CopyRules): readonly RowDifference[] {
-  const { attachmentOf, losses } = rules;
+  const { attachmentOf } = rules;
   const attachments = old.attachment_ids.map(attachmentOf).filter((id) => id !== undefined);
-  const hasKeywords = old.keywords !== null && old.keywords.length > 0 && !losses.has("keywords");
+  const hasKeywords = old.keywords !== null && old.keywords.length > 0;
   return flawsOf("chunk", old, [
     kind === "changed" && "text",
     kind === "moved" && "place",

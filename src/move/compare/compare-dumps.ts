@@ -124,7 +124,7 @@ async function compareRows(
   };
   if (copies === null) return { differing: compareSame(before, now, hasChildren), compared, refused };
   const { attachmentOf, failed } = copies;
-  const rules = { attachmentOf, losses: lossesOf(copies, pair), failed, hasChildren };
+  const rules = { attachmentOf, failed, hasChildren };
   return { differing: compareCopy(before, now, rules), compared, refused };
 }
 

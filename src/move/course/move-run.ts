@@ -84,7 +84,7 @@ async function writeWith(course: Course, journal: MoveJournal, api: Client): Pro
   for (const id of planned.gone) await journal.forget(id);
   const applied = await write(course, planned.plan, journal, api);
   const proved = await proveMove({
-    ...course,
+    ...{ ...course, api },
     folder: folderOf(course),
     plan: planned.plan,
     applied,

@@ -1,3 +1,4 @@
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { readLive } from "../against/read-live.js";
 import { compareDumps } from "../compare/compare-dumps.js";
@@ -8,8 +9,10 @@ import type { MoveOptions } from "../move-options.js";
 import type { MovePlan } from "../move-plan.js";
 import type { MoveResult } from "../move-result.js";
 import type { Moved, MovedDocument } from "../moved.js";
+import { findStrangers } from "./find-strangers.js";
 
 export interface ProveOptions {
+  readonly api: Pick<KnowledgeApi, "documents">;
   readonly old: Dump;
   readonly options: MoveOptions;
   /** The folder of the journal, which takes the dump of the copies. */
@@ -20,10 +23,11 @@ export interface ProveOptions {
 }
 
 /**
- * Dumps the copies of a move, and compares them with the run: those of documents that came whole, or but for some rows. `differences` is
+ * Dumps the copies of a move, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold nothing else. `differences` is
  * null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
  */
 export async function proveMove({
+  api,
   old,
   options,
   folder,
@@ -37,9 +41,10 @@ export async function proveMove({
   if (pairs.length === 0) return { differences: null, proof: null };
   const copies = copiesOfPlan(plan, facts, applied);
   const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, tally });
-  if (!live.dump) return { differences: live.gone, proof: null };
+  const strangers = await findStrangers(api, facts);
+  if (!live.dump) return { differences: [...live.gone, ...strangers], proof: null };
   const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal });
-  return { differences: [...live.gone, ...found], proof: live.dump.folder };
+  return { differences: [...live.gone, ...found, ...strangers], proof: live.dump.folder };
 }
 
 function pairOf(document: MovedDocument): DocumentPair | undefined {

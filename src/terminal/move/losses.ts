@@ -12,7 +12,6 @@ const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
   children: (rows) => countText(rows, "child chunk"),
   attachments: (rows) => `attachments of ${countText(rows, "chunk")}`,
   summaries: (rows) => `summaries of ${countText(rows, "chunk")}`,
-  keywords: (rows) => `keywords of ${countText(rows, "chunk")}`,
   metadata: (rows) => countText(rows, "metadata value"),
   settings: () => "settings",
   "process rule": () => "process rule",
@@ -57,7 +56,7 @@ function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[]
   return [...shared.values()];
 }
 
-/** `keywords of 5 chunks (2 documents): the service finds its own` */
+/** `summaries of 5 chunks (2 documents): no request writes them` */
 function textOf({ part, reason, rows, documents }: SharedLoss): string {
   const [first = ""] = documents;
   const only = nameText(first) || "1 document";

@@ -187,9 +187,8 @@ test("what was announced is no difference", async () => {
     })(live);
     rowOf(live, "datasets", "D").tags = [{ name: "public" }, { name: "own" }];
     set("document_details", "A", { process_rule: { mode: "automatic" }, doc_metadata: [] })(live);
-    set("chunks", "x1", { keywords: [] })(live);
   };
-  const losses = new Map([["a", new Set(["process rule", "metadata", "keywords"] as const)]]);
+  const losses = new Map([["a", new Set(["process rule", "metadata"] as const)]]);
   const datasets = new Map([["d/D", { name: "Old (2)", adopted: true }]]);
   expect(await toldOf(change, { copies: { ...copies, losses, datasets } })).toEqual([]);
 });

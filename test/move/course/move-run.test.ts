@@ -40,6 +40,21 @@ test("the same move again writes nothing, and proves it once more", async () => 
   expect(kinds.length).toBe(writes);
 });
 
+test("the proof names a document that the move did not make", async () => {
+  const { target, wire, folder } = await backUp(drawn);
+  const options = moving(folder, { url: wire.url, key });
+  await moveRun(options);
+  const [copy] = await readCopies(target.url, key);
+  const made = await fetch(`${target.url}/datasets/${copy?.id}/document/create-by-text`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "other.txt", text: "Somebody else's.", process_rule: { mode: "automatic" } }),
+  });
+  const { document } = Object(await made.json());
+  const reason = `it has a document that this restore did not make: "other.txt" (${document.id})`;
+  expect(await moveRun(options)).toMatchObject({ status: "different", differences: [{ level: "dataset", reason }] });
+});
+
 test("whoever answers no has written nothing", async () => {
   const { wire, folder, kinds } = await backUp(drawn);
   const result = await moveRun(moving(folder, { url: wire.url, key }, { confirm: async () => false }));

@@ -36,7 +36,7 @@ test("a plan shows each dataset with its documents and losses, what is left alon
   "Manual 5.md"  text_model              12         0         0       3,456  there already
   Does not come:
   - settings: the permission is only_me, as its members are not there
-  - keywords of 5 chunks (2 documents): the service finds its own
+  - summaries of 5 chunks (2 documents): no request writes them
   - source ("Manual 8.md"): it was a web page
 
 Failed earlier, and tried again only with --retry-failed:
@@ -146,7 +146,7 @@ test("before a question, no command follows", () => {
 test("of 5,000 documents, the first twenty of each state are shown, and a loss that they share once", () => {
   const many = (count: number, more: Parameters<typeof documentPlanOf>[1] = {}) =>
     Array.from({ length: count }, (_, at) => documentPlanOf(at + 100, more));
-  const losses = [lossOf("keywords", 2, "the service finds its own")];
+  const losses = [lossOf("summaries", 2, "no request writes them")];
   const documents = [
     ...many(5_000, { losses }),
     ...many(30, { earlier: earlierOf("restored") }),
@@ -156,7 +156,7 @@ test("of 5,000 documents, the first twenty of each state are shown, and a loss t
   expect(printed.match(/^ {2}"Manual/gm)).toHaveLength(60);
   expect(printed).toContain("\n  … and 4,980 more: --json lists all\n");
   expect(printed).toContain("\n  … and 10 more that are there already: --json lists all\n");
-  expect(printed).toContain("\n  - keywords of 10,000 chunks (5,000 documents): the service finds its own\n");
+  expect(printed).toContain("\n  - summaries of 10,000 chunks (5,000 documents): no request writes them\n");
   expect(printed).toContain("\n  … and 5 more: --json lists all\n");
   expect(printed.split("\n").length).toBeLessThan(110);
 });
