@@ -181,6 +181,14 @@ test("an unindexed chunk is named, and stays, where too many stand behind it to 
   expect(copy.sent()).toHaveLength(writes);
 });
 
+test("chunks that arrive late, before others with the same texts, are not taken for these", async () => {
+  const fates = [{ late: 2 }, undefined, { late: 1 }];
+  const copy = await startCopy({ faultOf: (_, write) => (write === 0 ? undefined : fates[write - 1]) });
+  const rows = rowsFrom([{ content: "a" }, { content: "a", enabled: false }]);
+  expect(await copy.bring(rows, {}, { settle: 0 })).toEqual(nothing);
+  expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([true, false]);
+});
+
 test("whatever answers get lost, and wherever processes end, every chunk is there once, in order", async () => {
   const fate = fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },

@@ -56,9 +56,13 @@ export async function addRequest(copy: DocumentCopy, first: number, rows: readon
   throw copy.astray(reason);
 }
 
-/** Looks for the chunks of a request among those that are no copies yet; none where not all of them are there: it is stored as a whole. */
+/**
+ * Looks for the chunks of a request behind the copies that are there; none where not all of them are there: it is stored as a whole. Those
+ * before the last copy came late of an earlier request: taken for these, they would stand in the wrong place.
+ */
 async function findAdded(copy: DocumentCopy, rows: readonly ChunkRow[]): Promise<readonly StoredChunk[]> {
-  const tail = (await readTail(copy.work, copy.ids.size)).filter(({ id }) => !copy.ids.has(id));
+  const all = await readTail(copy.work, copy.ids.size);
+  const tail = all.slice(all.findLastIndex(({ id }) => copy.ids.has(id)) + 1);
   const isRun = (at: number) =>
     rows.every((row, each) => {
       const chunk = tail[at + each];
