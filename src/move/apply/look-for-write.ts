@@ -4,7 +4,7 @@ import { type LookOptions, lookFor } from "../../restore/look-for.js";
 /** The signs that a write was done, as reading shows them: ids at the service of what it made, in order. */
 export interface Found {
   readonly ids: readonly string[];
-  /** Of a document; null where it is not known. */
+  /** The batch of a document; null where it is not known. */
   readonly batch?: string | null;
 }
 

@@ -33,7 +33,7 @@ export function compareDocument(
   ];
 }
 
-/** How it was cut. */
+/** The differences in the settings that a document is cut by, as sentences. */
 function compareMaking(old: DocumentDetails, live: DocumentDetails, copied: CopiedDocument | null): readonly string[] {
   return [
     ...compareSetting("form", old.doc_form, live.doc_form),

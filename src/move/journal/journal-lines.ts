@@ -34,7 +34,7 @@ const intent = v.object({
   target_id: textOrNull,
   /** The name of what is made; null where it has none. */
   name: textOrNull,
-  /** Of chunks that are added: how many of the document came before them, and how many they are. */
+  /** The chunks of the document before those that are added, and the number of these; null for other writes. */
   first: v.nullable(count),
   rows: v.nullable(count),
   method: text,

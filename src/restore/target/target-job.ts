@@ -3,7 +3,7 @@ import type { Job } from "../../job/job.js";
 import { jobFromDraft } from "../../job/load-job.js";
 import type { TargetDocument, TargetService } from "../target-service.js";
 
-/** What is read of a target: which documents, how much of them, and where their dump goes. */
+/** The documents that are read of a target, how much of them, and the place of their dump. */
 export interface TargetReading {
   /** The name of the job and of its folder: the state before the first write, after the last one, or without any. */
   readonly name: "before" | "after" | "live";
