@@ -5,5 +5,7 @@ import { onlyLong } from "./vitest.config.js";
 export default function prepare({ name }: TestProject): (() => void) | undefined {
   if (process.env.npm_lifecycle_event !== "test" || name !== "shared") return undefined;
   return () =>
-    process.stderr.write(`\nSkipped, as they take minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`);
+    process.stderr.write(
+      `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`,
+    );
 }

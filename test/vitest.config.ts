@@ -8,11 +8,20 @@ const root = join(import.meta.dirname, "..");
 export const onlyLong = [
   "test/bench/bench.test.ts",
   "test/dump/formats/memory.test.ts",
+  "test/dump/formats/new-format.test.ts",
+  "test/dump/formats/writers.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
+  "test/originals/originals-command.test.ts",
+  "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",
+  "test/run/pace.test.ts",
+  "test/stories/operator.test.ts",
+  "test/stories/version-0.1.test.ts",
+  "test/terminal/resize.test.ts",
+  "test/verify/nasty-rows.test.ts",
 ];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
@@ -38,9 +47,7 @@ const cutAmongOthers = [
   "test/restore/plan/planned-documents.test.ts",
   "test/restore/plan/random-histories.test.ts",
   "test/restore/random/random-restore.test.ts",
-  "test/run/pace.test.ts",
   "test/stories/newcomer.test.ts",
-  "test/stories/operator.test.ts",
   "test/stories/owner.test.ts",
 ];
 
