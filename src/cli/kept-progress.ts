@@ -1,6 +1,6 @@
+import { countText } from "../amounts.js";
 import { InterruptedError, LostError, StopError, UntoldError } from "../errors.js";
 import type { RunTally } from "../run/setting/run-tally.js";
-import { countText } from "../terminal/text.js";
 
 /** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
 export function withProgress(error: unknown, tally: RunTally, { fresh }: { readonly fresh: boolean }): unknown {

@@ -1,9 +1,10 @@
 import { once } from "node:events";
+import { countText } from "../amounts.js";
 import { exitCodes, type Problem, StopError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { ServeResult } from "../results/serve.js";
 import type { ServedDump } from "../serve/serve-dump.js";
-import { countText, jsonLine } from "../terminal/text.js";
+import { jsonLine } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wholeNumberFrom } from "./line/whole-number.js";

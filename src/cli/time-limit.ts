@@ -1,6 +1,6 @@
+import { durationText } from "../amounts.js";
 import { InterruptedError, type Problem, UsageError } from "../errors.js";
 import type { CommitState } from "../run/setting/run-options.js";
-import { durationText } from "../terminal/text.js";
 import { durationFrom } from "./duration.js";
 
 /** Timers of Node go no further than 24 days. */

@@ -1,7 +1,8 @@
+import { countText } from "../amounts.js";
 import type { ChunkChange, HandMade, TextPart } from "../diff/run-diff.js";
 import { cutToWidth, wrapToWidth } from "./display-width.js";
 import { type Piece, paintedLines, plain } from "./painted-lines.js";
-import { countText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 const hands: Readonly<Record<HandMade, string>> = {
   edited: "edited by hand",

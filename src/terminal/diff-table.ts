@@ -1,10 +1,11 @@
+import { countText } from "../amounts.js";
 import type { ChangeSelection, Changes } from "../diff/read-changes.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../diff/run-diff.js";
 import { nameAndId, nameText } from "../words.js";
 import { type DiffPage, renderChange } from "./diff-change.js";
 import { wrapToWidth } from "./display-width.js";
 import { layOutTable } from "./table.js";
-import { countText, type Paint, terminalText } from "./text.js";
+import { type Paint, terminalText } from "./text.js";
 
 export interface DiffTableOptions extends DiffPage {
   /** Only the documents, all of those that differ. */

@@ -1,9 +1,10 @@
+import { countText } from "../amounts.js";
 import { sentenceOf } from "../run/documents/document-result.js";
 import type { RunResult } from "../run/run-job.js";
+import { type Invocation, retryCommand } from "../shell-text.js";
 import { nameAndId } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
-import { type Invocation, retryCommand } from "./shell-text.js";
-import { countText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in manifest.json. */
 const shown = 10;

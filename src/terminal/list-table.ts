@@ -1,8 +1,9 @@
+import { ageText, bytesText, countText, durationText } from "../amounts.js";
 import { endOf, freshnessOf } from "../list/freshness.js";
 import type { ListedRun, RunAtWork, RunList } from "../list/list-runs.js";
 import type { ListResult } from "../results/list.js";
 import { layOutTable, type TableColumn } from "./table.js";
-import { ageText, bytesText, countText, durationText, type Paint, terminalText } from "./text.js";
+import { type Paint, terminalText } from "./text.js";
 
 export interface ListView {
   readonly paint: Paint;

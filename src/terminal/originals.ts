@@ -1,6 +1,6 @@
+import { bytesText, countText } from "../amounts.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { RunSummary } from "../results/run.js";
-import { bytesText, countText } from "./text.js";
 
 type Saved = Pick<RunSummary, "originals" | "attachments">;
 

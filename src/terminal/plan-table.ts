@@ -1,8 +1,9 @@
+import { bytesText, countText, durationText } from "../amounts.js";
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
 import { nameText } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
 import { layOutTable } from "./table.js";
-import { bytesText, countText, durationText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 /** Documents and warnings that are shown; the others stand in --json. */
 const shown = 20;

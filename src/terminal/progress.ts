@@ -1,7 +1,8 @@
+import { countText, durationText } from "../amounts.js";
 import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { cutToWidth } from "./display-width.js";
-import { countText, durationText, secondsFrom } from "./text.js";
+import { secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 import { waitingText, waitingTime } from "./waiting-text.js";
 

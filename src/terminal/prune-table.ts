@@ -1,8 +1,9 @@
+import { bytesText, countText } from "../amounts.js";
 import type { PruneResult } from "../keep/prune-job.js";
 import type { PruneSummary } from "../results/prune.js";
 import { wrapToWidth } from "./display-width.js";
 import { layOutTable } from "./table.js";
-import { bytesText, countText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 /** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
 export function renderPrune(

@@ -1,9 +1,10 @@
+import { countText } from "../amounts.js";
 import type { QueryColumn, QueryRow } from "../query/run-query.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { cutText, escapeControls } from "../safe-text.js";
 import { alignedLines } from "./aligned-lines.js";
 import { cutToWidth, padEnd, widthOf } from "./display-width.js";
-import { countText, type Paint } from "./text.js";
+import type { Paint } from "./text.js";
 
 export interface TableView {
   readonly paint: Paint;

@@ -1,9 +1,10 @@
+import { durationText } from "../amounts.js";
 import type { TakenStatus } from "../indexing/take-status.js";
 import type { StatusResult } from "../results/status.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
 import { layOutTable } from "./table.js";
-import { durationText, type Page, type Paint, terminalText } from "./text.js";
+import { type Page, type Paint, terminalText } from "./text.js";
 
 /** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
 export function renderStatusTable(rows: readonly Row[], now: number, { paint, columns }: Page): string {

@@ -1,16 +1,17 @@
 import { join, relative } from "node:path";
+import { bytesText, countText, durationText } from "../amounts.js";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
+import { type Invocation, shellText } from "../shell-text.js";
 import { renderChildLists } from "./child-lists.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderIncomplete } from "./incomplete.js";
 import { renderOriginals, sumOfOriginals } from "./originals.js";
-import { type Invocation, shellText } from "./shell-text.js";
 import { layOutTable } from "./table.js";
-import { bytesText, countText, durationText, type Page, secondsFrom } from "./text.js";
+import { type Page, secondsFrom } from "./text.js";
 
 /** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
 export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, page: Page): string {
@@ -53,7 +54,7 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
   return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
 }
 
-function placesOf({ manifest, folder, database }: RunResult): readonly (readonly [string, string])[] {
+function placesOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
   const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const counted = `${countText(files.length, "file")} and manifest.json, ${bytesText(bytes)}`;
@@ -62,6 +63,7 @@ function placesOf({ manifest, folder, database }: RunResult): readonly (readonly
     ...(database === undefined
       ? []
       : [[shortPath(database), "the newest state of everything, and its history"] as const]),
+    ...(report === undefined ? [] : [[shortPath(report), "the run as a page; open it in a browser"] as const]),
   ];
 }
 
@@ -101,7 +103,7 @@ export function shortPath(path: string): string {
 
 /** The same for programs. */
 export function summaryJson(result: RunResult, elapsed: number): RunSummary {
-  const { manifest, status, folder, database, pruned, problems, names } = result;
+  const { manifest, status, folder, database, report, pruned, problems, names } = result;
   const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
   const datasets = new Map(discovered?.datasets.map(({ dataset_id, name }) => [dataset_id, name]));
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
@@ -111,6 +113,7 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
     run_id,
     folder,
     database: database ?? null,
+    report: report ?? null,
     seconds: secondsFrom(elapsed),
     counts: {
       ...counts,

@@ -40,36 +40,6 @@ export function pageFor(stream: { readonly isTTY?: boolean; readonly columns?: n
   return { paint: paintFor(stream, env), columns: stream.isTTY ? stream.columns || 80 : Number.POSITIVE_INFINITY };
 }
 
-/** `5,012 chunks`, `1 chunk`. */
-export function countText(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : `${noun}s`}`;
-}
-
-/** `1.2 MB`, in powers of 1,000. */
-export function bytesText(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
-}
-
-/** `0.8 s`, `2 min 5 s`, `3 h 12 min`, `4 d 2 h`. */
-export function durationText(milliseconds: number): string {
-  const seconds = Math.max(0, milliseconds) / 1000;
-  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`;
-}
-
-/** `12 min`, `5 h`, `3 d`: a time in the past, roughly; two days and more in days. */
-export function ageText(milliseconds: number): string {
-  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
-}
-
 /** Milliseconds as seconds for programs, to the millisecond; null where they are unknown. */
 export function secondsFrom(milliseconds: number): number;
 export function secondsFrom(milliseconds: number | null | undefined): number | null;

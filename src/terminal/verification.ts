@@ -1,6 +1,7 @@
+import { countText } from "../amounts.js";
 import type { Verification } from "../verify/verification.js";
 import { wrapToWidth } from "./display-width.js";
-import { countText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 /** A line for every finding and for what could not be checked, then the verdict; for people. */
 export function renderVerification(

@@ -1,7 +1,8 @@
+import { durationText } from "../amounts.js";
 import type { ReadTally } from "../read-tally.js";
 import type { ReadFacts } from "../results/log.js";
 import { renderBarLine } from "./progress.js";
-import { durationText, secondsFrom } from "./text.js";
+import { secondsFrom } from "./text.js";
 import type { Rendering } from "./view.js";
 
 /** The progress of a verification after `elapsed` milliseconds. */

@@ -1,5 +1,5 @@
+import { countText, durationText } from "../amounts.js";
 import type { RunTally } from "../run/setting/run-tally.js";
-import { countText, durationText } from "./text.js";
 
 /** Milliseconds without an answer that are worth a word. */
 const long = 10_000;

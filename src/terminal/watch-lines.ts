@@ -1,10 +1,11 @@
+import { countText, durationText } from "../amounts.js";
 import { countsOf } from "../indexing/document-reading.js";
 import { timeLeft } from "../indexing/time-left.js";
 import type { WatchTally } from "../indexing/watch-options.js";
 import { isOver, type WatchedDocument, type WatchedDocuments } from "../indexing/watched-documents.js";
 import { cutToWidth } from "./display-width.js";
 import { renderBar } from "./progress.js";
-import { countText, durationText, terminalText } from "./text.js";
+import { terminalText } from "./text.js";
 
 /** How far one document is. */
 export interface DocumentProgress {

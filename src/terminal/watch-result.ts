@@ -1,7 +1,8 @@
+import { countText, durationText } from "../amounts.js";
 import type { WatchedStatus } from "../indexing/watch-status.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderStatusTable } from "./status-table.js";
-import { countText, durationText, type Page, terminalText } from "./text.js";
+import { type Page, terminalText } from "./text.js";
 
 /** How a watch ended, for people. `now` is in milliseconds. */
 export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/dump/manifest/manifest.js";
 import type { RunResult } from "../../src/run/run-job.js";
-import { retryCommand } from "../../src/terminal/shell-text.js";
+import { retryCommand } from "../../src/shell-text.js";
 import { renderSummary, summaryJson } from "../../src/terminal/summary.js";
 import { pageFor } from "../../src/terminal/text.js";
 import { manifestOf } from "../dump/manifest-of.js";
@@ -17,7 +17,7 @@ function documentRow(id: string, status: "complete" | "failed" | "unstable"): Ma
 
 function resultOf(more: Partial<Manifest>, facts: Partial<RunResult> = {}): RunResult {
   const manifest = manifestOf(more);
-  const places = { folder: "/out/runs/x", database: undefined };
+  const places = { folder: "/out/runs/x", database: undefined, report: undefined };
   return { manifest, status: manifest.status, names: new Map(), problems: [], pruned: [], ...places, ...facts };
 }
 

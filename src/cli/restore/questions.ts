@@ -1,3 +1,4 @@
+import { countText } from "../../amounts.js";
 import type { Dialogue } from "../../dialogue/dialogue.js";
 import type { MoveResult } from "../../move/move-result.js";
 import type { Confirmed } from "../../restore/restore-options.js";
@@ -7,7 +8,7 @@ import { renderMovePlan } from "../../terminal/move/move-plan.js";
 import { sortListed } from "../../terminal/restore/document-plan.js";
 import { renderPlan } from "../../terminal/restore/restore-plan.js";
 import { placeOf } from "../../terminal/restore/row-lines.js";
-import { countText, type Page, pageFor } from "../../terminal/text.js";
+import { type Page, pageFor } from "../../terminal/text.js";
 import { nameText } from "../../words.js";
 import type { World } from "../world.js";
 

@@ -1,6 +1,7 @@
+import { countText } from "../../amounts.js";
 import type { Against } from "../../move/against/compare-with-service.js";
 import { wrapToWidth } from "../display-width.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { renderDifferences } from "./differences.js";
 
 /** Renders the comparison of a run with a service: the verdict, parts that were not compared, and every difference; for people. */

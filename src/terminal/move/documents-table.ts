@@ -1,8 +1,9 @@
+import { bytesText } from "../../amounts.js";
 import type { DocumentPlan, MoveFrom } from "../../move/move-plan.js";
 import { nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { layOutTable, type TableColumn } from "../table.js";
-import { bytesText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { stateOf } from "./document-state.js";
 
 /** Documents of one state that are shown. */

@@ -1,7 +1,8 @@
+import { countText } from "../../amounts.js";
 import type { DatasetPlan, LossPart } from "../../move/move-plan.js";
 import { nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 
 /** Losses of one dataset that are shown. */
 const mostLosses = 20;

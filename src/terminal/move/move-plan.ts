@@ -1,9 +1,10 @@
+import { bytesText, countText } from "../../amounts.js";
 import type { DatasetPlan, DocumentPlan, MoveFrom, MovePlan } from "../../move/move-plan.js";
 import type { MoveResult } from "../../move/move-result.js";
+import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
 import { renderTroubles, type Trouble } from "../restore/troubles.js";
-import type { Invocation } from "../shell-text.js";
-import { bytesText, countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { renderDatasetPlan } from "./dataset-plan.js";
 import { type DocumentState, stateOf } from "./document-state.js";
 import { namesIn } from "./names.js";

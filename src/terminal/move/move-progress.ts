@@ -1,8 +1,9 @@
+import { countText, durationText } from "../../amounts.js";
 import type { MoveTally } from "../../move/move-tally.js";
 import type { MoveFacts } from "../../results/log.js";
 import { renderBarLine, renderProgress } from "../progress.js";
 import { watchDumps } from "../restore/dump-progress.js";
-import { countText, durationText, secondsFrom } from "../text.js";
+import { secondsFrom } from "../text.js";
 import type { Rendering } from "../view.js";
 
 /** How far the step in hand is. */

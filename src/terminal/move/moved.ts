@@ -1,12 +1,13 @@
+import { countText } from "../../amounts.js";
 import type { DatasetPlan, DocumentPlan } from "../../move/move-plan.js";
 import type { MoveResult } from "../../move/move-result.js";
 import type { MovedDocument } from "../../move/moved.js";
+import type { Invocation } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { renderTroubles, type Trouble } from "../restore/troubles.js";
-import type { Invocation } from "../shell-text.js";
 import { renderPlaces, shortPath } from "../summary.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { renderDifferences } from "./differences.js";
 import { renderMovePlan } from "./move-plan.js";
 import { namesIn } from "./names.js";

@@ -1,5 +1,5 @@
 import type { MoveResult } from "../../move/move-result.js";
-import { commandText, type Invocation, withoutOption, withoutSwitches } from "../shell-text.js";
+import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { shortPath } from "../summary.js";
 
 /** The command that writes the plan of this one. */

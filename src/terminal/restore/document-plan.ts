@@ -1,3 +1,4 @@
+import { countText } from "../../amounts.js";
 import type {
   ChildRestore,
   ChunkRestore,
@@ -8,7 +9,7 @@ import type {
 } from "../../restore/restore-plan.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { placeOf, rowLines } from "./row-lines.js";
 
 /** Rows of one kind that are shown of a document. */

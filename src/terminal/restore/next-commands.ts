@@ -1,8 +1,9 @@
+import { countText } from "../../amounts.js";
 import type { RestorePlan } from "../../restore/restore-plan.js";
 import { isMissed } from "../../restore/restore-result.js";
+import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
-import { commandText, type Invocation, withoutOption, withoutSwitches } from "../shell-text.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 
 /** Ids that a command names at the most. */
 const mostIds = 20;

@@ -1,8 +1,9 @@
+import { countText } from "../../amounts.js";
 import type { DocumentPlan, ListedLoss, PlanCounts, WhyListed } from "../../restore/restore-plan.js";
 import type { RestoreResult } from "../../restore/restore-result.js";
+import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
-import type { Invocation } from "../shell-text.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { renderDocumentPlan, sortListed } from "./document-plan.js";
 import { applyCommand, chooseLines } from "./next-commands.js";
 

@@ -1,10 +1,11 @@
+import { countText } from "../../amounts.js";
 import type { AppliedRow, ProofDifference, RowOutcome } from "../../restore/applied.js";
 import type { DocumentPlan, ListedLoss } from "../../restore/restore-plan.js";
 import { isMissed, isMissing, type RestoreResult } from "../../restore/restore-result.js";
+import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
-import type { Invocation } from "../shell-text.js";
 import { renderPlaces, shortPath } from "../summary.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { applyCommand, chooseLines } from "./next-commands.js";
 import { renderPlan } from "./restore-plan.js";
 import { renderTroubles, type Trouble } from "./troubles.js";

@@ -1,6 +1,7 @@
+import { countText } from "../../amounts.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
-import { countText, type Page, terminalText } from "../text.js";
+import { type Page, terminalText } from "../text.js";
 import { type PlacedRow, placeOf } from "./row-lines.js";
 
 /** Something that is not as it should be: a row, or all of what it is in. */
