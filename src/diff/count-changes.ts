@@ -1,8 +1,8 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { rowsOf, type SqlRow } from "../duckdb/rows-of.js";
 import { countsSql } from "./changes-sql.js";
 import { type DocumentPair, isOtherDocument } from "./compare-documents.js";
 import type { Names } from "./read-names.js";
-import { rowsOf, type SqlRow } from "./rows-of.js";
 import type { ChangeCounts, DocumentCounts, DocumentDiff, DocumentState } from "./run-diff.js";
 
 const countNames = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;

@@ -1,4 +1,4 @@
-import { unguardedSql } from "../dump/formats/csv/sql.js";
+import { unguardedRows } from "../dump/formats/csv/sql.js";
 import { fingerprintSql, type MatchedKind } from "../match/fingerprint.js";
 import { type Column, changeNames } from "../rows/column.js";
 import { columns, namesWith } from "../rows/columns.js";
@@ -38,10 +38,7 @@ export function factsSql(kind: MatchedKind, source: string, unguarded: boolean):
 
 /** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
 export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {
-  if (!unguarded) return `(${source})`;
-  const texts = columns[kind].filter(({ type }) => type === "any" || type === "text");
-  const replaced = texts.map(({ name }) => `${unguardedSql(name)} AS ${name}`);
-  return `(SELECT * REPLACE (${replaced.join(", ")}) FROM (${source}))`;
+  return unguarded ? unguardedRows(kind, source) : `(${source})`;
 }
 
 /** SQL: a small value that differs when the field does. Nothing is nothing, whether null, "", [] or {}. */

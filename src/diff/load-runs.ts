@@ -1,11 +1,11 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { rowsOf } from "../duckdb/rows-of.js";
 import type { CheckedFile } from "../dump/open-dump.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
 import { factsSql } from "./facts-sql.js";
 import type { ReadRun } from "./read-run.js";
-import { rowsOf } from "./rows-of.js";
 
 /** A file whose bytes were checked, and the SQL that reads it. */
 export interface LoadedFile extends CheckedFile {

@@ -1,6 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { rowsOf, type SqlRow } from "../duckdb/rows-of.js";
 import { diffText } from "./diff-text.js";
-import { rowsOf, type SqlRow } from "./rows-of.js";
 import type { ChangeKind, ChunkChange, HandMade, TextDiff } from "./run-diff.js";
 
 /** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
@@ -45,16 +45,23 @@ const conditions: Readonly<Record<ChangeSelection, string>> = {
   "others but moved": "NOT lost AND kind <> 'moved'",
 };
 
-/** The first changes of a selection, `most` of them. */
+/** The first changes of a selection, `most` of them; some at a time, as their texts may be long. */
 export async function readFirst(
   connection: Connection,
   text: boolean,
   selection: ChangeSelection,
   most: number,
 ): Promise<readonly ChunkChange[]> {
-  const first = `(FROM changes WHERE ${conditions[selection]} ORDER BY n LIMIT ${most})`;
-  const rows = await rowsOf(connection, `FROM ${text ? `${first} LEFT JOIN texts USING (n)` : first} ORDER BY n`);
-  return rows.map(changeFrom);
+  const size = Math.min(most, text ? await textPage(connection) : page.most);
+  const changes: ChunkChange[] = [];
+  while (changes.length < most) {
+    const limit = Math.min(size, most - changes.length);
+    const part = `(FROM changes WHERE ${conditions[selection]} ORDER BY n LIMIT ${limit} OFFSET ${changes.length})`;
+    const rows = await rowsOf(connection, `FROM ${text ? `${part} LEFT JOIN texts USING (n)` : part} ORDER BY n`);
+    changes.push(...rows.map(changeFrom));
+    if (rows.length < limit) break;
+  }
+  return changes;
 }
 
 const kinds: readonly ChangeKind[] = ["added", "removed", "changed", "moved", "fields"];

@@ -1,7 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
+import { rowsOf } from "../duckdb/rows-of.js";
 import { documentKey } from "../rows/document-row.js";
 import type { ReadRun } from "./read-run.js";
-import { rowsOf } from "./rows-of.js";
 
 /** The names of a document and its dataset; null where neither run listed the documents. */
 export interface Names {

@@ -1,4 +1,4 @@
-import { readdir, readlink } from "node:fs/promises";
+import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ifAbsent } from "../dump/files/is-there.js";
 import { readRunFacts } from "../dump/manifest/read-manifest.js";
@@ -37,6 +37,23 @@ export async function findRunAndOneBefore(
   const before = await runs.newestComplete(basename(run));
   if (before !== undefined) return [before, run];
   throw noRun(word, `no complete run before ${basename(run)}; two are needed to compare`);
+}
+
+/**
+ * The older run that a word stands for: as `findRun` finds it, but of a job the newest complete run before another run. UsageError
+ * where there is none, and where it is that run itself.
+ */
+export async function findRunBefore(word: string, run: string, options: FindOptions): Promise<string> {
+  const thing = await findNamed(word, options);
+  if (thing.kind === "job" && thing.run === undefined) {
+    const { run_id } = (await readRunFacts(await realpath(run))) ?? {};
+    const before = await new JobRuns(thing.place).newestComplete(run_id);
+    if (before !== undefined) return before;
+    throw noRun(word, `no complete run before ${run_id ?? run}; an older run is needed to compare with`);
+  }
+  const found = await findRun(word, options);
+  if ((await realpath(found)) !== (await realpath(run))) return found;
+  throw noRun(word, "it is the run itself; name an older one");
 }
 
 /** The published runs of one job. A manifest is only read where it has to be known whether its run is complete. */

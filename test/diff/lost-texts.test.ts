@@ -7,6 +7,8 @@ import { renderDiff } from "../../src/terminal/diff-table.js";
 import { pageFor } from "../../src/terminal/text.js";
 import { runHere } from "../cli/run-here.js";
 import { jobFor, testFolder } from "../run/job-for.js";
+import { chunk } from "../verify/sound-tables.js";
+import { tablesOf, twoDumps } from "./dumps.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";
 const document = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";
@@ -49,5 +51,26 @@ test("the table shows the text that a re-index took, beside the one that took it
     const table = stripVTControlCharacters(await renderDiff(diff, changes, page));
     expect(table).toMatch(/\n {6}- .*(\n {8}\S.*){1,2}\n {6}\+ /);
     for await (const change of changes.all()) expect(change.text).toBeUndefined();
+  });
+});
+
+test("the first lost texts come in their order, however long one of them is", async () => {
+  const long = "word ".repeat(200_000); // so that eight are read at once
+  const side = (name: string, more: string, updated_by: string | null) =>
+    tablesOf(
+      Array.from({ length: 20 }, (_, at) => {
+        const content = `${at}${more} ${at === 3 ? long : ""}`;
+        return chunk("a", `${name}${at}`, { position: at + 1, content, updated_by });
+      }),
+    );
+  const [old, fresh] = await twoDumps(side("old", " by hand", "ann"), side("new", "", null));
+  await withRunDiff(old, fresh, { text: "lost" }, async (_, changes) => {
+    for (const most of [0, 1, 8, 9, 19, 20, 100]) {
+      const first = await changes.first("lost by hand", most);
+      expect(first.map(({ old_id }) => old_id)).toEqual(
+        Array.from({ length: Math.min(most, 20) }, (_, at) => `old${at}`),
+      );
+      expect(first.every(({ text }) => text?.content?.some(({ kind }) => kind === "removed"))).toBe(true);
+    }
   });
 });

@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findDatabase } from "../../src/locate/find-database.js";
-import { findRun, findRunAndOneBefore } from "../../src/locate/find-run.js";
+import { findRun, findRunAndOneBefore, findRunBefore } from "../../src/locate/find-run.js";
 import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 
@@ -109,4 +109,18 @@ test("files that are nothing of ours are not waited for, and hide no job; a copi
   expect(await findDatabase(join(copy, "test.duckdb"), { dir, env: {} })).toEqual({
     database: join(copy, "test.duckdb"),
   });
+});
+
+test("an older run to compare with: of a job the newest complete one before the run, else the run that is named", async () => {
+  const { options, runOf, job } = await startPlace();
+  expect(await findRunBefore("test", runOf(third), options)).toBe(runOf(second));
+  expect(await findRunBefore("test", join(job, "latest"), options)).toBe(runOf(first));
+  expect(await findRunBefore("test@20261120", runOf(first), options)).toBe(runOf(third));
+  expect(await findRunBefore(runOf(first), runOf(third), options)).toBe(runOf(first));
+  await expect(findRunBefore("test", runOf(first), options)).rejects.toThrow(
+    `test: no complete run before ${first}; an older run is needed to compare with`,
+  );
+  await expect(findRunBefore(join(job, "latest"), runOf(second), options)).rejects.toThrow(
+    "it is the run itself; name an older one",
+  );
 });

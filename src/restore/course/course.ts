@@ -1,5 +1,3 @@
-import { basename, dirname, join } from "node:path";
-import { isThere } from "../../dump/files/is-there.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { RestoreOptions } from "../restore-options.js";
 import { dumpTarget } from "../target/dump-target.js";
@@ -14,13 +12,6 @@ export interface Course {
   /** The database of the job, whose history has what stood there before an edit; undefined where there is none. */
   readonly database: string | undefined;
   readonly options: RestoreOptions;
-}
-
-/** The database of the job of a run, beside the folder of its runs; undefined where there is none. */
-export async function databaseOf({ folder, manifest }: Dump): Promise<string | undefined> {
-  if (basename(dirname(folder)) !== "runs") return undefined;
-  const path = join(dirname(dirname(folder)), `${manifest.job}.duckdb`);
-  return (await isThere(path)) ? path : undefined;
 }
 
 /** Dumps documents of the target as they stand, into a run of the folder `<dir>/<name>`. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
+import { databaseOf } from "../../dump/job-database.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/document-row.js";
 import { settingNames } from "../../run/setting/with-client.js";
@@ -20,7 +21,7 @@ import { withTarget } from "../target/dump-target.js";
 import { withRestoreFolder, withTemporaryFolder } from "../target/restore-folder.js";
 import { targetLabels } from "../target/target-job.js";
 import { addressOf } from "./address.js";
-import { type Course, databaseOf, dumpDocuments } from "./course.js";
+import { type Course, dumpDocuments } from "./course.js";
 import { proveWritten } from "./prove-written.js";
 
 /**

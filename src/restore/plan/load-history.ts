@@ -1,13 +1,11 @@
+import { attachJob, attachReason, type RunInDatabase } from "../../database/attach-job.js";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { lacksMemory } from "../../duckdb/open-duckdb.js";
-import { sqlPath, sqlText } from "../../duckdb/sql-text.js";
+import { sqlText } from "../../duckdb/sql-text.js";
 import { utcTime } from "../../duckdb/sql-types.js";
 
 /** The run whose history is wanted, and tables of what it read. */
-export interface HistoryOf {
-  /** The job's database. */
-  readonly database: string;
-  readonly run_id: string;
+export interface HistoryOf extends RunInDatabase {
   /** A table of its chunks: dataset_id, document_id, id, status, created_at. */
   readonly chunks: string;
   /** A table of its child chunks: dataset_id, document_id, id. */
@@ -39,16 +37,15 @@ export async function loadHistory(
 ): Promise<string | undefined> {
   await connection.run(emptyHistory);
   try {
-    await connection.run(`ATTACH ${sqlPath(of.database)} AS job (READ_ONLY)`);
-    const found = await connection.runAndReadAll(`FROM job.main.runs WHERE run_id = ${sqlText(of.run_id)}`);
-    if (found.currentRowCount === 0) return warningOf(of, "it does not have this run");
+    const reason = await attachJob(connection, of);
+    if (reason !== undefined) return warningOf(of, reason);
     for (const sql of [handSql("chunks", of), handSql("children", of), addedSql(of)]) await connection.run(sql);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
     if (lacksMemory(error)) throw error;
     await connection.run(emptyHistory);
-    return warningOf(of, reasonOf(error, of.database));
+    return warningOf(of, attachReason(error, of.database));
   } finally {
     await connection.run("DETACH DATABASE IF EXISTS job").catch(() => {});
   }
@@ -56,15 +53,6 @@ export async function loadHistory(
 
 function warningOf({ database }: HistoryOf, reason: string): string {
   return `the history in ${database} was not used: ${reason}; an edit is then known by its author alone, and what it replaced is not known`;
-}
-
-function reasonOf(error: unknown, database: string): string {
-  const text = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
-  if (/could not set lock/i.test(text)) return "another program has it open for writing";
-  if (/not a valid DuckDB database/i.test(text)) return "it is no DuckDB database";
-  if (/database does not exist|No such file/i.test(text)) return "there is no such file";
-  if (/^(Binder|Catalog) Error/.test(text)) return "it was made by another version of kbdump";
-  return text.replaceAll(sqlPath(database).slice(1, -1), "it").replaceAll(database, "it");
 }
 
 /**

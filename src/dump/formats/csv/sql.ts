@@ -1,7 +1,7 @@
 import { sqlFile } from "../../../duckdb/sql-text.js";
 import { sqlTypes } from "../../../duckdb/sql-types.js";
 import type { ColumnType } from "../../../rows/column.js";
-import { columns } from "../../../rows/columns.js";
+import { columns, type Kind } from "../../../rows/columns.js";
 import type { SelectRows } from "../format.js";
 
 export const hasQuotedLines = true;
@@ -34,7 +34,14 @@ function cell(name: string, type: ColumnType, json: "JSON" | "VARCHAR"): string 
   }
 }
 
+/** SQL: rows with their texts as they were before `csv_safe`. */
+export function unguardedRows(kind: Kind, select: string): string {
+  const texts = columns[kind].filter(({ type }) => type === "any" || type === "text");
+  const replaced = texts.map(({ name }) => `${unguardedSql(name)} AS ${name}`);
+  return `(SELECT * REPLACE (${replaced.join(", ")}) FROM (${select}))`;
+}
+
 /** SQL: a text without the apostrophe that `csv_safe` may have put before a formula; it cannot be told from one of the text. */
-export function unguardedSql(column: string): string {
+function unguardedSql(column: string): string {
   return `CASE WHEN regexp_matches(${column}, '^''[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]') THEN ${column}[2:] ELSE ${column} END`;
 }

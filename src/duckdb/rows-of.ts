@@ -1,4 +1,4 @@
-import type { Connection } from "../duckdb/open-duckdb.js";
+import type { Connection } from "./open-duckdb.js";
 
 /** The rows of a statement, as JSON has them: large integers are texts. */
 export async function rowsOf(connection: Connection, sql: string): Promise<readonly SqlRow[]> {
