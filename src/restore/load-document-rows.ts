@@ -3,6 +3,7 @@ import { sqlText } from "../duckdb/sql-text.js";
 import type { CheckedFile, Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadTally } from "../read-tally.js";
+import { documentKey } from "../rows/document-row.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { ChildRow, ChunkRow, DocumentId, DocumentRows } from "./document-rows.js";
 import { childFromJson, chunkFromJson } from "./row-from-json.js";
@@ -40,6 +41,8 @@ export async function loadDocumentRows(
   options: LoadOptions,
 ): Promise<ReadDocumentRows> {
   await loadDocumentIds(connection, `${name}_documents`, documents);
+  const forms = new Map(dump.manifest.documents.map((document) => [documentKey(document), document.doc_form]));
+  const places: Record<RowKind, Places> = { chunks: new Map(), child_chunks: new Map() };
   for (const [kind, file] of await checkExactFiles(dump, options)) {
     const names = ["dataset_id", ...loaded[kind]].join(", ");
     const rows = `SELECT row_number() OVER () AS row, ${names} FROM (${await dump.select(file, "VARCHAR")})`;
@@ -48,15 +51,36 @@ export async function loadDocumentRows(
       .catch((error: unknown) => {
         throw dump.unreadable(file, error);
       });
+    places[kind] = await findPlaces(connection, `${name}_${kind}`);
   }
   return async ({ dataset_id, document_id }) => {
     options.signal.throwIfAborted();
     const document = { dataset_id, document_id };
-    const { doc_form = null } = dump.manifest.documents.find(isOf(document)) ?? {};
-    const chunks = await readRows<ChunkRow>(connection, name, "chunks", document, chunkFromJson);
-    const children = await readRows<ChildRow>(connection, name, "child_chunks", document, childFromJson);
-    return { ...document, doc_form, chunks, children };
+    const key = documentKey(document);
+    const read = <T>(kind: RowKind, fromJson: (text: string) => T): Promise<readonly T[]> =>
+      readRows(connection, `${name}_${kind}`, kind, document, places[kind].get(key), fromJson);
+    const chunks: readonly ChunkRow[] = await read("chunks", chunkFromJson);
+    const children: readonly ChildRow[] = await read("child_chunks", childFromJson);
+    return { ...document, doc_form: forms.get(key) ?? null, chunks, children };
   };
+}
+
+/** The first and the last row of each document, by `documentKey`. */
+type Places = ReadonlyMap<string, readonly [first: string, last: string]>;
+
+/** Finds the place of each document in a table: DuckDB goes through those rows alone, and not through all for each document. */
+async function findPlaces(connection: Connection, table: string): Promise<Places> {
+  const found = await connection.runAndReadAll(
+    `SELECT dataset_id, document_id, min(row)::VARCHAR, max(row)::VARCHAR FROM ${table} GROUP BY ALL`,
+  );
+  return new Map(
+    found
+      .getRowsJson()
+      .map(([dataset_id, document_id, first, last]) => [
+        documentKey({ dataset_id, document_id }),
+        [String(first), String(last)],
+      ]),
+  );
 }
 
 /** The files of chunks and child chunks that have the texts as the service sent them, their bytes checked. */
@@ -97,16 +121,18 @@ export async function loadDocumentIds(
 /** Reads rows as JSON texts: the client takes a byte order mark off the start of a text, which a content may begin with. */
 async function readRows<T>(
   connection: Connection,
-  name: string,
+  table: string,
   kind: RowKind,
   document: DocumentId,
+  place: readonly [first: string, last: string] | undefined,
   fromJson: (text: string) => T,
 ): Promise<readonly T[]> {
+  if (!place) return [];
   const members = loaded[kind].map(
     (column) => `'${column}': ${column === "created_at" ? "epoch(created_at)" : `"${column}"`}`,
   );
   const found = await connection.runAndReadAll(
-    `SELECT to_json({${members.join(", ")}})::VARCHAR FROM ${name}_${kind} WHERE ${ofDocument(document)} ORDER BY row`,
+    `SELECT to_json({${members.join(", ")}})::VARCHAR FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)} ORDER BY row`,
   );
   return found.getRowsJson().map(([text]) => fromJson(String(text)));
 }

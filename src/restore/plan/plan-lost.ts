@@ -36,6 +36,18 @@ export interface LostPlan {
  * fit for a restore, StopError when a file is not as its run wrote it.
  */
 export async function planLost(old: Dump, target: Dump | undefined, options: LostOptions): Promise<LostPlan> {
+  const documents: DocumentPlan[] = [];
+  const warnings = await planEach(old, target, options, (plan) => documents.push(plan));
+  return { plan: { documents }, warnings };
+}
+
+/** The same for who does not keep the plans, which hold texts: `onPlan` gets that of each document. Gives the warnings. */
+export async function planEach(
+  old: Dump,
+  target: Dump | undefined,
+  options: LostOptions,
+  onPlan: (plan: DocumentPlan) => void,
+): Promise<readonly string[]> {
   checkFit(old);
   if (target) checkFit(target);
   return withSpill(":memory:", options, async (connection) => {
@@ -47,21 +59,20 @@ export async function planLost(old: Dump, target: Dump | undefined, options: Los
     const warning = database === undefined ? undefined : await loadHistory(connection, { ...of, database }, signal);
     const nameOf = await readNames(connection, target ? [old, target] : [old], options);
     const warnings = warning === undefined ? [] : [warning];
-    const plans: DocumentPlan[] = [];
     if (options.tally) options.tally.step = "comparing documents";
     for (const document of documents) {
       const refused = refusalOf(document, target, options.refusals);
       const document_name = nameOf(document);
       if (refused !== null || !readTarget) {
-        plans.push(refusedPlan(document, document_name, refused ?? unread));
+        onPlan(refusedPlan(document, document_name, refused ?? unread));
         continue;
       }
       const read = { readOld, readTarget, document, document_name };
       const { plan, unknown } = await planOne(connection, read, options);
-      plans.push(plan);
+      onPlan(plan);
       warnings.push(...unknown);
     }
-    return { plan: { documents: plans }, warnings };
+    return warnings;
   });
 }
 
