@@ -82,25 +82,39 @@ export class RowStore {
 
 function rowAppender(appender: Appender, kind: Kind, unguarded: boolean): (read: ReadRow) => void {
   const names = columns[kind].map(({ name }) => name);
-  const required = namesWith(kind, "document", "parent", "id"); // without one of them, a row cannot be told from another
+  const required = namesWith(kind, "document", "parent", "id").map((name) => names.indexOf(name)); // without one of them, a row cannot be told from another
   const [parent] = namesWith(kind, "parent");
   const [id] = namesWith(kind, "id");
   const places = ["dataset_id", "document_id", parent, id].map((name) => (name ? names.indexOf(name) : -1));
+  const append = (value: string | null) => {
+    if (value === null) appender.appendNull();
+    else appender.appendVarchar(value);
+  };
   return ({ row, text }) => {
     if (text === undefined) return;
-    const hashes = [rowHash(kind, text), unguarded ? rowHash(kind, unguardedRow(text)) : null];
-    for (const name of required) if (text[names.indexOf(name)] == null) throw new RowError(`has no ${name}`);
+    const whole = rowHash(kind, text);
+    const bare = unguarded ? unguardedRow(text) : text;
+    for (const place of required) if (text[place] == null) throw new RowError(`has no ${names[place]}`);
     appender.appendBigInt(BigInt(row));
-    const ids = unguarded ? unguardedRow(text) : text;
-    for (const value of [...places.map((place) => ids[place] ?? null), ...hashes]) {
-      if (value === null) appender.appendNull();
-      else appender.appendVarchar(value);
-    }
+    for (const place of places) append(bare[place] ?? null);
+    append(whole);
+    append(unguarded ? rowHash(kind, bare) : null);
     appender.endRow();
   };
 }
 
 /** 132 bits of the SHA-256. */
 function rowHash(kind: Kind, text: RowText): string {
-  return hash("sha256", JSON.stringify(canonicalRow(kind, text)), "base64").slice(0, 22);
+  return hash("sha256", textOfRow(canonicalRow(kind, text)), "base64").slice(0, 22);
+}
+
+/**
+ * One text for every row of cells, and no text for two: the lengths of the cells, and then the cells. JSON takes twice as long, but alone
+ * tells half a pair of surrogates from the character that UTF-8 has in its place.
+ */
+export function textOfRow(cells: RowText): string {
+  let lengths = "";
+  for (const cell of cells) lengths += cell === null ? "-," : `${cell.length},`;
+  const text = lengths + cells.join("");
+  return text.isWellFormed() ? text : JSON.stringify(cells);
 }

@@ -53,7 +53,7 @@ async function checkFiles(
   { originals = [] }: Manifest,
 ): Promise<readonly ManifestFile[]> {
   const sizeOf = (list: readonly { readonly bytes: number }[]) => list.reduce((sum, { bytes }) => sum + bytes, 0);
-  tally.expected = 2 * sizeOf(files) + sizeOf(originals);
+  tally.expected += 2 * sizeOf(files) + sizeOf(originals);
   const asListed = new Set<ManifestFile>();
   for (const file of files) {
     tally.step = `hashing ${file.path}`;

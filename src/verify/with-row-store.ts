@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryShare } from "../duckdb/memory-share.js";
 import { type Connection, lacksMemory, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { RowStore, type RowStoreOptions } from "./row-store.js";
@@ -22,7 +23,7 @@ export async function withRowStore<T>(
   const { signal } = options;
   const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
   const setting = (name: string, share: number) => ({
-    memory: shareOf(options.memory, share),
+    memory: memoryShare(options.memory, share),
     temporary: join(temporary, name),
   });
   try {
@@ -53,9 +54,4 @@ function tooLittle(memory: string, cause: unknown): StopError {
   return new StopError(`DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`, {
     cause,
   });
-}
-
-/** `800MB` → `600MB`. */
-function shareOf(memory: string, share: number): string {
-  return memory.replace(/^[\d.]+/, (amount) => String(Number(amount) * share));
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson, canonicalText } from "../../src/verify/readers/canonical-json.js";
 import { shortText, shortTextSql, unguardedText } from "../../src/verify/readers/long-text.js";
 import { membersOf } from "../../src/verify/readers/scan-json.js";
+import { textOfRow } from "../../src/verify/row-store.js";
 import { query, quoted } from "../database/query.js";
 
 describe("canonicalJson", () => {
@@ -63,6 +64,29 @@ test("membersOf finds the members of any object, and nothing else", () => {
       expect(values).toEqual(Object.entries(JSON.parse(JSON.stringify(object))));
     }),
   );
+});
+
+test("textOfRow tells all rows apart", () => {
+  const cell = fc.option(
+    fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom("-,", "1,", "\ud800", "\udc00", "\ufffd", "[]", "")),
+  );
+  const row = fc.array(cell, { maxLength: 4 });
+  const bytes = (cells: readonly (string | null)[]) => Buffer.from(textOfRow(cells)).toString("hex");
+  fc.assert(
+    fc.property(row, row, (one, other) => {
+      expect(bytes(one) === bytes(other)).toBe(JSON.stringify(one) === JSON.stringify(other));
+    }),
+  );
+  for (const [one, other] of [
+    [["\ud800"], ["\ufffd"]],
+    [
+      ["a", "b"],
+      ["ab", ""],
+    ],
+    [[null], [""]],
+    [["-,"], [null, ""]],
+  ] as const)
+    expect(bytes(one)).not.toBe(bytes(other));
 });
 
 describe("shortText", () => {

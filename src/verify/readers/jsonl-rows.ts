@@ -1,5 +1,5 @@
 import type { Column } from "../../rows/column.js";
-import { columns, type Kind } from "../../rows/columns.js";
+import { allKinds, columns, type Kind } from "../../rows/columns.js";
 import { shortText } from "./long-text.js";
 import { readRecords } from "./read-records.js";
 import { readRows } from "./read-row.js";
@@ -26,12 +26,15 @@ export function jsonlRows(name: string, kind: Kind, path: string): RowSource {
 export function rowTextFromJson(kind: Kind, json: string): RowText {
   const object = objectFrom(json);
   const members = membersOf(json);
-  const expected = columns[kind];
-  if (members.length !== expected.length || members.some(([name], at) => name !== `"${expected[at]?.name}"`)) {
+  const names = quotedNames.get(kind) ?? [];
+  if (members.length !== names.length || !members.every((member, at) => member[0] === names[at])) {
     throw new RowError(`has other columns: ${members.map(([name]) => name.slice(1, -1)).join(", ")}`);
   }
-  return expected.map((column, at) => cellText(column, members[at]?.[1] ?? "", object[column.name]));
+  return columns[kind].map((column, at) => cellText(column, members[at]?.[1] ?? "", object[column.name]));
 }
+
+/** The names of the columns of each kind, in quotes as JSON has them: made once, because every row is compared with them. */
+const quotedNames = new Map(allKinds.map((kind) => [kind, columns[kind].map(({ name }) => `"${name}"`)]));
 
 function objectFrom(json: string): Readonly<Record<string, unknown>> {
   let value: unknown;
