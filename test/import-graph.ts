@@ -38,7 +38,23 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   move: ["dump/manifest", "run/setting", "restore"],
   "move/journal": ["restore/journal", "move"],
   "move/compare": ["rows", "duckdb", "dump/manifest", "dump", "restore", "move"],
-  "restore/plan": ["rows", "duckdb", "dump/manifest", "dump", "restore"],
+  "restore/plan": ["rows", "duckdb", "dump/manifest", "dump", "database", "restore"],
+  verify: ["rows", "duckdb", "dump/manifest"],
+  report: [],
+  "report/facts": ["rows", "duckdb", "dump/formats", "dump/manifest", "dump", "database", "verify", "report"],
+  "report/lost": ["rows", "duckdb", "dump", "diff", "restore", "restore/plan", "report"],
+  "report/page": ["report"],
+  "report/course": [
+    "duckdb",
+    "dump/files",
+    "dump/manifest",
+    "dump",
+    "verify",
+    "report",
+    "report/facts",
+    "report/lost",
+    "report/page",
+  ],
   indexing: [
     "rows",
     "dump/files",
@@ -93,6 +109,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run/discover",
     "run/documents",
     "originals",
+    "report/course",
   ],
   "restore/target": ["rows", "dump/manifest", "dump", "client", "job", "run/work", "run/setting", "run", "restore"],
   "move/against": [
@@ -108,7 +125,6 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "restore/course": [
     "rows",
     "duckdb",
-    "dump/files",
     "dump",
     "client",
     "run/setting",
@@ -148,7 +164,6 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   ],
   serve: ["demo", "rows", "dump/files", "dump/manifest", "dump", "client"],
   query: ["rows", "duckdb", "dump/files", "dump"],
-  verify: ["rows", "duckdb", "dump/manifest"],
   terminal: [
     "rows",
     "dump/formats",
@@ -185,6 +200,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "query",
     "serve",
     "verify",
+    "report/course",
     "restore",
     "restore/course",
     "move",
@@ -201,12 +217,14 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
 
 /** Files at the top of src that everybody may import. */
 export const common = [
+  "amounts.ts",
   "errors.ts",
   "file-error.ts",
   "log.ts",
   "read-tally.ts",
   "safe-text.ts",
   "schema.ts",
+  "shell-text.ts",
   "tool.ts",
   "words.ts",
 ];
@@ -221,6 +239,10 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   leven: /^job\//,
   diff: /^(diff\/diff-text|move\/compare\/align-rows)\.ts$/,
   "string-width": /^terminal\/display-width\.ts$/,
+  "d3-array": /^report\/page\/(parts|pictures)\//,
+  "d3-scale": /^report\/page\/pictures\//,
+  "d3-shape": /^report\/page\/pictures\//,
+  "d3-time-format": /^report\/page\/pictures\//,
   "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@clack/prompts": /^dialogue\/dialogue\.ts$/,
   yargs: /^cli\/(help|command)\.ts$/,

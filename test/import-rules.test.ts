@@ -141,6 +141,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
     "move/against/compare-with-service.ts",
     "move/course/move-run.ts",
     "query/load-run.ts",
+    "report/course/gather-facts.ts",
     "restore/course/prove-written.ts",
     "restore/course/restore-lost.ts",
     "restore/target/dump-target.ts",

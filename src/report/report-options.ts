@@ -1,0 +1,20 @@
+import type { ReadTally } from "../read-tally.js";
+
+/** The settings of a report, checked. */
+export interface ReportOptions {
+  /** Folder of the run. */
+  readonly folder: string;
+  /** Folder of an older run, to show what was lost since; undefined: nothing is compared. */
+  readonly against: string | undefined;
+  /** The database of the job, for its history; undefined: the one beside the folder of runs, if it is there. */
+  readonly database: string | undefined;
+  /** Whether texts are shown: contents, names and errors. */
+  readonly content: boolean;
+  /** Whether every file of the run is read again and checked. */
+  readonly verify: boolean;
+  /** The most memory that DuckDB may use, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+  /** Updated while the work goes on. */
+  readonly tally: ReadTally;
+}

@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Finished } from "../../cli/run-kbdump.js";
+
+/** A table of facts that has a command which prints all of its rows. */
+interface Asked {
+  /** Where it stands in the facts, such as `hits.chunks`. */
+  readonly name: string;
+  readonly total: number;
+  readonly query: string;
+}
+
+/** Every table with a command, wherever it is in the facts. */
+export function askedIn(facts: object, name = ""): readonly Asked[] {
+  const inner = Object.entries(facts).flatMap(([key, value]) =>
+    typeof value === "object" && value !== null ? askedIn(value, name === "" ? key : `${name}.${key}`) : [],
+  );
+  const { total, query }: { total?: unknown; query?: unknown } = facts;
+  return typeof query === "string" && typeof total === "number" ? [{ name, total, query }, ...inner] : inner;
+}
+
+/** Runs a command as a shell takes it, only with JSON in place of CSV; gives the number of rows that it prints. */
+export async function printedRows(
+  command: string,
+  run: (args: readonly string[]) => Promise<Finished>,
+): Promise<number | string> {
+  const words = await wordsOf(command);
+  if (words.slice(-2).join(" ") !== "--format csv") return "a table, which is cut";
+  const { code, stdout, stderr } = await run([...words.slice(0, -1), "json"]);
+  return code === 0 ? JSON.parse(stdout).length : `exit ${code}: ${stderr}`;
+}
+
+/** The arguments that a shell hands to kbdump. */
+async function wordsOf(command: string): Promise<readonly string[]> {
+  const script = `kbdump() { printf '%s\\0' "$@"; }\n${command}`;
+  const { stdout } = await promisify(execFile)("/bin/sh", ["-c", script]);
+  return stdout.split("\0").slice(0, -1);
+}
