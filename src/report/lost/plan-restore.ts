@@ -1,0 +1,103 @@
+import type { Dump } from "../../dump/open-dump.js";
+import { UsageError } from "../../errors.js";
+import { groupRows } from "../../restore/group-rows.js";
+import { checkFit } from "../../restore/plan/check-fit.js";
+import { findSigns } from "../../restore/plan/find-signs.js";
+import { planEach } from "../../restore/plan/plan-lost.js";
+import { countPlan, type DocumentPlan } from "../../restore/restore-plan.js";
+import { documentKey } from "../../rows/document-row.js";
+import { mostCards } from "../lost-facts.js";
+import { type LostRow, rowKey } from "./lost-row.js";
+import { leftAlone, outcomeIn, type RowOutcome } from "./row-outcome.js";
+
+export interface PlanSetting {
+  /** The database of the older run's job, with its history; undefined where there is none. */
+  readonly database: string | undefined;
+  /** Whether reasons may quote texts of the service. */
+  readonly content: boolean;
+  /** The most memory that DuckDB may use, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+}
+
+/** All that `restore --lost` against the newer run would come to. */
+export interface PlannedRestore {
+  /** Rows that it would write. */
+  readonly rows: number;
+  /** Why it is refused as a whole, as a sentence; null if it is not. */
+  readonly refused: string | null;
+  /** The first chunks that a person had disabled and that are enabled again, in the order of the older run. */
+  readonly enabled: readonly LostRow[];
+  /** How many of these each document has, by `documentKey`. */
+  readonly enabledCounts: ReadonlyMap<string, number>;
+  readonly outcomeOf: (row: LostRow) => RowOutcome;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Plans the restore as the command does, without a request, and keeps no text of it. `rows`: the lost rows whose outcome is asked for.
+ * Rejects with StopError when a file is not as its run wrote it.
+ */
+export async function planRestore(
+  old: Dump,
+  fresh: Dump,
+  rows: readonly LostRow[],
+  { database, content, memory, signal }: PlanSetting,
+): Promise<PlannedRestore> {
+  const refused = refusalOf("older", old) ?? refusalOf("newer", fresh);
+  if (refused !== null) return refusedRestore(refused);
+  const chunks = rows.map(({ id }) => id).filter((id) => id !== "");
+  const setting = { database, memory, signal };
+  const { documents, warnings } = await findSigns(old, { ...setting, documents: [], chunks });
+  const wishes = { refusals: new Map(), chosen: new Set<string>(), addDisabled: false };
+  const gathered = gatherPlans(rows, content);
+  const more = await planEach(old, fresh, { ...setting, ...wishes, documents }, gathered.add);
+  return { ...gathered.read(), refused: null, warnings: [...new Set([...warnings, ...more])] };
+}
+
+/** Takes from the plan of one document after another what is to be known of it. */
+function gatherPlans(rows: readonly LostRow[], content: boolean) {
+  const rowsOf = groupRows(rows, documentKey);
+  const lost = new Set(rows.map(rowKey));
+  const outcomes = new Map<string, RowOutcome>();
+  const enabled: LostRow[] = [];
+  const enabledCounts = new Map<string, number>();
+  let written = 0;
+  const add = (plan: DocumentPlan) => {
+    written += countPlan({ documents: [plan] }).rows;
+    for (const row of rowsOf.get(documentKey(plan)) ?? []) outcomes.set(rowKey(row), outcomeIn(plan, row, content));
+    const again = enabledRows(plan).filter((row) => !lost.has(rowKey(row)));
+    if (again.length > 0) enabledCounts.set(documentKey(plan), again.length);
+    for (const row of again.slice(0, mostCards - enabled.length)) {
+      enabled.push(row);
+      outcomes.set(rowKey(row), outcomeIn(plan, row, content));
+    }
+  };
+  const outcomeOf = (row: LostRow) => outcomes.get(rowKey(row)) ?? leftAlone("No plan has it.");
+  return { add, read: () => ({ rows: written, enabled, enabledCounts, outcomeOf }) };
+}
+
+/** The chunks whose text stands in the newer run, and that only need to be disabled. */
+function enabledRows({ dataset_id, document_id, restores }: DocumentPlan): readonly LostRow[] {
+  const found = restores.filter(({ texts, disable }) => disable && texts === null);
+  return found.map(({ chunk_id, position }) => ({
+    ...{ dataset_id, document_id, level: "chunk", segment_id: null, id: chunk_id, position },
+    ...{ loss: "enabled", hand: "disabled", text: undefined },
+  }));
+}
+
+/** Why a run as a whole is of no use for a restore; null where it is. */
+function refusalOf(name: "older" | "newer", dump: Dump): string | null {
+  try {
+    checkFit(dump);
+    return null;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return `The ${name} run cannot be used for a restore: ${error.problems.map(({ message }) => message).join("; ")}.`;
+  }
+}
+
+function refusedRestore(refused: string): PlannedRestore {
+  const outcomeOf = () => leftAlone("No row of these runs can be restored.");
+  return { rows: 0, refused, enabled: [], enabledCounts: new Map(), outcomeOf, warnings: [] };
+}

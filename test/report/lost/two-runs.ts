@@ -1,0 +1,48 @@
+import { onTestFinished } from "vitest";
+import { startService } from "../../../src/demo/start-service.js";
+import { emptyReadTally } from "../../../src/read-tally.js";
+import { gatherLost, type LostSetting } from "../../../src/report/lost/gather-lost.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowledge-base.js";
+import type { HandEdit } from "../../restore/random/scenario.js";
+import { jobFor, testFolder } from "../../run/job-for.js";
+
+/** Two runs of a job: one after the work of people, and one after the re-index that took it. */
+export interface TwoRuns {
+  readonly older: string;
+  readonly newer: string;
+  /** The database of the job. */
+  readonly database: string;
+}
+
+/** Dumps a document that people worked on, some of it before the first run, and dumps it once more after its re-index. */
+export async function runsAroundReindex(
+  before: readonly HandEdit[],
+  edits: readonly HandEdit[],
+  output: object = {},
+): Promise<TwoRuns> {
+  const base = new KnowledgeBase({ form: "hierarchical_model", chunks: 7 });
+  const service = await startService({ demo: base.demo });
+  onTestFinished(() => service.close());
+  const job = await jobFor(await testFolder(), {
+    service: { base_url: service.url },
+    datasets: [{ id: datasetId, documents: "all" }],
+    child_chunks: "all",
+    output: { formats: ["jsonl", "duckdb"], ...output },
+  });
+  const run = async () => (await runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } })).folder;
+  for (const edit of before) await base.work(edit);
+  await run();
+  for (const edit of edits) await base.work(edit);
+  const older = await run();
+  base.demo.store.reindex(documentId, { seconds: 0 });
+  const newer = await run();
+  return { older, newer, database: older.replace(/runs\/[^/]+$/, "test.duckdb") };
+}
+
+/** What a re-index took, with texts and without a database unless told otherwise. */
+export function gathered(older: string, newer: string, setting: Partial<LostSetting> = {}) {
+  const signal = new AbortController().signal;
+  const options = { database: undefined, content: true, memory: "400MB", signal, tally: emptyReadTally() };
+  return gatherLost(older, newer, { ...options, ...setting });
+}
