@@ -1,0 +1,72 @@
+import fc from "fast-check";
+
+/** Texts that a service could send to break out of their place, to hide what surrounds them, or to burst the page. */
+export const hostileTexts: readonly string[] = [
+  "</script><script>alert(1)</script>",
+  `"><img src=x onerror=alert(1)>`,
+  "'><svg onload=alert(1)>",
+  "&lt;b&gt; &amp;amp; &#60;",
+  "\u202egnp.exe\u202d left to right again",
+  "\u2066isolated \u2067and never closed",
+  "NUL \u0000 escape \u001b[31m bell \u0007 next line \u0085",
+  "half characters \ud800 and \udfff \uffff",
+  "a".repeat(1_000_000),
+  "字".repeat(400_000),
+  `"double" 'single' \`back\` \${expression} {{template}}`,
+  "javascript:alert(1)",
+  "</style><style>*{display:none}</style>",
+  "]]><!-- --><!DOCTYPE x><plaintext>",
+  "</td></tr></table></div></section></main><h1>owned</h1>",
+  "👩‍👩‍👧‍👦".repeat(200),
+  `e${"\u0301".repeat(3000)}`,
+  "\u200f\u200e\u061c \u200b\u00ad\ufeff",
+  " ",
+  "",
+  "line\nfeed\r\nand\ttab\u2028and separators\u2029",
+  "==== $(rm -rf /) `id` ; | & > < *",
+];
+
+/** Those among them that take no time to look at again and again. */
+const shortHostileTexts = hostileTexts.filter(({ length }) => length < 10_000);
+
+/** Any text: hostile ones, signs of markup, and units of UTF-16 at random, halves of characters among them. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...shortHostileTexts),
+  fc.constantFrom("<", ">", '"', "'", "&", "<!--", "]]>", "=", "`", "\0", "\ud800", "\u202e", "onload=x"),
+  fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
+);
+
+/** Names of fields whose texts come from the service. Ids are among them: nobody checks that they are UUIDs. */
+const ofService = new Set([
+  "dataset_id",
+  "dataset_name",
+  "document_id",
+  "document_name",
+  "id",
+  "segment_id",
+  "batch",
+  "indexing_status",
+  "display_status",
+  "beginning",
+  "error",
+  "by",
+  "disabled_by",
+  "text",
+  "field",
+  "findings",
+  "notes",
+  "warnings",
+  "reason",
+]);
+
+/** The facts with these texts, one after the other, in every place that a text of the service can come to. */
+export function withTexts<Facts>(facts: Facts, texts: readonly string[]): Facts {
+  let next = 0;
+  const replaced = (value: unknown, key: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => replaced(item, key));
+    if (typeof value === "string") return ofService.has(key) ? texts[next++ % texts.length] : value;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaced(inner, name)]));
+  };
+  return replaced(facts, "") as Facts;
+}
