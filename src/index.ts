@@ -62,6 +62,10 @@ export type {
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { ReadTally } from "./read-tally.js";
+export { type RenderedReport, renderReport } from "./report/course/render-report.js";
+export type { ReportRequest } from "./report/course/report-request.js";
+export type { ReportedRun, ReportResult, ReportSummary } from "./report/course/report-result.js";
+export { writeReport } from "./report/course/write-report.js";
 export type { Column, ColumnType } from "./rows/column.js";
 export { allKinds, type Counts, columns, type Kind, kinds } from "./rows/columns.js";
 export type { DocumentRow } from "./rows/document-row.js";

@@ -5,6 +5,7 @@ export const pages = [
   "README.md",
   "CONTRIBUTING.md",
   ...readdirSync("docs")
+    .filter((name) => name.endsWith(".md"))
     .sort()
     .map((name) => `docs/${name}`),
 ];

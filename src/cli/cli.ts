@@ -18,6 +18,7 @@ export const commands: Commands = {
   status: async () => (await import("./status.js")).statusCommand,
   verify: async () => (await import("./verify.js")).verifyCommand,
   diff: async () => (await import("./diff.js")).diffCommand,
+  report: async () => (await import("./report.js")).reportCommand,
   serve: async () => (await import("./serve.js")).serveCommand,
   restore: async () =>
     (await import("./restore/restore-command.js")).restoreCommand({

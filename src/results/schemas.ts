@@ -8,6 +8,7 @@ import { logLine } from "./log.js";
 import { moveResult } from "./move.js";
 import { planResult } from "./plan.js";
 import { pruneResult } from "./prune.js";
+import { reportResult } from "./report.js";
 import { restoreResult } from "./restore.js";
 import { runResult } from "./run.js";
 import { serveResult } from "./serve.js";
@@ -27,6 +28,7 @@ export const schemas = {
   "status-watch": watchResult,
   verify: verifyResult,
   diff: diffResult,
+  report: reportResult,
   serve: serveResult,
   restore: restoreResult,
   "restore-to": moveResult,

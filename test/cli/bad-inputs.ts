@@ -401,6 +401,13 @@ const folders: readonly BadInput[] = [
   { line: "diff a b --only chunks", says: 'kbdump: --only: got "chunks", expected document\n' },
   { line: "diff a b --format xml", says: 'kbdump: --format: got "xml", expected table, json or csv\n' },
   { line: "diff a b --json --format csv", says: "kbdump: --json: not together with --format csv\n" },
+  { line: "report", says: "kbdump: <run> is missing: run folder, or a job: its newest complete run. Example: " },
+  { line: "report @", says: "@: no manifest.json in it, which a run writes last\n" },
+  { line: "report @ --against @/nothing", files: { "manifest.json": "{}" }, says: "there is no such file or folder\n" },
+  { line: "report @ --out - --json", says: "kbdump: --json: not together with --out -, which prints the page\n" },
+  { line: "report @ --no-contents", says: "kbdump: unknown flag --no-contents; did you mean --no-content?\n" },
+  { line: "report @ --memory lots", says: 'kbdump: --memory: got "lots", expected a size such as 800MB or 2GB\n' },
+  { line: "report @", files: { "manifest.json": "{" }, code: 1, says: " is not sound, so there is no report:" },
   {
     line: "serve",
     says: "kbdump: nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo\n",

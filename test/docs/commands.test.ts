@@ -10,6 +10,7 @@ const commands = [
   "status",
   "verify",
   "diff",
+  "report",
   "serve",
   "restore",
   "list",

@@ -1,0 +1,116 @@
+import { exitCodes, type Problem } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
+import type { ReportRequest } from "../report/course/report-request.js";
+import type { ReportResult as Printed } from "../results/report.js";
+import { renderReportResult } from "../terminal/report.js";
+import { jsonLine, pageFor } from "../terminal/text.js";
+import { renderReading } from "../terminal/verify-progress.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
+import { wrongLine } from "./line/wrong-line.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
+import { printResult } from "./print-result.js";
+import type { World } from "./world.js";
+
+const epilog = `Examples:
+  kbdump report nightly
+  kbdump report nightly --against nightly@20261119
+  kbdump report nightly --against nightly -o loss.html
+  kbdump report output/nightly/latest --no-content -o - > report.html
+
+The report is one HTML file that loads nothing and runs without a server. It holds texts of the dump: --no-content leaves out contents, names, errors and warnings.
+
+Exit codes: 0 written, also for a partial run: the report says so · 1 could not be read or written · 2 wrong usage, no such run, or no such place · 130, 143 interrupted`;
+
+const options = {
+  ...commonOptions,
+  against: {
+    type: "string",
+    names: "folder",
+    describe: "an older run, to show what was lost since; of a job: its newest complete run before this one",
+  },
+  out: {
+    type: "string",
+    alias: "o",
+    names: "file",
+    describe: "file to write, or - for stdout; default: report.html in the folder of the job, or else in this one",
+  },
+  db: {
+    type: "string",
+    names: "file",
+    describe: "database of the job, for its history; default: <job>.duckdb beside the runs",
+  },
+  "no-content": {
+    type: "boolean",
+    default: false,
+    describe: "leave out every text of the service: contents, names, errors, warnings",
+  },
+  "no-verify": { type: "boolean", default: false, describe: "do not read the run again to prove it, which is quicker" },
+  ...dirOption,
+  ...memoryOption,
+  ...environmentOption,
+} as const satisfies Options;
+
+const positionals = {
+  run: {
+    type: "string",
+    demandOption: true,
+    names: "folder",
+    describe: "run folder, or a job: its newest complete run",
+  },
+} as const satisfies Positionals;
+
+type ReportArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** `kbdump report <run>`: one HTML file that shows a dump to its owner. */
+export const reportCommand = defineCommand({
+  name: "report <run>",
+  about: "write an HTML page that shows a run: complete or not, lost, stuck, never found",
+  positionals,
+  options,
+  epilog,
+  async run(args, world) {
+    await checkArguments(args);
+    const request = await requestFrom(args, world);
+    const view = viewFrom(args, world);
+    const tally = emptyReadTally();
+    const { folder, against } = request;
+    if (folder !== args.run || against !== args.against)
+      view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
+    const unwatch = view.watch(renderReading(tally));
+    const { text, warnings } = await made({ ...request, tally }, args, world).finally(unwatch);
+    for (const warning of warnings) view.log("warn", warning);
+    await printResult(world, text);
+    return exitCodes.complete;
+  },
+});
+
+/** Makes the report: the text for stdout, which is the page itself with `--out -`, and the warnings of the comparison. */
+async function made(request: ReportRequest, { out, json }: ReportArguments, world: World) {
+  if (out === "-") {
+    const { renderReport } = await import("../report/course/render-report.js"); // heavy; --help does without
+    const { html, summary } = await renderReport(request);
+    return { text: html.trimEnd(), warnings: summary.warnings };
+  }
+  const { usualPlace } = await import("../report/course/place.js"); // heavy, likewise
+  const { writeReport } = await import("../report/course/write-report.js");
+  const result: Printed = await writeReport(out ?? (await usualPlace(request.folder)), request);
+  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(world.stdout, world.env));
+  return { text, warnings: result.warnings };
+}
+
+async function checkArguments({ memory, out, json }: ReportArguments): Promise<void> {
+  const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
+  const problems: Problem[] = [...checkMemory(memory)];
+  if (json && out === "-")
+    problems.push({ path: "--json", message: "not together with --out -, which prints the page" });
+  if (problems.length > 0) throw wrongLine(problems);
+}
+
+async function requestFrom(args: ReportArguments, { env, signal }: World): Promise<ReportRequest> {
+  const { findRun, findRunBefore } = await import("../locate/find-run.js");
+  const named = { dir: args.dir, env };
+  const folder = await findRun(args.run, named);
+  const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
+  const { memory, db: database, noContent, noVerify } = args;
+  return { folder, against, database, content: !noContent, verify: !noVerify, memory, signal };
+}

@@ -1,0 +1,24 @@
+import * as v from "valibot";
+import { count, listOf, oneOf, orNull, result, text } from "./parts.js";
+
+const run = result({ folder: text, job: text, run_id: text });
+
+/** The result of `kbdump report --json`. */
+export const reportResult = result({
+  path: text,
+  bytes: count,
+  status: oneOf("complete", "partial"),
+  verified: v.pipe(orNull(oneOf("sound", "differences")), v.description("null with --no-verify")),
+  findings: v.pipe(orNull(count), v.description("differences that the verification found; null with --no-verify")),
+  run,
+  documents: count,
+  incomplete_documents: count,
+  chunks: count,
+  child_chunks: count,
+  against: v.pipe(orNull(run), v.description("the older run; null without --against, as are the next two")),
+  lost: v.pipe(orNull(count), v.description("chunks and child chunks that a re-index took since the older run")),
+  lost_by_hand: v.pipe(orNull(count), v.description("those of them that show a sign of a hand")),
+  warnings: v.pipe(listOf(text), v.description("on what the comparison may not show")),
+});
+
+export type ReportResult = v.InferOutput<typeof reportResult>;

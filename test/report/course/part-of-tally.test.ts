@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { emptyReadTally } from "../../../src/read-tally.js";
+import { partOfTally } from "../../../src/report/course/part-of-tally.js";
+
+const shareOf = ({ expected, done }: { readonly expected: number; readonly done: number }) => done / expected;
+
+test("a part moves the whole from one end of its span to the other, and shows its step", () => {
+  const whole = emptyReadTally();
+  const part = partOfTally(whole, { from: 0.5, to: 0.75 });
+  expect(shareOf(whole)).toBe(0.5);
+  part.step = "hashing chunks.jsonl";
+  part.expected = 400;
+  part.done += 100;
+  expect({ ...part }).toEqual({ step: "hashing chunks.jsonl", expected: 400, done: 100 });
+  expect([whole.step, shareOf(whole)]).toEqual(["hashing chunks.jsonl", 0.5625]);
+  part.expected = 800;
+  expect(shareOf(whole)).toBe(0.5625);
+  part.done = 900; // more than it knew of
+  expect(shareOf(whole)).toBe(0.75);
+  partOfTally(whole, { from: 0.75, to: 1 });
+  expect(shareOf(whole)).toBe(0.75);
+});

@@ -1,0 +1,57 @@
+import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../browser/launch-chromium.js";
+import { makeSampleReport } from "./sample-report.js";
+
+const target = "docs/pictures";
+
+interface Picture {
+  readonly name: string;
+  readonly options: BrowserContextOptions;
+  /** The part of the page that it shows from its beginning; the top of the page without one. */
+  readonly part?: string;
+}
+
+const screen = { viewport: { width: 1280, height: 800 } };
+const phone = { viewport: { width: 390, height: 800 }, deviceScaleFactor: 1.5 };
+
+const pictures: readonly Picture[] = [
+  { name: "report", options: screen },
+  { name: "report-lost", options: screen, part: "#lost" },
+  { name: "report-dark", options: { ...screen, colorScheme: "dark" }, part: "#lengths" },
+  { name: "report-phone", options: phone },
+];
+
+/** Takes the pictures of the documentation, of a real report on the sample data, and prints where they are. */
+export async function takePictures(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-pictures-"));
+  const browser = await launchChromium();
+  try {
+    const report = pathToFileURL(await makeSampleReport(folder)).href;
+    await mkdir(target, { recursive: true });
+    for (const picture of pictures) {
+      const path = await takePicture(browser, report, picture);
+      process.stdout.write(`${path}  ${Math.round((await stat(path)).size / 1000)} kB\n`);
+    }
+  } finally {
+    await browser.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function takePicture(browser: Browser, report: string, { name, options, part }: Picture): Promise<string> {
+  const path = join(target, `${name}.png`);
+  const page = await browser.newPage(options);
+  await page.goto(report);
+  if (part !== undefined) await scrollTo(page, part);
+  await page.screenshot({ path });
+  await page.close();
+  return path;
+}
+
+async function scrollTo(page: Page, part: string): Promise<void> {
+  await page.evaluate(`document.querySelector(${JSON.stringify(part)}).scrollIntoView({ behavior: "instant" })`);
+}
