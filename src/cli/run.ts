@@ -31,7 +31,7 @@ const epilog = `Examples:
 
 Flags win over the job file. Run the same job again to resume an interrupted run.
 
-Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
+Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
 
 /** `kbdump run [job.yaml]`: the main job. */
 export const runCommand = defineCommand({
@@ -56,6 +56,11 @@ export const runCommand = defineCommand({
     "max-duration": {
       type: "string",
       describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
+    },
+    report: {
+      type: "boolean",
+      describe:
+        "write report.html beside the runs, too: the run as a page, with what was lost since the complete run before",
     },
     "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
     "keep-signatures": { type: "boolean", describe: "keep the signatures in links to files" },
@@ -83,6 +88,7 @@ export const runCommand = defineCommand({
       },
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
+      report: args.report ?? false,
     };
     const result = await runJob(job, setting)
       .catch((error: unknown) => {

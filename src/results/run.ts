@@ -10,6 +10,7 @@ export const runResult = result({
   run_id: text,
   folder: text,
   database: v.pipe(orNull(text), v.description("null where the job writes none, or where it could not be replaced")),
+  report: v.pipe(orNull(text), v.description("null without --report, or where it could not be written")),
   seconds: amount,
   counts: rowCounts,
   requests: result(requests),

@@ -14,6 +14,7 @@ import { openOutputs } from "./open-outputs.js";
 import { type Published, publishRun } from "./publish-run.js";
 import { readEverything } from "./read-everything.js";
 import { requireDocument } from "./reading.js";
+import { type Reported, reportRun } from "./report-run.js";
 import { type RunOptions, withDefaults } from "./setting/run-options.js";
 import { withClient } from "./setting/with-client.js";
 import { stageRun } from "./stage-run.js";
@@ -23,7 +24,7 @@ import { withRequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
 
 /** A published run: its manifest and where it lies. */
-export interface RunResult extends Published {
+export interface RunResult extends Published, Pick<Reported, "report"> {
   readonly manifest: Manifest;
   /**
    * `partial` where documents failed or moved while they were read, and where a step after the commit failed: `problems`
@@ -91,10 +92,13 @@ async function readWithin(
   signal.throwIfAborted();
   const isDamaged = found.isDamaged || damage !== undefined;
   const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
-  const problems = [...losses, ...(damage ?? []), ...published.problems];
+  const { report, failures } = setting.report
+    ? await reportRun(job, workspace, published, { tally, signal })
+    : { report: undefined, failures: [] };
+  const problems = [...losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, setting);
-  return { ...published, manifest, status, names, problems, pruned };
+  return { ...published, report, manifest, status, names, problems, pruned };
 }
 
 /** Looks at the database before the crawl, which may take hours. */

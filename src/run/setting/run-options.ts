@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly fresh?: boolean;
   /** Go on from a run that was published although documents failed: only these are read. */
   readonly retryFailed?: boolean;
+  /** After the publication, write the report of the run to `report.html` beside the runs. */
+  readonly report?: boolean;
 }
 
 /** The options with their defaults. */
@@ -32,5 +34,6 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
     onCommit: options.onCommit ?? (() => {}),
     fresh: options.fresh ?? false,
     retryFailed: options.retryFailed ?? false,
+    report: options.report ?? false,
   };
 }
