@@ -1,11 +1,28 @@
 import type { TestProject } from "vitest/node";
+import { findChromium } from "./report/browser/find-chromium.js";
 import { onlyLong } from "./vitest.config.js";
 
-/** Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. */
-export default function prepare({ name }: TestProject): (() => void) | undefined {
-  if (process.env.npm_lifecycle_event !== "test" || name !== "shared") return undefined;
-  return () =>
-    process.stderr.write(
-      `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`,
-    );
+const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
+
+/**
+ * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1, as in
+ * CI, a browser that is missing fails the tests.
+ */
+export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
+  const lacksBrowser = findChromium() === undefined;
+  if (lacksBrowser && process.env.KBDUMP_BROWSER === "1")
+    throw new Error(`KBDUMP_BROWSER=1 asks for the tests in a browser, and there is no Chromium. ${installIt}`);
+  const text = skippedTests(name, lacksBrowser);
+  return text === "" ? undefined : () => process.stderr.write(text);
 }
+
+function skippedTests(project: string, lacksBrowser: boolean): string {
+  const command = process.env.npm_lifecycle_event;
+  const inBrowser = lacksBrowser
+    ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
+    : "";
+  if (command === "test" && project === "shared") return skippedLong + inBrowser;
+  return command === "test:long" && project === "long" ? inBrowser : "";
+}
+
+const skippedLong = `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`;

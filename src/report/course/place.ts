@@ -29,7 +29,8 @@ export async function checkPlace(path: string): Promise<void> {
     throw refusal(path, "its folder does not exist; make it first");
   const run = await runAround(folder);
   if (run === undefined) return;
-  const instead = join(relative(".", dirname(run)), basename(path));
+  const above = dirname(run);
+  const instead = join(relative(".", basename(above) === "runs" ? dirname(above) : above), basename(path));
   throw refusal(
     path,
     `it lies in the folder of a run, to which nothing is added; name another place, such as ${instead}`,

@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { readAssets } from "../../../src/report/page/assets.js";
+import { renderPage } from "../../../src/report/page/page.js";
+import type { ReportFacts } from "../../../src/report/report-facts.js";
+import { emptyFacts, hostileFacts, sampleFacts } from "../page/sample-facts.js";
+import { findChromium } from "./find-chromium.js";
+import { launchChromium } from "./launch-chromium.js";
+
+/** Whether there is a browser to test in; `test/say-what-was-skipped.ts` says it where there is none. */
+export const hasBrowser = findChromium() !== undefined;
+
+/** The reports that every rule of the page is tried on. */
+export const reports = { sample: sampleFacts, hostile: hostileFacts, empty: emptyFacts } as const;
+export type ReportName = keyof typeof reports;
+export const reportNames = Object.keys(reports) as readonly ReportName[];
+
+/** A report in a page of the browser. */
+export interface OpenReport {
+  readonly page: Page;
+  /** Messages, errors, questions and requests of the page: none, if all is well. */
+  readonly complaints: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+export interface ReportBrowser {
+  /** Opens one of the reports, from disk, as its owner does. */
+  readonly open: (name: ReportName, options?: BrowserContextOptions) => Promise<OpenReport>;
+  /** The same with the text of any page. */
+  readonly openText: (text: string, options?: BrowserContextOptions) => Promise<OpenReport>;
+  /** The same with a file. */
+  readonly openFile: (path: string, options?: BrowserContextOptions) => Promise<OpenReport>;
+}
+
+/** Starts a browser for the tests of a file, and ends it after the last of them. */
+export function useBrowser(): ReportBrowser {
+  let browser: Browser | undefined;
+  let folder = "";
+  let written = 0;
+  beforeAll(async () => {
+    if (!hasBrowser) return;
+    folder = await mkdtemp(join(tmpdir(), "kbdump-browser-"));
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (folder !== "") await rm(folder, { recursive: true, force: true });
+  });
+  const openFile = async (path: string, options: BrowserContextOptions = {}) => {
+    if (!browser) throw new Error("the browser did not start");
+    return openIn(browser, path, options);
+  };
+  const openText = async (text: string, options: BrowserContextOptions = {}) => {
+    const path = join(folder, `report-${++written}.html`);
+    await writeFile(path, text);
+    return openFile(path, options);
+  };
+  const open = async (name: ReportName, options: BrowserContextOptions = {}) =>
+    openText(await pageOf(reports[name]()), options);
+  return { open, openText, openFile };
+}
+
+/** The text of the page for these facts. */
+export async function pageOf(facts: ReportFacts): Promise<string> {
+  return renderPage(facts, await readAssets());
+}
+
+async function openIn(browser: Browser, path: string, options: BrowserContextOptions): Promise<OpenReport> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const { href } = pathToFileURL(path);
+  page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  context.on("page", (other) => complaints.push(`another page: ${other.url()}`));
+  context.on("request", (request) => {
+    if (request.url() !== href) complaints.push(`request: ${request.url()}`);
+  });
+  await page.goto(href);
+  return { page, complaints, close: () => context.close() };
+}

@@ -1,0 +1,54 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { findChromium } from "./report/browser/find-chromium.js";
+import prepare from "./say-what-was-skipped.js";
+
+afterEach(() => void vi.unstubAllEnvs());
+
+/** The text that comes after the tests of a project. */
+function saidAfter(command: string, project: string): string {
+  vi.stubEnv("npm_lifecycle_event", command);
+  const said: string[] = [];
+  const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0);
+  prepare({ name: project })?.();
+  spy.mockRestore();
+  return said.join("");
+}
+
+test("the browser is the one that CHROMIUM names, else the first on the PATH", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-chromium-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const paths = ["chromium-browser", "google-chrome", "mine"].map((name) => join(folder, name));
+  for (const path of paths) {
+    await writeFile(path, "");
+    await chmod(path, 0o700);
+  }
+  await writeFile(join(folder, "chromium"), ""); // no program
+  const [first, , mine = ""] = paths;
+  expect(findChromium({ PATH: `/nowhere:${folder}` })).toBe(first);
+  expect(findChromium({ PATH: folder, CHROMIUM: mine })).toBe(mine);
+  expect(findChromium({ PATH: folder, CHROMIUM: "/nowhere/chromium" })).toBeUndefined();
+  expect(findChromium({ PATH: "" })).toBeUndefined();
+});
+
+test("a missing browser is named once, with what to do, or fails the tests", () => {
+  vi.stubEnv("KBDUMP_BROWSER", "");
+  vi.stubEnv("CHROMIUM", "/nowhere/chromium");
+  expect(saidAfter("test", "shared")).toMatch(
+    /npm run test:long runs them:[\s\S]*there is no Chromium.*apt-get install/,
+  );
+  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because there is no Chromium.*\n$/);
+  expect(saidAfter("test", "alone")).toBe("");
+  vi.stubEnv("KBDUMP_BROWSER", "1");
+  expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_BROWSER=1 asks for");
+});
+
+test("where there is a browser, only the long tests are named", () => {
+  vi.stubEnv("KBDUMP_BROWSER", "1");
+  vi.stubEnv("CHROMIUM", process.execPath); // any program
+  expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
+  expect(saidAfter("test", "shared")).not.toContain("Chromium");
+  expect(saidAfter("test:unit", "shared")).toBe("");
+});
