@@ -7,30 +7,46 @@ const root = join(import.meta.dirname, "..");
 /** Tests that take too long for `npm test` whatever is cut: `npm run test:long` alone runs them. */
 export const onlyLong = [
   "test/bench/bench.test.ts",
+  "test/cli/recipe.test.ts",
+  "test/client/in-flight-trial.test.ts",
+  "test/client/pace.chance.test.ts",
+  "test/database/state-at.test.ts",
+  "test/docs/pages.test.ts",
   "test/dump/formats/memory.test.ts",
   "test/dump/formats/new-format.test.ts",
   "test/dump/formats/writers.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
+  "test/move/forms.test.ts",
   "test/originals/originals-command.test.ts",
+  "test/originals/originals.test.ts",
+  "test/plan/plan-job.test.ts",
+  "test/plan/requests.test.ts",
+  "test/report/browser/access.test.ts",
+  "test/report/browser/layout.test.ts",
+  "test/report/browser/quiet.test.ts",
+  "test/report/course/without-content.test.ts",
+  "test/report/hostile-dump.test.ts",
+  "test/restore/kill.test.ts",
   "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",
   "test/run/pace.test.ts",
+  "test/run/real-deployments.test.ts",
+  "test/run/transient-faults.test.ts",
+  "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
+  "test/stories/owner.test.ts",
   "test/stories/version-0.1.test.ts",
   "test/terminal/resize.test.ts",
+  "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",
 ];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
 const cut = [
-  "test/client/in-flight-trial.test.ts",
-  "test/client/pace.chance.test.ts",
-  "test/database/state-at.test.ts",
   "test/run/kill.test.ts",
-  "test/run/transient-faults.test.ts",
   "test/simulation/determinism.test.ts",
   "test/simulation/holders/holders.test.ts",
   "test/simulation/moving/moving.test.ts",
@@ -39,16 +55,12 @@ const cut = [
 
 /** The same of tests that need no process of their own. */
 const cutAmongOthers = [
-  "test/move/forms.test.ts",
   "test/move/kill.test.ts",
   "test/move/random/random-move.test.ts",
   "test/restore/apply/faults.test.ts",
-  "test/restore/kill.test.ts",
   "test/restore/plan/planned-documents.test.ts",
   "test/restore/plan/random-histories.test.ts",
   "test/restore/random/random-restore.test.ts",
-  "test/stories/newcomer.test.ts",
-  "test/stories/owner.test.ts",
 ];
 
 /** Tests that mock modules, or set what holds for a whole process: no other test may run in theirs. */
