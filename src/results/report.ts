@@ -18,6 +18,10 @@ export const reportResult = result({
   against: v.pipe(orNull(run), v.description("the older run; null without --against, as are the next two")),
   lost: v.pipe(orNull(count), v.description("chunks and child chunks that a re-index took since the older run")),
   lost_by_hand: v.pipe(orNull(count), v.description("those of them that show a sign of a hand")),
+  not_compared: v.pipe(
+    orNull(count),
+    v.description("documents of the older run that could not be compared, or are gone; null without --against"),
+  ),
   warnings: v.pipe(listOf(text), v.description("on what the comparison may not show")),
 });
 

@@ -32,13 +32,19 @@ function verificationText({ verified, findings }: ReportResult): string {
   return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
 }
 
-function lossText({ against, lost, lost_by_hand }: ReportResult): readonly string[] {
+function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): readonly string[] {
   if (against === null || lost === null) return [];
-  if (lost === 0) return [`nothing was lost by a re-index since ${against.run_id}`];
+  const unknown = not_compared
+    ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`
+    : "";
+  if (lost === 0)
+    return [
+      `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
+    ];
   const rows = lost === 1 ? "1 chunk or child chunk" : `${numberText(lost)} chunks or child chunks`;
   const byHand = lost_by_hand === lost ? "all" : lost_by_hand ? `${numberText(lost_by_hand)} of them` : undefined;
   return [
-    `lost by a re-index since ${against.run_id}: ${rows}${byHand === undefined ? "" : `, ${byHand} made by hand`}`,
+    `lost by a re-index since ${against.run_id}: ${rows}${byHand === undefined ? "" : `, ${byHand} made by hand`}${unknown}`,
   ];
 }
 

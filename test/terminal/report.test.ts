@@ -14,7 +14,7 @@ const result: ReportResult = {
     run,
   },
   ...{ documents: 1, incomplete_documents: 0, chunks: 5_012, child_chunks: 1, warnings: [] },
-  ...{ against: { ...run, run_id: "w" }, lost: 1_200, lost_by_hand: 0 },
+  ...{ against: { ...run, run_id: "w" }, lost: 1_200, lost_by_hand: 0, not_compared: 0 },
 };
 const linesOf = (more: Partial<ReportResult>) =>
   renderReportResult({ ...result, ...more }, pageFor({}, {})).split("\n");
@@ -36,6 +36,14 @@ test.each([
   [{ lost: 2, lost_by_hand: 2 }, "lost by a re-index since w: 2 chunks or child chunks, all made by hand"],
   [{ lost: 1, lost_by_hand: 0 }, "lost by a re-index since w: 1 chunk or child chunk"],
   [{ lost: 0 }, "nothing was lost by a re-index since w"],
+  [
+    { lost: 0, not_compared: 1 },
+    "no loss is known by a re-index since w; 1 document could not be compared, or is gone",
+  ],
+  [
+    { lost: 1, not_compared: 2 },
+    "lost by a re-index since w: 1 chunk or child chunk; 2 documents could not be compared, or are gone",
+  ],
 ])("%j is said in one line", (more, line) => {
   expect(linesOf(more)[2]).toBe(line);
 });

@@ -18,6 +18,8 @@ export interface ReportSummary {
   /** Chunks and child chunks that a re-index took since, and those of them that show a sign of a hand. */
   readonly lost: number | null;
   readonly lost_by_hand: number | null;
+  /** Documents of the older run that could not be compared, or are not in this one; null where none was named. */
+  readonly not_compared: number | null;
   /** Sentences on what may make the comparison say less than it seems to. */
   readonly warnings: readonly string[];
 }
@@ -55,6 +57,7 @@ export function summaryOf(
     against: lost && against !== undefined ? { folder: against, job: lost.old.job, run_id: lost.old.run_id } : null,
     lost: lost?.lost ?? null,
     lost_by_hand: lost?.lost_by_hand ?? null,
+    not_compared: lost ? lost.not_compared + lost.gone : null,
     warnings: lost?.warnings ?? [],
   };
 }

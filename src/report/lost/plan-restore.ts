@@ -52,7 +52,12 @@ export async function planRestore(
   const wishes = { refusals: new Map(), chosen: new Set<string>(), addDisabled: false };
   const gathered = gatherPlans(rows, content);
   const more = await planEach(old, fresh, { ...setting, ...wishes, documents }, gathered.add);
-  return { ...gathered.read(), refused: null, warnings: [...new Set([...warnings, ...more])] };
+  return { ...gathered.read(), refused: null, warnings: withoutPath([...new Set([...warnings, ...more])], database) };
+}
+
+/** The page may be sent to somebody whom the folders of this machine do not concern. */
+function withoutPath(warnings: readonly string[], database: string | undefined): readonly string[] {
+  return warnings.map((text) => (database === undefined ? text : text.replaceAll(database, "the database of the job")));
 }
 
 /** Takes from the plan of one document after another what is to be known of it. */

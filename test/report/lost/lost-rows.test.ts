@@ -1,4 +1,4 @@
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { LostCard } from "../../../src/report/lost-facts.js";
@@ -93,6 +93,17 @@ test("a run that is not fit for a restore shows its losses, and says why none ca
   const filtered = { options: { datasets: [{ id: "d", keyword: "x" }] } };
   const newer = await gathered(...(await twoDumps(old, anew, [{}, filtered])));
   expect(newer.restore.reason).toMatch(/^The newer run cannot be used for a restore: its run left out chunks: .* d\.$/);
+});
+
+test("a database that cannot be used is named without the folders of this machine", async () => {
+  const old = tablesOf([row("a", "a1", 1, "mine", { updated_by: "ann" })]);
+  const [older, newer] = await twoDumps(old, anew);
+  const database = join(older, "..", "broken.duckdb");
+  await writeFile(database, "no database");
+  const { warnings } = await gathered(older, newer, { database });
+  expect(warnings).toEqual([
+    expect.stringMatching(/^the history in the database of the job was not used: it is no DuckDB/),
+  ]);
 });
 
 test("a document that cannot be restored says why, without the words of the service if there is to be no content", async () => {
