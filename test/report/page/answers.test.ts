@@ -111,6 +111,8 @@ test("what is stuck: the documents by their state, and the one that has stood st
     "1 failed, 4 open",
     "1 document ended in an error: 故障排除手册.docx. 4 documents not indexed to the end: 1 indexing, 1 splitting, 1 paused, 1 waiting. 安装指南（第三版）.pdf has not moved for 9 h 0 min.",
   ]);
+  const failing = { ...sample.indexing, states: [{ status: "error", documents: 5 }] };
+  expect(answer("stuck", { ...sample, indexing: failing })[2]).toBe("5 documents ended in an error."); // one of them has a row
   const working = [{ status: "indexing", documents: 2 }];
   expect(answer("stuck", { ...sample, indexing: { ...sample.indexing, states: working } }).slice(0, 2)).toEqual([
     "warn",

@@ -42,6 +42,10 @@ test("the lead says what is never found, and the picture leaves out documents of
   expect(textOf(page)).toContain("from 1 of them nothing ever was");
   expect(namesOf(page)).toEqual(["Blind"]);
   expect(textOf(page)).toContain("The picture shows 1 of 2");
+  const cut = { rows: [blind, seen], total: 900, query: null };
+  expect(textOf(render({ documents: cut }, blind, seen))).toContain(
+    "In 1 of the 2 documents with the most such chunks,",
+  );
 });
 
 test("a knowledge base that nobody ever asked is told from one with faults", () => {

@@ -25,17 +25,22 @@ export function notIndexedOf({ states, documents }: IndexingFacts): NotIndexed {
     failed,
     open,
     text: [
-      failed > 0 && [countText(failed, "document"), " ended in an error", failedName(documents.rows), "."],
+      failed > 0 && [
+        countText(failed, "document"),
+        " ended in an error",
+        failed === 1 && failedName(documents.rows),
+        ".",
+      ],
       open > 0 &&
         html`${failed > 0 && " "}${countText(open, "document")} not indexed to the end: ${kinds}.${longestWait(documents.rows)}`,
     ],
   };
 }
 
-/** The name of the document that failed, where it is the only one. */
+/** The name of the one document that failed. */
 function failedName(rows: readonly DocumentIndexing[]): HtmlValue {
-  const [first, ...others] = rows.filter(({ indexing_status }) => indexing_status === "error");
-  return first && others.length === 0 && html`: ${documentName(first)}`;
+  const failed = rows.find(({ indexing_status }) => indexing_status === "error");
+  return failed && html`: ${documentName(failed)}`;
 }
 
 /** The document that was seen without a move for the longest time; one that ended in an error does not move any more. */
