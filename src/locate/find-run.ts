@@ -40,8 +40,8 @@ export async function findRunAndOneBefore(
 }
 
 /**
- * The older run that a word stands for: as `findRun` finds it, but of a job the newest complete run before another run. UsageError
- * where there is none, and where it is that run itself.
+ * The older run that a word stands for: as `findRun` finds it, but of a job the newest complete run before another run.
+ * UsageError where there is none, and where it is that run itself.
  */
 export async function findRunBefore(word: string, run: string, options: FindOptions): Promise<string> {
   const thing = await findNamed(word, options);

@@ -1,8 +1,8 @@
 import type { DatasetPlan } from "./move-plan.js";
 
 /**
- * The key of a copy: the service refuses a document whose form is not that of its dataset (400 of create-by-text), so that one dataset
- * of the dump may need several copies. The copy of the most frequent form has the id of the dataset as its key, every other the
+ * The key of a copy: the service refuses a document whose form is not that of its dataset (400 of create-by-text), so that one
+ * dataset of the dump may need several copies. The copy of the most frequent form has the id of the dataset as its key, every other the
  * form behind it.
  */
 export function datasetKey(datasetId: string, form: string, mainForm: string): string {

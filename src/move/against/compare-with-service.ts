@@ -41,8 +41,8 @@ export interface Against {
 }
 
 /**
- * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only. UsageError
- * where the run or an option does not fit, StopError where a document cannot be read whole or nothing is left to compare.
+ * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only.
+ * UsageError where the run or an option does not fit, StopError where a document cannot be read whole or nothing is left to compare.
  */
 export async function compareWithService(options: AgainstOptions): Promise<Against> {
   const { tally } = options;

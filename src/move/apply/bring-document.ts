@@ -20,8 +20,8 @@ export type Home = { readonly id: string; readonly fields: Equipped["fields"] } 
 type End = Pick<MovedDocument, "outcome" | "reason"> & { readonly failed?: readonly FailedRow[] };
 
 /**
- * Brings one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only with
- * what ends the whole move.
+ * Brings one document with everything that belongs to it, and notes how that ended. A failure is the document's own: rejects only
+ * with what ends the whole move.
  */
 export async function bringDocument(plan: DocumentPlan, home: Home, options: BringOptions): Promise<MovedDocument> {
   const { journal, log, tally } = options;

@@ -13,8 +13,8 @@ export interface CopyOptions extends ApplyOptions {
 }
 
 /**
- * Makes the copy of a document ready for its rows, or the whole of it where it is made of its original: makes it, or goes on with the
- * one that an earlier process made; waits until it is indexed; and takes away the chunks of the stub. SkipError where that fails.
+ * Makes the copy of a document ready for its rows, or the whole of it where it is made of its original: makes it, or goes on with
+ * the one that an earlier process made; waits until it is indexed; and takes away the chunks of the stub. SkipError where that fails.
  */
 export async function openCopy(plan: DocumentPlan, datasetId: string, options: CopyOptions): Promise<DocumentWork> {
   const { journal } = options;

@@ -10,8 +10,8 @@ export interface Span {
 const units = 1_000_000;
 
 /**
- * The tally of one part of a larger work: the whole tally shows its step, and its bytes as a share of the span. It never goes back, also
- * where there turns out to be more to do.
+ * The tally of one part of a larger work: the whole tally shows its step, and its bytes as a share of the span. It never goes back,
+ * also where there turns out to be more to do.
  */
 export function partOfTally(whole: ReadTally, { from, to }: Span): ReadTally {
   let [expected, done, share] = [0, 0, 0];

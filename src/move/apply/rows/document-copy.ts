@@ -59,8 +59,8 @@ export class DocumentCopy {
   }
 
   /**
-   * Carries out a write, `tries` times at the most. SkipError where the service takes no writes to the document, and where nobody knows
-   * what became of the write.
+   * Carries out a write, `tries` times at the most. SkipError where the service takes no writes to the document, and where nobody
+   * knows what became of the write.
    */
   async carry<T extends Answered>(
     facts: RowFacts,

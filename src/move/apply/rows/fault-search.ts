@@ -5,8 +5,8 @@ const mostTries = 3;
 export type AfterFault = "narrower" | "again" | "give up";
 
 /**
- * Finds the chunks that make requests fail: the service refuses, or fails to index, all chunks of a request for one of them. The chunks
- * of such a request are halved until the faulty one is alone.
+ * Finds the chunks that make requests fail: the service refuses, or fails to index, all chunks of a request for one of them. The
+ * chunks of such a request are halved until the faulty one is alone.
  */
 export class FaultSearch {
   /** The number of the chunk behind the smallest request that failed: the faulty one is before it. */
