@@ -17,7 +17,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "client/write": ["rows", "client"],
   "client/download": ["client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
-  job: ["dump/formats"],
+  job: ["dump/files", "dump/formats"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
   "dump/publish": ["dump/files", "dump/manifest", "run/work"],
   "run/database": [

@@ -6,9 +6,11 @@ import { drawImports } from "./import-drawing.js";
 import { common, importGraph, libraries } from "./import-graph.js";
 
 const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-const imports = /^(?:import|export)\b[^";=]*"([^"]+)";$|\bimport\("([^"]+)"\)/gm;
+const imports = /^import "([^"]+)";$|^(?:import|export)\b[^";=]*\bfrom "([^"]+)";$|\bimport\("([^"]+)"\)/gm;
 const importsOf = (file: string) =>
-  [...readFileSync(join("src", file), "utf8").matchAll(imports)].map(([, fixed, late]) => fixed ?? late ?? "");
+  [...readFileSync(join("src", file), "utf8").matchAll(imports)].map(
+    ([, bare, fixed, late]) => bare ?? fixed ?? late ?? "",
+  );
 const targetOf = (file: string, name: string) =>
   relative("src", join("src", dirname(file), name)).replace(/\.js$/, ".ts");
 const targetsOf = (file: string) =>

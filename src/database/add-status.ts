@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { seal } from "../dump/files/seal.js";
-import type { RowFile } from "../dump/formats/format.js";
+import type { RowFiles } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { columns } from "../rows/columns.js";
 import { bringUpToDate, columnsOf } from "./bring-up-to-date.js";
@@ -24,7 +24,7 @@ export async function addStatus(connection: Connection, select: string): Promise
 export async function copyWithStatus(
   previous: string | undefined,
   target: string,
-  files: readonly RowFile[],
+  files: readonly RowFiles[],
   options: DuckDbOptions,
 ): Promise<void> {
   await rm(target, { force: true });

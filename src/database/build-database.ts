@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
 import { seal } from "../dump/files/seal.js";
-import type { RowFile, StagedRows } from "../dump/formats/format.js";
+import { joinedRows, type RowFiles, type StagedRows } from "../dump/formats/format.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import type { Kind } from "../rows/columns.js";
 import { jsonText } from "../rows/exact-json.js";
@@ -21,17 +21,14 @@ export interface BuildOptions extends DuckDbOptions {
   /** The database to make; put in place by the caller. */
   readonly target: string;
   /** Readings of the indexing status that `kbdump status` left waiting. */
-  readonly waiting: readonly RowFile[];
+  readonly waiting: readonly RowFiles[];
 }
 
 /** Makes the database from the joined JSONL of a run that is not published yet. */
-export async function buildFromStaged(
-  { jsonl, ...staged }: StagedRows & RunFacts,
-  options: BuildOptions,
-): Promise<void> {
+export async function buildFromStaged(staged: StagedRows & RunFacts, options: BuildOptions): Promise<void> {
   const select: RunRows["select"] = (kind) => {
-    const file = jsonl[kind];
-    return file && selectRows(kind, file, "JSON");
+    const files = joinedRows(staged, kind);
+    return files && selectRows(kind, files, "JSON");
   };
   await buildDatabase({ ...staged, select }, options);
 }
@@ -59,7 +56,7 @@ export async function buildDatabase(run: RunRows, options: BuildOptions): Promis
   await seal(options.target);
 }
 
-async function addRun(connection: Connection, run: RunRows, waiting: readonly RowFile[]): Promise<void> {
+async function addRun(connection: Connection, run: RunRows, waiting: readonly RowFiles[]): Promise<void> {
   const id = sqlText(run.run.run_id);
   for (const kind of historyKinds) await addRows(connection, kind, run);
   await connection.run(`INSERT INTO documents SELECT *, ${id} FROM read_now`);

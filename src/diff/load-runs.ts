@@ -1,6 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/rows-of.js";
-import type { CheckedFile } from "../dump/open-dump.js";
+import type { CheckedTable } from "../dump/open-dump.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import type { DocumentPair } from "./compare-documents.js";
 import type { DiffSetting } from "./diff-options.js";
@@ -8,7 +8,7 @@ import { factsSql } from "./facts-sql.js";
 import type { ReadRun } from "./read-run.js";
 
 /** A file whose bytes were checked, and the SQL that reads it. */
-export interface LoadedFile extends CheckedFile {
+export interface LoadedFile extends CheckedTable {
   readonly select: string;
 }
 

@@ -18,7 +18,7 @@ export async function readNames(
 ): Promise<(document: { readonly dataset_id: string; readonly document_id: string }) => Names> {
   const names = new Map<string, Names>();
   for (const { dump } of runs) {
-    const [file] = dump.filesOf(["document_info"], { guarded: true }) ?? [];
+    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
     if (!file) continue;
     const rows = await dump.select(await dump.check(file), "VARCHAR");
     const sql = `SELECT dataset_id, document_id, dataset_name, name FROM (${rows})`;

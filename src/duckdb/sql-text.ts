@@ -14,3 +14,8 @@ export function sqlPath(path: string): string {
 export function sqlFile(path: string): string {
   return sqlText(resolve(path).replace(/[*?[]/g, "[$&]"));
 }
+
+/** Several of them: the rows of one follow those of the other. */
+export function sqlFiles(paths: readonly string[]): string {
+  return `[${paths.map(sqlFile).join(", ")}]`;
+}

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type DuckDbOptions, isOwnError } from "../duckdb/open-duckdb.js";
@@ -5,19 +6,17 @@ import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
 import { ByteFacts, LongestRow } from "./files/byte-facts.js";
 import { ifAbsent } from "./files/is-there.js";
-import { readPieces } from "./files/read-pieces.js";
-import type { RowFile } from "./formats/format.js";
+import { readPieces, textPieces } from "./files/read-pieces.js";
+import { UnreadableError } from "./files/unreadable-error.js";
+import { allFiles, type RowFiles } from "./formats/format.js";
 import { type FileFormat, fileFormats, modulesOf } from "./formats/formats.js";
 import { contradictionsIn } from "./manifest/contradictions.js";
-import { type Manifest, type ManifestFile, manifestName, partsOf } from "./manifest/manifest.js";
+import { type Manifest, type ManifestFile, manifestName } from "./manifest/manifest.js";
 import { readDumpFolder } from "./manifest/read-manifest.js";
+import { type DumpTable, partsOf, tablesOf } from "./manifest/tables.js";
 
-/** A file whose bytes are those that its run wrote. */
-export interface CheckedFile extends RowFile {
-  readonly kind: Kind;
-  readonly format: FileFormat;
-  readonly rows: number;
-}
+/** A table whose files have the bytes that their run wrote. */
+export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
 export interface FileChoice {
   /** Files that are not exact will do: whoever reads them knows about the apostrophes of `csv_safe`. */
@@ -49,6 +48,7 @@ export class Dump {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly #consequence: string;
+  #tables: readonly DumpTable[] | undefined;
 
   constructor(folder: string, manifest: Manifest, consequence: string) {
     this.folder = folder;
@@ -56,40 +56,55 @@ export class Dump {
     this.#consequence = consequence;
   }
 
-  /** The files of some kinds, in their order, in the best format that has all of them; undefined where none has. */
-  filesOf(kinds: readonly Kind[], { guarded = false }: FileChoice = {}): readonly ManifestFile[] | undefined {
+  /** The tables of some kinds, in their order, in the best format that has all of them; undefined where none has. */
+  tablesOf(kinds: readonly Kind[], { guarded = false }: FileChoice = {}): readonly DumpTable[] | undefined {
     const { files, options } = this.manifest;
+    this.#tables ??= tablesOf(files);
     const best = [...readFirst, ...fileFormats.filter((format) => !readFirst.includes(format))];
     for (const format of best) {
       if (!guarded && modulesOf(format).isExact?.(options.output) === false) continue;
-      const found = kinds.map((kind) => files.find(({ path }) => path === `${kind}.${format}`));
-      if (found.every((file) => file !== undefined)) return found;
+      const tables = this.#tables.filter((table) => table.format === format);
+      const found = kinds.flatMap((kind) => tables.find((table) => table.kind === kind) ?? []);
+      if (found.length === kinds.length) return found;
     }
     return undefined;
   }
 
-  /** Reads every byte of a file. StopError when it is not the file that the manifest lists. */
-  async check(file: ManifestFile, onBytes: (bytes: number) => void = () => {}): Promise<CheckedFile> {
-    await this.checkSizes([file]);
-    const { kind, format } = partsOf(file);
-    const { hasQuotedLines = false } = await modulesOf(format).sql();
+  /** Reads every byte of a table. StopError when a file of it is not the one that the manifest lists. */
+  async check(table: DumpTable, onBytes: (bytes: number) => void = () => {}): Promise<CheckedTable> {
+    await this.checkSizes(table.files);
+    const files: RowFiles[] = [];
+    for (const file of table.files) files.push(await this.#checkFile(file, onBytes));
+    const { kind, format, path, rows } = table;
+    return { kind, format, path, rows, ...allFiles(files) };
+  }
+
+  async #checkFile(file: ManifestFile, onBytes: (bytes: number) => void): Promise<RowFiles> {
+    const { hasQuotedLines = false } = await modulesOf(partsOf(file).format).sql();
     const path = join(this.folder, file.path);
-    const [facts, longest] = [new ByteFacts(), new LongestRow(hasQuotedLines)];
-    for await (const piece of readPieces(path)) {
-      facts.add(piece);
-      if (hasQuotedLines) longest.add(piece);
-      onBytes(piece.length);
+    const [facts, longest, hash] = [new ByteFacts(), new LongestRow(hasQuotedLines), createHash("sha256")];
+    const isCompressed = file.uncompressed !== undefined;
+    async function* pieces() {
+      for await (const piece of readPieces(path)) {
+        if (isCompressed) hash.update(piece);
+        onBytes(piece.length);
+        yield piece;
+      }
+    }
+    try {
+      for await (const piece of textPieces(path, pieces())) {
+        facts.add(piece);
+        if (hasQuotedLines) longest.add(piece);
+      }
+    } catch (error) {
+      throw error instanceof UnreadableError ? this.unsound(`${file.path}: ${error.message}`, error) : error;
     }
     const { sha256, longestLine, longNumbers } = facts.facts;
-    if (sha256 !== file.sha256) throw this.unsound(`${file.path}: has another SHA-256 than the manifest says`);
-    return {
-      path,
-      kind,
-      format,
-      rows: file.rows,
-      longestLine: hasQuotedLines ? longest.bytes : longestLine,
-      longNumbers,
-    };
+    const [ofFile, ofText] = isCompressed ? [hash.digest("hex"), sha256] : [sha256, undefined];
+    if (ofFile !== file.sha256) throw this.unsound(`${file.path}: has another SHA-256 than the manifest says`);
+    if (ofText !== file.uncompressed?.sha256)
+      throw this.unsound(`${file.path}: its text has another SHA-256 than the manifest says`);
+    return { paths: [path], longestLine: hasQuotedLines ? longest.bytes : longestLine, longNumbers };
   }
 
   /** StopError, naming each, when files are missing, no regular files, or of another size than the manifest says. */
@@ -99,16 +114,16 @@ export class Dump {
     if (problems.length > 0) throw new UnsoundError(this.folder, this.#consequence, problems);
   }
 
-  /** SQL: the rows of a file, with JSON as DuckDB's type JSON, or as VARCHAR. */
-  async select(file: CheckedFile, json: "JSON" | "VARCHAR"): Promise<string> {
-    const { selectRows } = await modulesOf(file.format).sql();
-    return selectRows(file.kind, file, json);
+  /** SQL: the rows of a table, with JSON as DuckDB's type JSON, or as VARCHAR. */
+  async select(table: CheckedTable, json: "JSON" | "VARCHAR"): Promise<string> {
+    const { selectRows } = await modulesOf(table.format).sql();
+    return selectRows(table.kind, table, json);
   }
 
-  /** The rows of a file in their order, some at a time, each as one line of JSON. */
-  async *lines(file: CheckedFile, options: DuckDbOptions): AsyncGenerator<Iterable<string>> {
-    const { readRows } = await modulesOf(file.format).read();
-    yield* readRows(file.kind, file, options);
+  /** The rows of a table in their order, some at a time, each as one line of JSON. */
+  async *lines(table: CheckedTable, options: DuckDbOptions): AsyncGenerator<Iterable<string>> {
+    const { readRows } = await modulesOf(table.format).read();
+    yield* readRows(table.kind, table, options);
   }
 
   /** The error of a dump that is not as its run left it. */
@@ -117,13 +132,19 @@ export class Dump {
   }
 
   /** The error of a file that DuckDB cannot read; one that says nothing against the file stays as it is. */
-  unreadable({ path }: Pick<ManifestFile, "path">, error: unknown): unknown {
+  unreadable({ path }: Pick<DumpTable, "path">, error: unknown): unknown {
     if (!(error instanceof Error) || isOwnError(error)) return error;
     return this.unsound(`${path}: cannot be read: ${error.message.split("\n")[0]}`, error);
   }
 }
 
 async function sizeProblems(folder: string, { path, bytes }: ManifestFile): Promise<readonly string[]> {
+  const names = path.split("/");
+  for (let depth = 1; depth < names.length; depth++) {
+    const above = names.slice(0, depth).join("/");
+    const facts = await lstat(join(folder, above)).catch(ifAbsent(undefined));
+    if (facts?.isSymbolicLink()) return [`${above}: is a symlink, which is not followed`];
+  }
   const facts = await lstat(join(folder, path)).catch(ifAbsent(undefined));
   if (!facts) return [`${path}: is not there`];
   if (facts.isSymbolicLink()) return [`${path}: is a symlink, which is not followed`];

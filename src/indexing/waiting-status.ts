@@ -4,7 +4,7 @@ import { ByteFacts } from "../dump/files/byte-facts.js";
 import { encodeLines } from "../dump/files/encode-lines.js";
 import { readRegular } from "../dump/files/regular-file.js";
 import { writeAside } from "../dump/files/write-aside.js";
-import type { RowFile } from "../dump/formats/format.js";
+import type { RowFiles } from "../dump/formats/format.js";
 import { jsonlText } from "../dump/formats/jsonl/write.js";
 import type { Row } from "../rows/row.js";
 import { type Hold, type JobFolders, makeFolder } from "../run/work/job-folders.js";
@@ -24,7 +24,7 @@ export async function waitingFiles({ waiting }: JobFolders): Promise<readonly st
 }
 
 /** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
-export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly RowFile[]> {
+export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly RowFiles[]> {
   if (paths.length === 0) return [];
   const facts = new ByteFacts();
   const file = await open(target, "w", 0o600);
@@ -37,7 +37,7 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
   } finally {
     await file.close();
   }
-  return [{ path: target, ...facts.facts }];
+  return [{ paths: [target], ...facts.facts }];
 }
 
 /**

@@ -75,6 +75,8 @@ function outputFromFile(output: JobFile["output"]): OutputOptions {
     keep,
     keepSignatures: output.keep_signatures,
     csvSafe: output.csv_safe,
+    compress: output.compress,
+    partition: output.partition,
     metricsFile: output.metrics_file,
     memory: output.memory,
   };

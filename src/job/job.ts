@@ -1,3 +1,4 @@
+import type { Compression } from "../dump/files/compression.js";
 import type { FileFormat } from "../dump/formats/formats.js";
 import type { Label } from "./draft.js";
 
@@ -58,6 +59,10 @@ export interface OutputOptions {
   readonly keep: Keep | undefined;
   readonly keepSignatures: boolean;
   readonly csvSafe: boolean;
+  /** How the JSONL and CSV files of the run folder are compressed. */
+  readonly compress: Compression;
+  /** dataset: the files of chunks and child chunks lie in a folder for each dataset. */
+  readonly partition: "none" | "dataset";
   /** The copy of the metrics for everybody; undefined: there is none. */
   readonly metricsFile: string | undefined;
   /** DuckDB's memory limit, as DuckDB reads it: "800MB". */

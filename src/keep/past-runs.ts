@@ -2,7 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsence } from "../dump/files/is-there.js";
 import type { RunFacts } from "../dump/manifest/manifest.js";
-import { manifestName } from "../dump/manifest/manifest.js";
+import { manifestFormats, manifestName } from "../dump/manifest/manifest.js";
 import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import { isRestoreFolder, timeOfRun } from "../dump/manifest/run-id.js";
 import type { PastRun } from "./decide-runs.js";
@@ -53,7 +53,8 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   if (!manifest)
     return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
   const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
-  if (format !== 1) return `its manifest.json has format ${format}, which this version does not know`;
+  if (!manifestFormats.some((known) => known === format))
+    return `its manifest.json has format ${format}, which this version does not know`;
   if (itsJob !== job) return "it is a run of another job";
   if (runId !== name) return "its manifest.json is that of another run";
   return {

@@ -14,7 +14,7 @@ export async function loadRun(
 ): Promise<void> {
   const dump = await openDump(folder, "nothing was asked");
   for (const kind of allKinds) {
-    const [file] = dump.filesOf([kind], { guarded: true }) ?? [];
+    const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
     if (!file || !new RegExp(`\\b${kind}\\b`, "i").test(statement)) continue;
     const checked = await dump.check(file, () => signal.throwIfAborted());
     const select = await dump.select(checked, "JSON");

@@ -1,6 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
-import type { CheckedFile, Dump } from "../dump/open-dump.js";
+import type { CheckedTable, Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadTally } from "../read-tally.js";
 import { documentKey } from "../rows/document-row.js";
@@ -87,8 +87,8 @@ async function findPlaces(connection: Connection, table: string): Promise<Places
 export async function checkExactFiles(
   dump: Dump,
   { signal, tally }: LoadOptions,
-): Promise<readonly (readonly [RowKind, CheckedFile])[]> {
-  const [chunks, children] = dump.filesOf(["chunks", "child_chunks"]) ?? [];
+): Promise<readonly (readonly [RowKind, CheckedTable])[]> {
+  const [chunks, children] = dump.tablesOf(["chunks", "child_chunks"]) ?? [];
   if (!chunks || !children) throw new UsageError(`${dump.folder} has no files with the exact texts of chunks`, []);
   const check = (file: typeof chunks) => {
     if (tally) tally.step = `hashing ${file.path}`;

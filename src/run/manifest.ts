@@ -35,6 +35,8 @@ export function resolvedOptions(job: Job): Manifest["options"] {
       keep: output.keep ?? null,
       keep_signatures: output.keepSignatures,
       csv_safe: output.csvSafe,
+      compress: output.compress,
+      partition: output.partition,
       metrics_file: output.metricsFile ?? null,
       memory: output.memory,
     },

@@ -57,7 +57,9 @@ async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Prom
 
 async function load(file: PartFile, options: DuckDbOptions): Promise<void> {
   await withDuckDb(":memory:", options, async (connection) => {
-    await connection.run(`CREATE TEMP TABLE probe AS ${selectRows(file.kind, file, "JSON")}`);
+    await connection.run(
+      `CREATE TEMP TABLE probe AS ${selectRows(file.kind, { ...file, paths: [file.path] }, "JSON")}`,
+    );
   });
 }
 

@@ -17,10 +17,10 @@ export async function shareUnchanged(
   signal: AbortSignal,
 ): Promise<void> {
   const before = await runBefore(workspace, job).catch(() => undefined);
-  for (const { path, bytes, sha256 } of files) {
+  for (const [index, { path, bytes, sha256 }] of files.entries()) {
     const known = before?.files.find((file) => file.path === path);
     if (!before || known?.bytes !== bytes || known.sha256 !== sha256) continue;
-    const aside = join(workspace.scratch, `shared.${path}`);
+    const aside = join(workspace.scratch, `shared.${index}`);
     await shareFile(join(workspace.runs, before.run_id, path), join(workspace.stage, path), aside, signal).catch(
       () => {},
     );

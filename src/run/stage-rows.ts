@@ -1,9 +1,11 @@
 import type { PartFile } from "../dump/files/join-parts.js";
-import type { StagedRows } from "../dump/formats/format.js";
+import { partitionedKinds } from "../dump/formats/file-name.js";
+import type { StagedRows, StagedTable } from "../dump/formats/format.js";
 import { joinJsonl } from "../dump/formats/jsonl/write.js";
 import type { Job } from "../job/job.js";
-import { type Kind, optionalKinds } from "../rows/columns.js";
+import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
+import type { DumpedDocument } from "./documents/document-result.js";
 import type { Outputs } from "./open-outputs.js";
 import { countsOf, type Reading } from "./reading.js";
 import { DocumentParts } from "./work/document-parts.js";
@@ -40,27 +42,56 @@ export async function writeRunParts(
   return parts.files;
 }
 
+/** A table whose JSONL is not joined yet. */
+type Table = Omit<StagedTable, "jsonl">;
+
 /** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
 export async function joinRows(
   reading: Reading,
-  files: readonly PartFile[],
+  runParts: readonly PartFile[],
   workspace: Workspace,
-  job: Job,
+  { output }: Pick<Job, "output">,
 ): Promise<StagedRows> {
   const counts = countsOf(reading);
-  const parts: StagedRows["parts"] = (kind, format) =>
-    files.filter((file) => file.kind === kind && file.format === format);
+  const isWritten = output.formats.includes("jsonl");
+  const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
+  const tables: StagedTable[] = [];
+  for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
+    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, runParts, output))
+      tables.push({ ...table, jsonl: await joinJsonl(folder, table, compression) });
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
-  const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
-  const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
-  const always = {
-    chunks: await join("chunks"),
-    child_chunks: await join("child_chunks"),
-    documents: await join("documents"),
-    indexing_status: await join("indexing_status"),
-    metadata_fields: await join("metadata_fields"),
-  };
-  let jsonl: StagedRows["jsonl"] = always;
-  for (const kind of optionalKinds) if (counts[kind] !== undefined) jsonl = { ...jsonl, [kind]: await join(kind) };
-  return { folder: workspace.stage, parts, rows, jsonl };
+  return { folder: workspace.stage, compression: output.compress, tables, rows };
+}
+
+/** One table of a kind, or one for each dataset. */
+function tablesOf(
+  kind: Kind,
+  rows: number,
+  { documents }: Pick<Reading, "documents">,
+  runParts: readonly PartFile[],
+  { partition }: Job["output"],
+): readonly Table[] {
+  const isDivided = partition === "dataset" && partitionedKinds.includes(kind) && documents.length > 0;
+  if (!isDivided) return [tableOf(kind, undefined, rows, [...documents.flatMap(({ files }) => files), ...runParts])];
+  const datasets = new Map<string, DumpedDocument[]>(documents.map(({ row }) => [row.dataset_id, []]));
+  for (const document of documents) datasets.get(document.row.dataset_id)?.push(document);
+  return [...datasets].map(([dataset, members]) => {
+    const files = members.toSorted(byDocumentId).flatMap(({ files }) => files);
+    return tableOf(kind, dataset, rowsOf(kind, members), files);
+  });
+}
+
+function tableOf(kind: Kind, dataset: string | undefined, rows: number, files: readonly PartFile[]): Table {
+  const ofKind = files.filter((file) => file.kind === kind);
+  return { kind, dataset, rows, parts: (format) => ofKind.filter((file) => file.format === format) };
+}
+
+function rowsOf(kind: Kind, documents: readonly DumpedDocument[]): number {
+  return documents.reduce((sum, { row }) => sum + (kind === "chunks" ? row.chunk_count : row.child_chunk_count), 0);
+}
+
+/** Documents by their ids: a reader of one document skips the parts of a file whose ids are all smaller or larger. */
+function byDocumentId({ row: one }: DumpedDocument, { row: other }: DumpedDocument): number {
+  if (one.document_id === other.document_id) return 0;
+  return one.document_id < other.document_id ? -1 : 1;
 }

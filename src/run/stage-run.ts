@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { RunRow } from "../database/run-rows.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { flush } from "../dump/files/flush.js";
@@ -47,8 +47,16 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   const { workspace, signal } = options;
   const staged = await stageReading(reading, options);
   await shareUnchanged(staged.manifest, workspace, signal); // last: nothing may write to a file that is shared
-  await flush(workspace.stage);
+  for (const folder of foldersIn(staged.manifest.files)) await flush(join(workspace.stage, folder));
   return staged;
+}
+
+/** The folders of files, each before the one that it lies in; the last is the run folder. */
+function foldersIn(files: readonly StagedFile[]): readonly string[] {
+  const folders = new Set(["."]);
+  for (const { path } of files)
+    for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) folders.add(folder);
+  return [...folders].sort((one, other) => other.split("/").length - one.split("/").length || (one === "." ? 1 : -1));
 }
 
 /** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
@@ -76,12 +84,9 @@ async function stageFiles(
 ): Promise<StagedRun> {
   const { workspace, outputs, tally, signal } = options;
   const { writers, writeDatabase } = outputs;
-  const parts = [
-    ...reading.documents.flatMap(({ files }) => files),
-    ...(await writeRunParts(reading, workspace, outputs)),
-  ];
+  const runParts = await writeRunParts(reading, workspace, outputs);
   tally.step = "joining the parts";
-  const staged = await joinRows(reading, parts, workspace, options.job);
+  const staged = await joinRows(reading, runParts, workspace, options.job);
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();
@@ -129,7 +134,7 @@ function manifestOf(
   const { job, baseUrl, workspace } = options;
   const requests = options.requests();
   return {
-    format: 1,
+    format: job.output.compress === "none" && job.output.partition === "none" ? 1 : 2,
     tool,
     job: job.name,
     run_id: workspace.runId,

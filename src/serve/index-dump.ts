@@ -46,7 +46,7 @@ export async function indexDump(dump: Dump, options: OpenOptions): Promise<Index
   const { counts } = dump.manifest;
   const readDetails = (kind: "datasets" | "document_details") =>
     counts[kind] === undefined ? undefined : read(kind, (file, bytes) => DetailRows.make(file, bytes, kind));
-  for (const kind of allKinds) options.tally.expected += dump.filesOf([kind])?.[0]?.bytes ?? 0;
+  for (const kind of allKinds) options.tally.expected += dump.tablesOf([kind])?.[0]?.bytes ?? 0;
   try {
     const open = {
       manifest: dump.manifest,

@@ -5,7 +5,7 @@ import { isFiltered } from "./listed-rows.js";
 export function noticesOf(dump: Dump): readonly string[] {
   const { manifest } = dump;
   const { options, documents } = manifest;
-  const [file] = dump.filesOf(["chunks"]) ?? [];
+  const [chunks] = dump.tablesOf(["chunks"]) ?? [];
   const failed = documents.filter(({ status }) => status === "failed").length;
   const unstable = documents.filter(({ status }) => status === "unstable").length;
   const notices = [
@@ -13,8 +13,9 @@ export function noticesOf(dump: Dump): readonly string[] {
     unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
     options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
     isFiltered(manifest) && "the dump was made with a filter: it has only the chunks that matched",
-    file?.path.endsWith(".jsonl") === false &&
-      `${file.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
+    chunks !== undefined &&
+      chunks.format !== "jsonl" &&
+      `${chunks.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
   ];
   return notices.filter((notice) => notice !== false);
 }

@@ -6,7 +6,7 @@ import { compareRows } from "./compare-rows.js";
 import type { Findings } from "./findings.js";
 import { isGuarded, type LoadedFile } from "./load-files.js";
 import { isReplaced, type RunDatabase } from "./read-database.js";
-import { manifestRows } from "./readers/file-rows.js";
+import { manifestRows } from "./readers/table-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
 /** The part of a run that the database of its job has. */

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Manifest, type ManifestFile, manifestName, partsOf } from "../dump/manifest/manifest.js";
+import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
 import { originalsFolder } from "../dump/manifest/original.js";
+import { partsOf } from "../dump/manifest/tables.js";
 import { type Findings, toldOfAKind } from "./findings.js";
-import { readPieces } from "./readers/read-records.js";
+import { readText } from "./readers/read-text.js";
+import { UnreadableError } from "./readers/row-source.js";
 
 /** Compares what lies in the folder with what the manifest lists; gives the listed files that can be opened. */
 export async function checkFolder(
@@ -12,9 +15,10 @@ export async function checkFolder(
   manifest: Manifest,
   findings: Findings,
 ): Promise<readonly ManifestFile[]> {
-  const entries = new Map((await readdir(folder, { withFileTypes: true })).map((entry) => [entry.name, entry]));
   const files = new Map(manifest.files.map((file) => [file.path, file]));
+  const folders = new Set(manifest.files.flatMap(({ path }) => foldersOf(path)));
   const known = new Set([manifestName, ...files.keys(), ...(manifest.originals ? [originalsFolder] : [])]);
+  const entries = await readEntries(folder, folders);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
   for (const name of others.slice(0, toldOfAKind)) {
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
@@ -30,28 +34,71 @@ export async function checkFolder(
   });
 }
 
-/** Reads every byte of a file: its size, its hash, and whether its last row ends. True when it is as it should be. */
+/** The folders that a path leads through. */
+function foldersOf(path: string): readonly string[] {
+  const names = path.split("/").slice(0, -1);
+  return names.map((_name, at) => names.slice(0, at + 1).join("/"));
+}
+
+/** The entries of a folder, and in place of those folders in it that are expected their own entries, by their paths. */
+async function readEntries(
+  folder: string,
+  expected: ReadonlySet<string>,
+  above = "",
+): Promise<ReadonlyMap<string, Dirent>> {
+  const entries = new Map<string, Dirent>();
+  for (const entry of await readdir(join(folder, above), { withFileTypes: true })) {
+    const path = `${above}${entry.name}`;
+    if (!entry.isDirectory() || !expected.has(path)) entries.set(path, entry);
+    else for (const [inner, found] of await readEntries(folder, expected, `${path}/`)) entries.set(inner, found);
+  }
+  return entries;
+}
+
+/** Reads every byte of a file: its size, its hash, those of its text, and whether its last row ends. True when it is as it should be. */
 export async function checkFile(
   folder: string,
   file: ManifestFile,
   findings: Findings,
   onBytes: (bytes: number) => void,
 ): Promise<boolean> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  let last: number | undefined;
-  for await (const piece of readPieces(join(folder, file.path))) {
-    hash.update(piece);
-    bytes += piece.length;
-    last = piece.at(-1);
+  const [ofFile, ofText] = [new Fingerprint(), new Fingerprint()];
+  const onPiece = (piece: Buffer) => {
+    ofFile.add(piece);
     onBytes(piece.length);
+  };
+  const problems: string[] = [];
+  try {
+    for await (const piece of readText(join(folder, file.path), onPiece)) ofText.add(piece);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    problems.push(error.message);
   }
-  const sha256 = hash.digest("hex");
-  const problems = [
-    bytes !== file.bytes && `has ${bytes} bytes instead of ${file.bytes}`,
-    sha256 !== file.sha256 && `has the SHA-256 ${sha256} instead of ${file.sha256}`,
-    partsOf(file).format !== "parquet" && bytes > 0 && last !== 10 && "does not end with a line feed",
-  ].filter((problem) => problem !== false);
+  if (problems.length === 0) problems.push(...ofFile.problems("", file));
+  if (problems.length === 0 && file.uncompressed) problems.push(...ofText.problems("its text ", file.uncompressed));
+  if (partsOf(file).format !== "parquet" && ofText.bytes > 0 && ofText.last !== 10)
+    problems.push("does not end with a line feed");
   for (const problem of problems) findings.add(file.path, "bytes", problem);
   return problems.length === 0;
+}
+
+/** The size, the hash and the last byte of what was read. */
+class Fingerprint {
+  readonly #hash = createHash("sha256");
+  bytes = 0;
+  last: number | undefined;
+
+  add(piece: Buffer): void {
+    this.#hash.update(piece);
+    this.bytes += piece.length;
+    this.last = piece.at(-1);
+  }
+
+  problems(name: string, { bytes, sha256 }: { readonly bytes: number; readonly sha256: string }): readonly string[] {
+    const found = this.#hash.digest("hex");
+    return [
+      this.bytes !== bytes && `${name}has ${this.bytes} bytes instead of ${bytes}`,
+      found !== sha256 && `${name}has the SHA-256 ${found} instead of ${sha256}`,
+    ].filter((problem) => problem !== false);
+  }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { type Original, originalsFolder } from "../dump/manifest/original.js";
 import { type Findings, toldOfAKind } from "./findings.js";
-import { readPieces } from "./readers/read-records.js";
+import { readPieces } from "./readers/read-text.js";
 import type { Checked } from "./verification.js";
 
 type Listed = Original & { readonly path: string };

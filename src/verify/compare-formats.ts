@@ -4,7 +4,7 @@ import { checkUnique } from "./check-ids.js";
 import { compareRows } from "./compare-rows.js";
 import type { Findings } from "./findings.js";
 import { isGuarded, type LoadedFile } from "./load-files.js";
-import { manifestRows } from "./readers/file-rows.js";
+import { manifestRows } from "./readers/table-rows.js";
 import type { RowStore } from "./row-store.js";
 
 /** Every file has the rows of the first of its kind, cell by cell and in the same order; the documents are the manifest's. */

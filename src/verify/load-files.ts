@@ -1,9 +1,10 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { type Manifest, type ManifestFile, partsOf } from "../dump/manifest/manifest.js";
+import type { Manifest, ManifestFile } from "../dump/manifest/manifest.js";
+import { tablesOf } from "../dump/manifest/tables.js";
 import type { Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { fileRows } from "./readers/file-rows.js";
+import { tableRows } from "./readers/table-rows.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
 /** A file whose rows are in the store. */
@@ -23,13 +24,13 @@ export async function loadFiles(
   findings: Findings,
 ): Promise<readonly LoadedFile[]> {
   const loaded: LoadedFile[] = [];
-  for (const file of files) {
-    const source = fileRows(reader, folder, file);
+  for (const table of tablesOf(files)) {
+    const source = tableRows(reader, folder, table);
     const rows = source && (await store.load(source, findings));
     if (!rows) continue;
-    if (rows.rows !== file.rows)
-      findings.add(file.path, "rows", `has ${countOf(rows.rows, "row")}, the manifest says ${file.rows}`);
-    loaded.push({ ...rows, ...partsOf(file) });
+    if (rows.rows !== table.rows)
+      findings.add(table.path, "rows", `has ${countOf(rows.rows, "row")}, the manifest says ${table.rows}`);
+    loaded.push({ ...rows, format: table.format });
   }
   return loaded;
 }

@@ -1,8 +1,9 @@
-import { type Manifest, partsOf } from "../dump/manifest/manifest.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
+import { partsOf } from "../dump/manifest/tables.js";
 import { countOf } from "../words.js";
 import type { DatabaseShare } from "./check-database.js";
 import type { LoadedFile } from "./load-files.js";
-import { hasReader } from "./readers/file-rows.js";
+import { hasReader } from "./readers/table-rows.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(

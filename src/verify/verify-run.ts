@@ -1,6 +1,7 @@
 import { contradictionsIn } from "../dump/manifest/contradictions.js";
 import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
 import { readDumpFolder } from "../dump/manifest/read-manifest.js";
+import { tablesOf } from "../dump/manifest/tables.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
 import { checkDetails, checkIds, checkListed } from "./check-ids.js";
@@ -118,9 +119,9 @@ async function checkRows(
   });
 }
 
-/** Tells the tally of rows that were read; a file counts by its bytes. */
+/** Tells the tally of rows that were read; a table counts by its bytes. */
 function progressOf(files: readonly ManifestFile[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
-  const bytesPerRow = new Map(files.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
+  const bytesPerRow = new Map(tablesOf(files).map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
   return ({ name }, rows) => {
     signal.throwIfAborted();
     tally.step = `reading ${name}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { buildFromStaged } from "../../src/database/build-database.js";
 import type { RunRow } from "../../src/database/run-rows.js";
 import { encodeLines } from "../../src/dump/files/encode-lines.js";
-import type { RowFile } from "../../src/dump/formats/format.js";
+import type { RowFiles } from "../../src/dump/formats/format.js";
 import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
 import type { Row } from "../../src/rows/row.js";
 import { plainFolder } from "../dump/formats/folder.js";
@@ -72,7 +72,7 @@ export class JobDatabase {
   async run(
     run_id: string,
     tables: Partial<Tables>,
-    more: { run?: Partial<RunRow>; waiting?: readonly RowFile[]; withoutChildren?: boolean } = {},
+    more: { run?: Partial<RunRow>; waiting?: readonly RowFiles[]; withoutChildren?: boolean } = {},
   ): Promise<string> {
     const base = await plainFolder();
     const stage = await stageOf(base, tables, { run: { ...more.run, run_id }, rowsPerPart: 1000 });
@@ -103,9 +103,9 @@ export function madeOnce(make: () => Promise<JobDatabase>): () => Promise<JobDat
 }
 
 /** Readings of the status in a file of their own, as `kbdump status` leaves them. */
-export async function waitingFile(rows: readonly Row[]): Promise<RowFile> {
+export async function waitingFile(rows: readonly Row[]): Promise<RowFiles> {
   const path = join(await plainFolder(), "waiting.jsonl");
   const bytes = encodeLines(jsonlText.texts("indexing_status", rows));
   await writeFile(path, bytes);
-  return { path, longestLine: bytes.length };
+  return { paths: [path], longestLine: bytes.length };
 }

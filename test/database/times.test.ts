@@ -160,7 +160,7 @@ it("times in Parquet of an older kbdump, which have no zone, are read as the sam
     `COPY (SELECT ${cells.join(", ")} FROM ${quoted(join(stage.folder, "chunks.parquet"))}) TO ${quoted(old)}`,
   );
   const texts: unknown[] = [];
-  for await (const lines of readRows("chunks", { path: old, longestLine: 0 }, duckDbOptions(base)))
+  for await (const lines of readRows("chunks", { paths: [old], longestLine: 0 }, duckDbOptions(base)))
     for (const line of lines) texts.push(JSON.parse(line).created_at);
   expect(texts).toEqual(times.map((time) => time.replace(".5Z", ".500Z")));
 });

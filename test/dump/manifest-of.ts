@@ -11,7 +11,7 @@ export function manifestOf(more: Partial<Manifest>): Manifest {
     started_at: "2025-03-06T13:20:00.000Z",
     finished_at: "2025-03-06T13:20:01.250Z",
     service: { base_url: "https://kb.example.com/v1" },
-    options: { output: { formats: ["jsonl"], csv_safe: false } },
+    options: { output: { formats: ["jsonl"], csv_safe: false, compress: "none", partition: "none" } },
     counts: { chunks: 0, child_chunks: 0, documents: 1, indexing_status: 0, metadata_fields: 0 },
     requests: { sent: 1, retried: 0, throttled: 0, bytes: 1 },
     retries: {},

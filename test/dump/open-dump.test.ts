@@ -14,10 +14,10 @@ async function open(options: WriteOptions) {
   return { base, dump: await openDump(await writeDump(base, soundTables, options), "nothing was done") };
 }
 
-/** The paths of the files with the chunks and child chunks that are read first. */
+/** The paths of the tables with the chunks and child chunks that are read first. */
 async function chosen(formats: readonly FileFormat[], csvSafe = false, guarded = false) {
   const { dump } = await open({ formats, csvSafe });
-  return dump.filesOf(["chunks", "child_chunks"], { guarded })?.map(({ path }) => path);
+  return dump.tablesOf(["chunks", "child_chunks"], { guarded })?.map(({ path }) => path);
 }
 
 test("JSONL is read first, then Parquet, then any other format", async () => {
@@ -33,20 +33,20 @@ test("CSV with csv_safe is read only by whoever knows about its apostrophes", as
 
 test.each(["jsonl", "csv", "parquet"] as const)("the lines of %s are the rows that were written", async (format) => {
   const { base, dump } = await open({ formats: [format] });
-  const [file] = dump.filesOf(["chunks"]) ?? [];
-  if (!file) throw new Error("no file of chunks");
+  const [table] = dump.tablesOf(["chunks"]) ?? [];
+  if (!table) throw new Error("no table of chunks");
   const rows: unknown[] = [];
-  for await (const lines of dump.lines(await dump.check(file), duckDbOptions(base)))
+  for await (const lines of dump.lines(await dump.check(table), duckDbOptions(base)))
     for (const line of lines) rows.push(JSON.parse(line));
   expect(rows).toEqual(soundTables.chunks);
 });
 
 test("a dump that is not as its run left it is refused, with what follows from that", async () => {
   const { dump } = await open({});
-  const [file] = dump.filesOf(["chunks"]) ?? [];
-  if (!file) throw new Error("no file of chunks");
-  await writeFile(join(dump.folder, file.path), "x".repeat(file.bytes));
-  const error = await dump.check(file).catch((thrown: unknown) => thrown);
+  const [table] = dump.tablesOf(["chunks"]) ?? [];
+  if (!table) throw new Error("no table of chunks");
+  await writeFile(join(dump.folder, table.path), "x".repeat(table.bytes));
+  const error = await dump.check(table).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(StopError);
   expect(String(error)).toContain(
     "is not sound, so nothing was done:\n  chunks.jsonl: has another SHA-256 than the manifest says\nkbdump verify ",

@@ -75,6 +75,8 @@ const contractJob: Job = {
     keep: { last: 14 },
     keepSignatures: false,
     csvSafe: false,
+    compress: "none",
+    partition: "none",
     metricsFile: undefined,
     memory: "500MB",
   },

@@ -75,7 +75,7 @@ describe("a manifest that cannot be relied on", () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {
       const [first = {}, second = {}, third = {}] = manifest.files;
-      Object.assign(manifest, { format: 2, job: "../x", run_id: "..", status: "done", started_at: "today" });
+      Object.assign(manifest, { format: 3, job: "../x", run_id: "..", status: "done", started_at: "today" });
       manifest.counts = { chunks: "3", child_chunks: -1, documents: 1.5, indexing_status: null };
       manifest.documents = [{ dataset_id: 1, status: "lost" }];
       Object.assign(first, { path: "../../x", rows: -1, sha256: "00" });
@@ -89,7 +89,7 @@ describe("a manifest that cannot be relied on", () => {
     expect(found).toHaveLength(21);
     const all = found.join("\n");
     for (const text of [
-      "format: got 2, expected 1",
+      "format: got 3, expected 1 or 2",
       'job: got "../x", expected the name of a job',
       'run_id: got "..", expected the id of a run',
       'status: got "done", expected complete or partial',

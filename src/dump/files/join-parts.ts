@@ -1,64 +1,131 @@
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { constants } from "node:fs";
-import { copyFile, link, open, rm } from "node:fs/promises";
+import { copyFile, type FileHandle, link, open, rm } from "node:fs/promises";
+import type { Transform } from "node:stream";
 import type { Kind } from "../../rows/columns.js";
 import { ByteFacts, type FileFacts } from "./byte-facts.js";
+import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
 
-/** A file that was written while the crawl went on, and what is in it. */
+/** Rows of one kind as text, in a file that was written while the crawl went on, and what is in it. */
 export interface PartFile extends FileFacts {
   readonly kind: Kind;
   readonly format: string;
   readonly path: string;
+  /** The byte of the file at which the rows begin, where they are a part of it; absent: they are all of it. */
+  readonly start?: number;
+}
+
+/** A file that was joined. */
+export interface JoinedFile {
+  /** The bytes of the file itself, which is compressed or not. */
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The facts of its text. */
+  readonly text: FileFacts;
 }
 
 /**
  * Makes a file of `head` and then the parts, one after the other, that only its owner can read; flushed to disk. A part
  * that is the whole file is not written a second time: it gets a second name, and must not be written to any more.
  */
-export async function joinParts(target: string, head: string, parts: readonly PartFile[]): Promise<FileFacts> {
+export async function joinParts(
+  target: string,
+  head: string,
+  parts: readonly PartFile[],
+  compression: Compression = "none",
+): Promise<JoinedFile> {
   await rm(target, { force: true });
   const [first, ...others] = parts;
-  if (first && others.length === 0 && head === "") {
+  if (first && first.start === undefined && others.length === 0 && head === "" && compression === "none") {
     await link(first.path, target).catch(() => copyFile(first.path, target, constants.COPYFILE_FICLONE));
     await flush(target);
-    return first;
+    return { bytes: first.bytes, sha256: first.sha256, text: first };
   }
-  const counted = new ByteFacts();
   const file = await open(target, "wx", 0o600);
   try {
+    const counted = new ByteFacts();
+    const written = compression === "none" ? undefined : new CompressedFile(file, openCompressor(compression));
     const write = async (piece: Uint8Array) => {
       counted.add(piece);
-      await file.writeFile(piece);
+      await (written ? written.write(piece) : file.writeFile(piece));
     };
     if (head) await write(Buffer.from(head));
     const buffer = Buffer.allocUnsafe(1 << 20);
-    for (const { path } of parts) await readPieces(path, buffer, write);
+    for (const part of parts) await readPieces(part, buffer, write);
+    const compressed = await written?.end();
     await file.sync();
+    const text = counted.facts;
+    return { ...(compressed ?? { bytes: text.bytes, sha256: text.sha256 }), text };
   } finally {
     await file.close();
   }
-  return counted.facts;
+}
+
+/** Writes what comes out of a compressor to a file, while more goes in. */
+class CompressedFile {
+  readonly #compressor: Transform;
+  readonly #writing: Promise<Pick<FileFacts, "bytes" | "sha256">>;
+
+  constructor(file: FileHandle, compressor: Transform) {
+    this.#compressor = compressor;
+    this.#writing = writeAll(file, compressor);
+    this.#writing.catch(() => {}); // seen by the next write, or at the end
+    compressor.on("error", () => {}); // likewise
+  }
+
+  /** Rejects with the error of the disk, at the next piece after it or at the end. */
+  async write(piece: Uint8Array): Promise<void> {
+    if (!this.#compressor.write(Buffer.from(piece)))
+      await Promise.race([once(this.#compressor, "drain"), this.#writing]);
+  }
+
+  /** The bytes and the hash of the file. */
+  async end(): Promise<Pick<FileFacts, "bytes" | "sha256">> {
+    this.#compressor.end();
+    return this.#writing;
+  }
+}
+
+async function writeAll(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Pick<FileFacts, "bytes" | "sha256">> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const piece of pieces) {
+    hash.update(piece);
+    bytes += piece.length;
+    await file.writeFile(piece);
+  }
+  return { bytes, sha256: hash.digest("hex") };
 }
 
 /** Bytes and hash of a file, read in pieces. */
 export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
-  await readPieces(path, Buffer.allocUnsafe(1 << 20), async (piece) => {
+  await readPieces({ path }, Buffer.allocUnsafe(1 << 20), async (piece) => {
     hash.update(piece);
     bytes += piece.length;
   });
   return { bytes, sha256: hash.digest("hex") };
 }
 
-async function readPieces(path: string, buffer: Buffer, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
+/** Reads a file, or so many of its bytes from a place on; rejects where they are not there. */
+async function readPieces(
+  { path, start, bytes = 0 }: { readonly path: string; readonly start?: number; readonly bytes?: number },
+  buffer: Buffer,
+  take: (piece: Uint8Array) => Promise<void>,
+): Promise<void> {
   const file = await open(path, "r");
   try {
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return;
+    let left = start === undefined ? Number.POSITIVE_INFINITY : bytes;
+    for (let at = start ?? 0; left > 0; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, left), start === undefined ? null : at);
+      if (bytesRead === 0 && start === undefined) return;
+      if (bytesRead === 0) throw new Error(`${path} ends ${left} bytes too early`);
       await take(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+      left -= bytesRead;
     }
   } finally {
     await file.close();

@@ -1,8 +1,9 @@
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
-import { allKinds, type Kind, type PerKind } from "../../rows/columns.js";
+import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 import type { FileFacts } from "../files/byte-facts.js";
-import type { PartFile } from "../files/join-parts.js";
+import { type Compression, compressionOf } from "../files/compression.js";
+import type { JoinedFile, PartFile } from "../files/join-parts.js";
 
 /**
  * A format of the files of a dump: a folder beside this file, with one module for each direction. Each is loaded only when it
@@ -11,6 +12,8 @@ import type { PartFile } from "../files/join-parts.js";
 export interface FormatModules {
   /** Bytes to a byte of JSONL at the most, as measured with texts of several languages; absent: 1. */
   readonly size?: number;
+  /** Whether the files are text, which `output.compress` is for; absent: they are not. */
+  readonly isText?: boolean;
   /** Whether the files give back exactly what the service sent; absent: always. */
   readonly isExact?: (output: { readonly csv_safe: boolean }) => boolean;
   readonly write: () => Promise<{ readonly openWriter: (options: WriterOptions) => Writer }>;
@@ -50,16 +53,31 @@ export interface TextFormat {
 export interface StagedRows {
   /** The folder that becomes the run folder. */
   readonly folder: string;
-  /** Text parts of one kind in the order of the job; there is none where there are no rows. */
-  readonly parts: (kind: Kind, format: string) => readonly PartFile[];
+  /** How text files are compressed. */
+  readonly compression: Compression;
+  /** In the order of kinds, then of datasets: each becomes one file in every format. */
+  readonly tables: readonly StagedTable[];
   /** Rows of one kind, as counted when they were written. */
   readonly rows: (kind: Kind) => number;
-  /** The joined JSONL of every kind that the dump has, from which the other formats are loaded. */
-  readonly jsonl: PerKind<JoinedJsonl>;
 }
 
-/** A joined file of JSONL, with what the manifest says of it. */
-export type JoinedJsonl = RowFile & FileFacts;
+/** The rows of a kind, or of a kind and a dataset. */
+export interface StagedTable {
+  readonly kind: Kind;
+  /** undefined: those of all datasets. */
+  readonly dataset: string | undefined;
+  /** As counted when they were written. */
+  readonly rows: number;
+  /** Text parts in their order; there is none where there are no rows. */
+  readonly parts: (format: string) => readonly PartFile[];
+  /** The joined JSONL, from which the other formats are loaded. */
+  readonly jsonl: JoinedJsonl;
+}
+
+/** A joined file of JSONL: its path, the facts of its text, and those of the file. */
+export interface JoinedJsonl extends JoinedFile {
+  readonly path: string;
+}
 
 /** A file of the run folder, as the manifest lists it. */
 export interface StagedFile {
@@ -68,11 +86,13 @@ export interface StagedFile {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** Only of a compressed file: its text. */
+  readonly uncompressed?: Pick<FileFacts, "bytes" | "sha256">;
 }
 
-/** A file of rows, with what DuckDB needs to know to read it. */
-export interface RowFile {
-  readonly path: string;
+/** Files of rows of one kind, one after the other, with what DuckDB needs to know to read them. */
+export interface RowFiles {
+  readonly paths: readonly string[];
   /** Bytes of the longest line; in a format with quoted line feeds, of the longest row. */
   readonly longestLine: number;
   /** Whether there may be numbers of more digits than a double holds; absent where nobody looked. */
@@ -80,21 +100,42 @@ export interface RowFile {
 }
 
 /**
- * SQL: the rows of a file, with the columns of its kind. JSON comes as DuckDB's type JSON, as the tables of the database have
+ * SQL: the rows of files, with the columns of their kind. JSON comes as DuckDB's type JSON, as the tables of the database have
  * it, or as VARCHAR, as Parquet has it.
  */
-export type SelectRows = (kind: Kind, file: RowFile, json: "JSON" | "VARCHAR") => string;
+export type SelectRows = (kind: Kind, files: RowFiles, json: "JSON" | "VARCHAR") => string;
 
 /**
- * The rows of a file in their order, some at a time, each as one line of JSON with the columns of its kind; no number is
- * rounded. Rejects with UnreadableError, naming the row where it can, if the file is not as a run leaves it.
+ * The rows of files in their order, some at a time, each as one line of JSON with the columns of their kind; no number is
+ * rounded. Rejects with UnreadableError, naming the row where it can, if a file is not as a run leaves it.
  */
-export type ReadRows = (kind: Kind, file: RowFile, options: DuckDbOptions) => AsyncGenerator<Iterable<string>>;
+export type ReadRows = (kind: Kind, files: RowFiles, options: DuckDbOptions) => AsyncGenerator<Iterable<string>>;
 
-/** The kinds that a dump has, in their order, each with its joined JSONL. */
-export function joinedKinds({ jsonl }: Pick<StagedRows, "jsonl">): readonly (readonly [Kind, JoinedJsonl])[] {
-  return allKinds.flatMap((kind) => {
-    const joined = jsonl[kind];
-    return joined ? [[kind, joined] as const] : [];
-  });
+/** A file of a text format as the manifest lists it. */
+export function textFile(path: string, rows: number, { bytes, sha256, text }: JoinedFile): StagedFile {
+  const isCompressed = compressionOf(path) !== "none";
+  return {
+    path,
+    rows,
+    bytes,
+    sha256,
+    ...(isCompressed ? { uncompressed: { bytes: text.bytes, sha256: text.sha256 } } : {}),
+  };
+}
+
+/** The joined JSONL of a kind, for DuckDB; undefined where the dump has none. */
+export function joinedRows({ tables }: Pick<StagedRows, "tables">, kind: Kind): RowFiles | undefined {
+  const files = tables
+    .filter((table) => table.kind === kind)
+    .map(({ jsonl }) => ({ paths: [jsonl.path], ...jsonl.text }));
+  return files.length > 0 ? allFiles(files) : undefined;
+}
+
+/** Several files as one. */
+export function allFiles(files: readonly RowFiles[]): RowFiles {
+  return {
+    paths: files.flatMap(({ paths }) => paths),
+    longestLine: files.reduce((longest, file) => Math.max(longest, file.longestLine), 0),
+    longNumbers: files.some(({ longNumbers }) => longNumbers !== false),
+  };
 }

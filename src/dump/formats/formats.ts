@@ -3,8 +3,8 @@ import type { FormatModules } from "./format.js";
 /** Every format of the files of a dump, in the order in which they are written: one folder and one line each. */
 // biome-ignore format: a line each
 export const formats = {
-  jsonl: { write: () => import("./jsonl/write.js"), read: () => import("./jsonl/read.js"), sql: () => import("./jsonl/sql.js") },
-  csv: { write: () => import("./csv/write.js"), read: () => import("./csv/read.js"), sql: () => import("./csv/sql.js"), isExact: ({ csv_safe }) => !csv_safe, size: 0.8 },
+  jsonl: { write: () => import("./jsonl/write.js"), read: () => import("./jsonl/read.js"), sql: () => import("./jsonl/sql.js"), isText: true },
+  csv: { write: () => import("./csv/write.js"), read: () => import("./csv/read.js"), sql: () => import("./csv/sql.js"), isExact: ({ csv_safe }) => !csv_safe, isText: true, size: 0.8 },
   parquet: { write: () => import("./parquet/write.js"), read: () => import("./parquet/read.js"), sql: () => import("./parquet/sql.js"), size: 0.4 },
 } satisfies Readonly<Record<string, FormatModules>>;
 

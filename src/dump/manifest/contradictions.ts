@@ -1,9 +1,11 @@
-import { allKinds } from "../../rows/columns.js";
+import { allKinds, type Kind } from "../../rows/columns.js";
 import { documentKey } from "../../rows/document-row.js";
 import { countOf } from "../../words.js";
-import { fileFormats } from "../formats/formats.js";
-import { type Manifest, partsOf } from "./manifest.js";
+import { fileName, partitionedKinds } from "../formats/file-name.js";
+import { fileFormats, modulesOf } from "../formats/formats.js";
+import type { Manifest } from "./manifest.js";
 import type { Original } from "./original.js";
+import { partsOf } from "./tables.js";
 
 /** Finds contradictions within a manifest, a sentence each. */
 export function contradictionsIn(manifest: Manifest): readonly string[] {
@@ -17,30 +19,64 @@ export function contradictionsIn(manifest: Manifest): readonly string[] {
   ];
 }
 
-/** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
-function inFormats({ options, counts, files }: Manifest): readonly string[] {
-  const asked = fileFormats.filter((format) => options.output.formats.includes(format));
+/** A file of every kind that is counted, or one for each dataset, in every format that the run was asked for, each once, and no others. */
+function inFormats({ options, counts, files, documents }: Manifest): readonly string[] {
+  const { formats, compress, partition } = options.output;
+  const datasets = partition === "dataset" ? [...new Set(documents.map(({ dataset_id }) => dataset_id))] : [];
+  const asked = fileFormats.filter((format) => formats.includes(format));
   const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
-  const expected = asked.flatMap((format) => kinds.map((kind) => `${kind}.${format}`));
-  const listed = files.map(({ path }) => path);
+  const expected = asked.flatMap((format) => {
+    const compression = modulesOf(format).isText ? compress : "none";
+    return kinds.flatMap((kind) => {
+      const isDivided = datasets.length > 0 && partitionedKinds.includes(kind);
+      const named = (dataset: string | undefined) => fileName({ kind, format, dataset, compression });
+      return isDivided ? datasets.map(named) : [named(undefined)];
+    });
+  });
+  const [listed, wanted] = [new Set(files.map(({ path }) => path)), new Set(expected)];
+  const seen = new Set<string>();
   return [
     ...expected
-      .filter((path) => !listed.includes(path))
+      .filter((path) => !listed.has(path))
       .map((path) => `files: ${path} is not listed, although its format was asked for`),
-    ...listed
-      .filter((path) => !expected.includes(path))
-      .map((path) => `files: ${path} is listed, although its format was not asked for`),
-    ...listed.filter((path, at) => listed.indexOf(path) < at).map((path) => `files: ${path} is listed twice`),
+    ...files
+      .filter(({ path }) => !wanted.has(path))
+      .map(({ path }) => `files: ${path} is listed, although its format was not asked for`),
+    ...files
+      .filter(({ path }) => seen.size === seen.add(path).size)
+      .map(({ path }) => `files: ${path} is listed twice`),
   ];
 }
 
-function inFiles({ counts, files }: Manifest): readonly string[] {
+function inFiles({ format, counts, files, documents }: Manifest): readonly string[] {
+  const rowsOf = rowsByDataset(documents);
   return files.flatMap((file) => {
-    const { kind } = partsOf(file);
-    return file.rows === counts[kind]
-      ? []
-      : [`files: ${file.path} has ${countOf(file.rows, "row")}, counts.${kind} is ${counts[kind]}`];
+    const { kind, dataset, compression } = partsOf(file);
+    const [place, count] =
+      dataset === undefined
+        ? [`counts.${kind}`, counts[kind]]
+        : [`the sum of its documents in dataset ${dataset}`, rowsOf(kind, dataset)];
+    const isNew = dataset !== undefined || compression !== "none";
+    return [
+      ...(file.rows === count ? [] : [`files: ${file.path} has ${countOf(file.rows, "row")}, ${place} is ${count}`]),
+      ...((file.uncompressed === undefined) === (compression === "none")
+        ? []
+        : [
+            `files: ${file.path} ${file.uncompressed ? "has facts of its text, and is not compressed" : "is compressed, and has no facts of its text"}`,
+          ]),
+      ...(format === 1 && isNew ? [`files: ${file.path} is no file of format 1`] : []),
+    ];
   });
+}
+
+/** Chunks and child chunks of a dataset. */
+function rowsByDataset(documents: Manifest["documents"]): (kind: Kind, dataset: string) => number {
+  const sums = new Map<string, { chunks: number; child_chunks: number }>();
+  for (const { dataset_id, chunk_count, child_chunk_count } of documents) {
+    const sum = sums.get(dataset_id) ?? { chunks: 0, child_chunks: 0 };
+    sums.set(dataset_id, { chunks: sum.chunks + chunk_count, child_chunks: sum.child_chunks + child_chunk_count });
+  }
+  return (kind, dataset) => (kind === "chunks" || kind === "child_chunks" ? (sums.get(dataset)?.[kind] ?? 0) : 0);
 }
 
 function inDocuments({ status, counts, documents }: Manifest): readonly string[] {

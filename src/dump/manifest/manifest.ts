@@ -1,26 +1,33 @@
 import * as v from "valibot";
-import { allKinds, isKind, type Kind } from "../../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../../schema.js";
-import { type FileFormat, fileFormats, isFileFormat } from "../formats/formats.js";
+import { fileFormats } from "../formats/formats.js";
+import { partsOfName } from "../formats/name-parts.js";
 import { originalSchema } from "./original.js";
 import { isRunId } from "./run-id.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";
 
+/** The formats of a manifest that this version reads. */
+export const manifestFormats = [1, 2] as const;
+
 const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 
-/** A name and nothing else: no path leads out of the folder. */
-const fileName = pattern(
-  "the name of a file of a dump, such as chunks.jsonl",
-  new RegExp(`^(${allKinds.join("|")})\\.(${fileFormats.join("|")})$`),
+/** The names that runs give their files: no path leads out of the folder. */
+const filePath = v.pipe(
+  v.string("the name of a file of a dump, such as chunks.jsonl"),
+  v.check((path) => partsOfName(path) !== undefined, "the name of a file of a dump, such as chunks.jsonl"),
 );
 
+const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
+
 const file = object({
-  path: fileName,
+  path: filePath,
   rows: count,
   bytes: count,
-  sha256: pattern("a SHA-256", /^[0-9a-f]{64}$/),
+  sha256,
+  /** Only of a compressed file: its text. */
+  uncompressed: v.exactOptional(object({ bytes: count, sha256 })),
 });
 
 export const documentSchema = object({
@@ -96,7 +103,8 @@ const counts = object({
  * not know are let pass; those that an earlier version did not write have a default.
  */
 export const manifestSchema = object({
-  format: v.literal(1, "1"),
+  /** 1 until version 0.1; 2 where files are compressed or lie in folders for each dataset. */
+  format: v.picklist(manifestFormats, manifestFormats.join(" or ")),
   tool: object({ name: text, version: text }),
   job: pattern("the name of a job", /^[a-z0-9][a-z0-9_-]*$/),
   run_id: v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run")),
@@ -106,7 +114,12 @@ export const manifestSchema = object({
   service: object({ base_url: text }),
   /** The job as it was understood, defaults filled in; it holds no secret. */
   options: openObject({
-    output: openObject({ formats: listOf(oneOf(...fileFormats, "duckdb")), csv_safe: truth }),
+    output: openObject({
+      formats: listOf(oneOf(...fileFormats, "duckdb")),
+      csv_safe: truth,
+      compress: v.nullish(oneOf("none", "gzip", "zstd"), "none"),
+      partition: v.nullish(oneOf("none", "dataset"), "none"),
+    }),
     child_chunks: v.optional(v.unknown()),
     datasets: v.optional(v.unknown()),
   }),
@@ -161,10 +174,3 @@ export type ManifestFile = Manifest["files"][number];
 export type ChildLists = Manifest["child_lists"][number];
 export type DocumentProof = Manifest["proofs"][number];
 export type DiscoveredIds = NonNullable<Manifest["discovered"]>;
-
-/** The kind and the format of a file; its name was checked. */
-export function partsOf({ path }: Pick<ManifestFile, "path">): { readonly kind: Kind; readonly format: FileFormat } {
-  const [stem = "", ending = ""] = path.split(".");
-  if (!isKind(stem) || !isFileFormat(ending)) throw new Error(`${path} is no file of a dump`);
-  return { kind: stem, format: ending };
-}

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { missingCompression } from "../../dump/files/compression.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { filePath, memorySize, trueOrFalse, wholeNumber } from "./leaf.js";
 import { list } from "./list.js";
@@ -18,6 +19,14 @@ const keep = v.pipe(
     monthly: v.pipe(runs(), v.description("The newest run of each of so many months.")),
   }),
   v.minEntries(1, keepText),
+);
+
+const compression = v.pipe(
+  v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd"),
+  v.check(
+    (name) => missingCompression(name) === undefined,
+    ({ input }) => (input === "zstd" ? (missingCompression(input) ?? "") : ""),
+  ),
 );
 
 /** DuckDB takes what stands behind a question mark for options. */
@@ -52,6 +61,16 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
   csv_safe: v.pipe(
     v.nullish(trueOrFalse, false),
     v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
+  ),
+  compress: v.pipe(
+    v.nullish(compression, "none"),
+    v.description("Compression of the JSONL and CSV files of the run folder: none, gzip or zstd."),
+  ),
+  partition: v.pipe(
+    v.nullish(v.picklist(["none", "dataset"], "none or dataset"), "none"),
+    v.description(
+      "dataset: chunks and child chunks lie in a folder for each dataset, as Hive names partitions, with the documents in the order of their ids.",
+    ),
   ),
   metrics_file: v.pipe(
     v.optional(v.pipe(filePath(metricsText), v.regex(/[^/]\.prom$/, metricsText))),

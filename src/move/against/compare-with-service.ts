@@ -102,7 +102,7 @@ function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: Ro
 /** Parts that are not compared. */
 function partNotes(old: Dump, isOfRows: boolean): readonly string[] {
   return [
-    ...(old.filesOf(["datasets", "document_details"])
+    ...(old.tablesOf(["datasets", "document_details"])
       ? []
       : ["settings and metadata were not compared: the run does not have them (details: true)"]),
     ...(old.manifest.options.child_chunks === "none" && isOfRows

@@ -36,7 +36,7 @@ export async function readLive({ service, old, pairs, copies, name, dir, tally }
   const reading: TargetReading = {
     ...{ name, dir, documents: left.map(({ live }) => live) },
     hasChildren: needsChildren(old, left, copies !== null),
-    details: old.filesOf(["datasets", "document_details"]) !== undefined,
+    details: old.tablesOf(["datasets", "document_details"]) !== undefined,
     originals: copies?.from === "originals",
   };
   const dump = left.length > 0 ? await dumpTarget(service, reading, tally, "nothing was compared") : undefined;

@@ -23,7 +23,7 @@ const keys = ["dataset_id", "dataset_id, document_id"];
  * `details` has none. StopError when a file is not as its run wrote it.
  */
 export async function loadDetails(connection: Connection, name: string, dump: Dump): Promise<ReadDetails> {
-  const files = dump.filesOf(["datasets", "document_details"]);
+  const files = dump.tablesOf(["datasets", "document_details"]);
   if (files === undefined) return nothing;
   for (const [at, listed] of files.entries()) {
     const file = await dump.check(listed);

@@ -24,7 +24,7 @@ function dumpProblems(dump: Dump, { from }: Wishes): readonly Problem[] {
   const { counts } = dump.manifest;
   const hasDetails = counts.datasets !== undefined && counts.document_details !== undefined;
   const message = "it has no details: run the job with details: true; a move needs the settings";
-  const hasExact = (kinds: readonly Kind[]) => dump.filesOf(kinds) !== undefined;
+  const hasExact = (kinds: readonly Kind[]) => dump.tablesOf(kinds) !== undefined;
   const isExact =
     (!hasDetails || hasExact(["datasets", "document_details"])) &&
     (from === "originals" || hasExact(["chunks", "child_chunks"]));

@@ -41,7 +41,7 @@ async function* rowsOf(
   names: readonly string[],
   { signal }: LoadOptions,
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  const [file] = dump.filesOf([kind]) ?? [];
+  const [file] = dump.tablesOf([kind]) ?? [];
   if (!file) return;
   const rows = await dump.select(await dump.check(file, () => signal.throwIfAborted()), "VARCHAR");
   const row = `to_json({${names.map((name) => `'${name}': "${name}"`).join(", ")}})::VARCHAR`;

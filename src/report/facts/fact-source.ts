@@ -26,7 +26,7 @@ export function factSourceOf(
     ...loaded,
     content,
     run_id,
-    run: dump.filesOf(["chunks"], { guarded: true }) && run,
+    run: dump.tablesOf(["chunks"], { guarded: true }) && run,
     database: database === undefined ? { ...run, word: job } : { word: relative(".", database), flags: [] },
   };
 }

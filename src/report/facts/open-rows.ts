@@ -3,7 +3,7 @@ import { rowsOf } from "../../duckdb/rows-of.js";
 import { sqlText } from "../../duckdb/sql-text.js";
 import { sqlTypes, utcTime } from "../../duckdb/sql-types.js";
 import { unguardedRows } from "../../dump/formats/csv/sql.js";
-import type { ManifestFile } from "../../dump/manifest/manifest.js";
+import type { DumpTable } from "../../dump/manifest/tables.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import type { ReadTally } from "../../read-tally.js";
@@ -35,12 +35,12 @@ export async function openRows(
   dump: Dump,
   { reason, kinds, ...options }: RowsOptions,
 ): Promise<MakeTable> {
-  const hasFiles = dump.filesOf(["chunks"], { guarded: true }) !== undefined;
+  const hasFiles = dump.tablesOf(["chunks"], { guarded: true }) !== undefined;
   if (!hasFiles) await checkNewest(connection, dump, reason);
-  const files = kinds.flatMap((kind) => dump.filesOf([kind], { guarded: true }) ?? []);
+  const files = kinds.flatMap((kind) => dump.tablesOf([kind], { guarded: true }) ?? []);
   options.tally.expected += files.reduce((sum, { bytes }) => sum + bytes, 0);
   return async (table, kind, statement) => {
-    const [file] = dump.filesOf([kind], { guarded: true }) ?? [];
+    const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
     const rows = file ? await fileRows(dump, file, options) : hasFiles ? noRows(kind) : databaseRows(dump, kind);
     await connection.run(`CREATE TABLE ${table} AS ${statement(rows)}`).catch((error: unknown) => {
       throw file ? dump.unreadable(file, error) : error;
@@ -48,10 +48,10 @@ export async function openRows(
   };
 }
 
-/** SQL: the rows of a file, whose bytes are checked first. */
-async function fileRows(dump: Dump, file: ManifestFile, { signal, tally }: ReadOptions): Promise<string> {
-  tally.step = `reading ${file.path}`;
-  const checked = await dump.check(file, (bytes) => {
+/** SQL: the rows of a table, whose bytes are checked first. */
+async function fileRows(dump: Dump, table: DumpTable, { signal, tally }: ReadOptions): Promise<string> {
+  tally.step = `reading ${table.path}`;
+  const checked = await dump.check(table, (bytes) => {
     signal.throwIfAborted();
     tally.done += bytes;
   });

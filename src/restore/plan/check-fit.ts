@@ -11,7 +11,7 @@ export function checkFit(dump: Dump): void {
     filtered.length > 0 &&
       `its run left out chunks: the job has a filter (status, keyword) for dataset ${filtered.join(", ")}`,
     options.child_chunks === "none" && "its run read no child chunks (child_chunks: none)",
-    !dump.filesOf(["chunks", "child_chunks"]) && inexactReason(dump),
+    !dump.tablesOf(["chunks", "child_chunks"]) && inexactReason(dump),
   ].filter((reason) => typeof reason === "string");
   if (reasons.length === 0) return;
   const problems = reasons.map((message) => ({ path: "", message }));

@@ -12,7 +12,7 @@ export async function readNames(
 ): Promise<(document: DocumentId) => string | null> {
   const names = new Map<string, string>();
   for (const dump of dumps) {
-    const [file] = dump.filesOf(["document_info"], { guarded: true }) ?? [];
+    const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
     if (!file) continue;
     const rows = await dump.select(await dump.check(file, () => signal.throwIfAborted()), "VARCHAR");
     const found = await connection.runAndReadAll(

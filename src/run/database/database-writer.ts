@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { buildFromStaged } from "../../database/build-database.js";
 import { isCorruption, isReadable } from "../../database/inspect-database.js";
 import type { RunFacts } from "../../database/run-rows.js";
-import type { RowFile, StagedRows } from "../../dump/formats/format.js";
+import type { RowFiles, StagedRows } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import type { Workspace } from "../work/workspace.js";
@@ -15,7 +15,7 @@ export interface DatabaseWriterOptions {
   /** The database of the earlier runs; undefined if there is none. */
   readonly previous: string | undefined;
   /** Readings of the indexing status that `kbdump status` left waiting. */
-  readonly waiting: readonly RowFile[];
+  readonly waiting: readonly RowFiles[];
   readonly log: Log;
   readonly signal: AbortSignal;
 }

@@ -70,7 +70,7 @@ async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise
   const { manifest } = run;
   const sources = new Map<Kind, string>();
   for (const kind of allKinds) {
-    const [file] = run.filesOf([kind]) ?? [];
+    const [file] = run.tablesOf([kind]) ?? [];
     if (file) sources.set(kind, await run.select(await run.check(file), "JSON"));
     else if ((manifest.counts[kind] ?? 0) > 0) throw new StopError(`no file of it has its ${kind}`);
   }

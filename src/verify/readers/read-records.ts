@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { readText } from "./read-text.js";
 import { UnreadableError } from "./row-source.js";
 
 /** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
@@ -9,10 +8,10 @@ const quote = 34;
 
 /**
  * The records of a text file, without the line feeds at their ends, some at a time. With `quoted`, a line feed between
- * quotes ends no record, as in CSV. A symlink is not followed. Memory is that of one record.
+ * quotes ends no record, as in CSV. A file may be compressed. A symlink is not followed. Memory is that of one record.
  */
 export async function* readRecords(path: string, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
-  yield* recordsOf(readPieces(path), quoted);
+  yield* recordsOf(readText(path), quoted);
 }
 
 /** The same for bytes from wherever they come. */
@@ -21,12 +20,6 @@ export async function* recordsOf(pieces: AsyncIterable<Buffer>, quoted: boolean)
   for await (const piece of pieces) yield split.add(piece);
   const rest = split.rest();
   if (rest.length > 0) yield [rest];
-}
-
-/** The bytes of a file. A symlink is not followed. */
-export async function* readPieces(path: string): AsyncGenerator<Buffer> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  yield* file.createReadStream({ highWaterMark: 1 << 20 }); // closes the file
 }
 
 class RecordSplit {

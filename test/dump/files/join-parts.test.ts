@@ -13,7 +13,7 @@ async function joined(folder: string, head: string, parts: readonly Uint8Array[]
     parts.map((part, at) => writtenPart(join(folder, `${at}.part`), "chunks", "jsonl", part)),
   );
   const target = join(folder, "joined");
-  const facts = await joinParts(target, head, files);
+  const { text: facts } = await joinParts(target, head, files);
   return { facts, bytes: await readFile(target), target, files };
 }
 
@@ -88,8 +88,10 @@ describe("joinJsonl", () => {
   it.each([0, 1, 3])("refuses a file of two lines when %d rows were written", async (rows) => {
     const folder = await plainFolder();
     const part = await writtenPart(join(folder, "part"), "chunks", "jsonl", Buffer.from("{}\n{}\n"));
-    const stage = { parts: () => [part], rows: () => rows };
-    await expect(joinJsonl(folder, "chunks", stage)).rejects.toThrow(`chunks.jsonl has 2 lines for ${rows} rows`);
-    expect(await joinJsonl(folder, "chunks", { ...stage, rows: () => 2 })).toMatchObject({ lines: 2, longestLine: 2 });
+    const table = { kind: "chunks", dataset: undefined, rows, parts: () => [part] } as const;
+    await expect(joinJsonl(folder, table, "none")).rejects.toThrow(`chunks.jsonl has 2 lines for ${rows} rows`);
+    expect(await joinJsonl(folder, { ...table, rows: 2 }, "none")).toMatchObject({
+      text: { lines: 2, longestLine: 2 },
+    });
   });
 });

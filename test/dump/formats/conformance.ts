@@ -32,7 +32,7 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
     written.set(tables, files);
     return files;
   };
-  const fileIn = (folder: string, kind: Kind) => ({ path: join(folder, `${kind}.${name}`), longestLine: 1_000_000 });
+  const fileIn = (folder: string, kind: Kind) => ({ paths: [join(folder, `${kind}.${name}`)], longestLine: 1_000_000 });
   const kindsOf = (tables: Tables) => allKinds.filter((kind) => tables[kind] !== undefined);
   const given = [
     ["rows of every value", nastyTables],

@@ -14,7 +14,7 @@ async function read(text: string): Promise<readonly Record<string, unknown>[]> {
   await writeFile(path, `${csvText(false).head("chunks")}${text}`);
   const rows: Record<string, unknown>[] = [];
   const options = { ...duckDbOptions(base), memory: "50MB" };
-  for await (const lines of readRows("chunks", { path, longestLine: 1 }, options))
+  for await (const lines of readRows("chunks", { paths: [path], longestLine: 1 }, options))
     for (const line of lines) rows.push(JSON.parse(line));
   return rows;
 }

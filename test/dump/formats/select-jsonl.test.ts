@@ -12,7 +12,7 @@ import { plainFolder } from "./folder.js";
 async function readLines(lines: string, column = "extra", longNumbers?: boolean): Promise<readonly unknown[]> {
   const path = join(await plainFolder(), "lines.jsonl");
   await writeFile(path, lines);
-  const file = { path, longestLine: lines.length * 4, ...(longNumbers !== undefined && { longNumbers }) };
+  const file = { paths: [path], longestLine: lines.length * 4, ...(longNumbers !== undefined && { longNumbers }) };
   const rows = await query(`SELECT "${column}" FROM (${selectRows("child_chunks", file, "JSON")})`);
   return rows.map(([cell]) => cell);
 }
@@ -69,7 +69,7 @@ describe.each([[true], [false]])("lines, long numbers looked for: %s", (longNumb
   });
 
   it("of a file that is not there are an error", async () => {
-    const file = { path: join(await plainFolder(), "none.jsonl"), longestLine: 0, longNumbers };
+    const file = { paths: [join(await plainFolder(), "none.jsonl")], longestLine: 0, longNumbers };
     await expect(query(selectRows("chunks", file, "JSON"))).rejects.toThrow("none.jsonl");
   });
 });

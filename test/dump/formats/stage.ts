@@ -2,12 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunFacts, RunRow } from "../../../src/database/run-rows.js";
 import { ByteFacts } from "../../../src/dump/files/byte-facts.js";
+import type { Compression } from "../../../src/dump/files/compression.js";
 import { encodeLines } from "../../../src/dump/files/encode-lines.js";
 import type { PartFile } from "../../../src/dump/files/join-parts.js";
 import { csvText } from "../../../src/dump/formats/csv/write.js";
-import type { JoinedJsonl, StagedRows } from "../../../src/dump/formats/format.js";
+import type { StagedRows, StagedTable } from "../../../src/dump/formats/format.js";
 import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
-import { allKinds, type Kind, optionalKinds, type PerKind } from "../../../src/rows/columns.js";
+import { allKinds, type Kind, type PerKind } from "../../../src/rows/columns.js";
 import type { Row } from "../../../src/rows/row.js";
 
 /** Rows of every table that a dump always has, and of those that it may have. */
@@ -37,6 +38,7 @@ export interface StageOptions {
   readonly rowsPerPart?: number;
   /** False: the JSONL is made for the other formats only, and lies outside the run folder. */
   readonly publishJsonl?: boolean;
+  readonly compress?: Compression;
 }
 
 /** Rows as a run gives them to the writers, and to the database. */
@@ -44,7 +46,7 @@ export type Stage = StagedRows & RunFacts;
 
 /** Makes the stage that a run gives to its writers: parts of a few rows each and the joined JSONL, below `base`. */
 export async function stageOf(base: string, tables: Partial<Tables>, options: StageOptions = {}): Promise<Stage> {
-  const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false } = options;
+  const { run = {}, csv = false, rowsPerPart = 7, publishJsonl = false, compress = "none" } = options;
   const all: Tables = { ...noRows, ...tables };
   const folders = { parts: join(base, "parts"), stage: join(base, "stage"), scratch: join(base, "scratch") };
   for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
@@ -62,14 +64,20 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
       paths.set(`${kind}.${text.format}`, parts);
     }
   }
-  const parts = (kind: Kind, format: string) => paths.get(`${kind}.${format}`) ?? [];
   const rows = (kind: Kind) => all[kind]?.length ?? 0;
-  const jsonl: Partial<Record<Kind, JoinedJsonl>> = {};
+  const joined: StagedTable[] = [];
   for (const kind of allKinds) {
     if (!all[kind]) continue;
-    jsonl[kind] = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, kind, { parts, rows });
+    const parts = (format: string) => paths.get(`${kind}.${format}`) ?? [];
+    const table = { kind, dataset: undefined, rows: rows(kind), parts };
+    const jsonl = await joinJsonl(
+      publishJsonl ? folders.stage : folders.scratch,
+      table,
+      publishJsonl ? compress : "none",
+    );
+    joined.push({ ...table, jsonl });
   }
-  return { folder: folders.stage, parts, rows, jsonl: complete(jsonl), run: { ...someRun, ...run } };
+  return { folder: folders.stage, compression: compress, tables: joined, rows, run: { ...someRun, ...run } };
 }
 
 const encoded = new WeakMap<readonly Row[], Map<string, readonly Uint8Array[]>>();
@@ -97,12 +105,4 @@ export async function writtenPart(path: string, kind: Kind, format: string, byte
   const counted = new ByteFacts();
   counted.add(bytes);
   return { kind, format, path, ...counted.facts };
-}
-
-function complete(jsonl: Partial<Record<Kind, JoinedJsonl>>): StagedRows["jsonl"] {
-  const { chunks, child_chunks, documents, indexing_status, metadata_fields } = jsonl;
-  if (!chunks || !child_chunks || !documents || !indexing_status || !metadata_fields)
-    throw new Error("a kind is missing");
-  const others = optionalKinds.flatMap((kind) => (jsonl[kind] ? [[kind, jsonl[kind]]] : []));
-  return { chunks, child_chunks, documents, indexing_status, metadata_fields, ...Object.fromEntries(others) };
 }

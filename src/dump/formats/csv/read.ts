@@ -1,15 +1,19 @@
-import { columns } from "../../../rows/columns.js";
-import { readPieces } from "../../files/read-pieces.js";
+import { columns, type Kind } from "../../../rows/columns.js";
+import { readTextPieces } from "../../files/read-pieces.js";
 import { UnreadableError } from "../../files/unreadable-error.js";
 import type { ReadRows } from "../format.js";
 import { jsonLine } from "../json-line.js";
 import { splitRecords } from "./split-records.js";
 
-/** The rows of a CSV file. DuckDB would need many times the memory of a long row. */
-export const readRows: ReadRows = async function* (kind, { path }) {
+/** The rows of CSV files. DuckDB would need many times the memory of a long row. */
+export const readRows: ReadRows = async function* (kind, { paths }) {
+  for (const path of paths) yield* readFile(kind, path);
+};
+
+async function* readFile(kind: Kind, path: string): AsyncGenerator<Iterable<string>> {
   const width = columns[kind].length;
   let row = -1; // the header
-  for await (const records of splitRecords(readPieces(path))) {
+  for await (const records of splitRecords(readTextPieces(path))) {
     const lines: string[] = [];
     for (const record of records) {
       row++;
@@ -19,7 +23,7 @@ export const readRows: ReadRows = async function* (kind, { path }) {
     }
     yield lines;
   }
-};
+}
 
 /** The cells of a record; an empty one without quotes is null. */
 function cellsOf(record: string, row: number): readonly (string | null)[] {

@@ -1,4 +1,4 @@
-import { sqlFile } from "../../../duckdb/sql-text.js";
+import { sqlFiles } from "../../../duckdb/sql-text.js";
 import { sqlTypes } from "../../../duckdb/sql-types.js";
 import type { ColumnType } from "../../../rows/column.js";
 import { columns, type Kind } from "../../../rows/columns.js";
@@ -6,11 +6,11 @@ import type { SelectRows } from "../format.js";
 
 export const hasQuotedLines = true;
 
-/** SQL: the rows of a CSV file. */
-export const selectRows: SelectRows = (kind, { path, longestLine }, json) => {
+/** SQL: the rows of CSV files. */
+export const selectRows: SelectRows = (kind, { paths, longestLine }, json) => {
   const cells = columns[kind].map(({ name, type }) => `${cell(name, type, json)} AS "${name}"`);
   const names = columns[kind].map(({ name }) => `"${name}": 'VARCHAR'`);
-  return `SELECT ${cells.join(", ")} FROM read_csv(${sqlFile(path)}, hive_partitioning = false, auto_detect = false, header = true,
+  return `SELECT ${cells.join(", ")} FROM read_csv(${sqlFiles(paths)}, hive_partitioning = false, auto_detect = false, header = true,
     delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false, parallel = false,
     strict_mode = true, max_line_size = ${Math.max(2_097_152, longestLine + 1024)}, columns = {${names.join(", ")}})`;
 };

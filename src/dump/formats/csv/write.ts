@@ -4,7 +4,9 @@ import type { ColumnType } from "../../../rows/column.js";
 import { columns } from "../../../rows/columns.js";
 import { ExactNumber, jsonText } from "../../../rows/exact-json.js";
 import { joinParts } from "../../files/join-parts.js";
-import { joinedKinds, type StagedFile, type TextFormat, type Writer, type WriterOptions } from "../format.js";
+import { makeFolders } from "../../files/make-folders.js";
+import { fileName } from "../file-name.js";
+import { type StagedFile, type TextFormat, textFile, type Writer, type WriterOptions } from "../format.js";
 
 /**
  * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
@@ -38,16 +40,14 @@ export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer 
   return {
     format: "csv",
     text,
-    finish: async (staged) => {
+    finish: async ({ folder, compression, tables }) => {
       const files: StagedFile[] = [];
-      for (const [kind] of joinedKinds(staged)) {
-        const path = `${kind}.csv`;
-        const { bytes, sha256 } = await joinParts(
-          join(staged.folder, path),
-          text.head(kind),
-          staged.parts(kind, "csv"),
+      for (const { kind, dataset, rows, parts } of tables) {
+        const path = fileName({ kind, format: "csv", dataset, compression });
+        await makeFolders(folder, path);
+        files.push(
+          textFile(path, rows, await joinParts(join(folder, path), text.head(kind), parts("csv"), compression)),
         );
-        files.push({ path, rows: staged.rows(kind), bytes, sha256 });
       }
       return files;
     },

@@ -1,8 +1,10 @@
-import { join } from "node:path";
-import type { Kind } from "../../../rows/columns.js";
+import { join, relative } from "node:path";
 import { jsonText } from "../../../rows/exact-json.js";
+import type { Compression } from "../../files/compression.js";
 import { joinParts } from "../../files/join-parts.js";
-import { type JoinedJsonl, joinedKinds, type StagedRows, type TextFormat, type Writer } from "../format.js";
+import { makeFolders } from "../../files/make-folders.js";
+import { fileName } from "../file-name.js";
+import { type JoinedJsonl, type StagedTable, type TextFormat, textFile, type Writer } from "../format.js";
 
 /** One JSON object a line, keys in column order. */
 export const jsonlText: TextFormat = {
@@ -11,16 +13,17 @@ export const jsonlText: TextFormat = {
   texts: (_kind, rows) => rows.map(jsonText),
 };
 
-/** Joins the parts of a kind to `<folder>/<kind>.jsonl`; rejects when it has other than as many lines as rows were written. */
+/** Joins the parts of a table to a file in a folder; rejects when it has other than as many lines as rows were written. */
 export async function joinJsonl(
   folder: string,
-  kind: Kind,
-  stage: Pick<StagedRows, "parts" | "rows">,
+  { kind, dataset, rows, parts }: Omit<StagedTable, "jsonl">,
+  compression: Compression,
 ): Promise<JoinedJsonl> {
-  const path = join(folder, `${kind}.jsonl`);
-  const joined = await joinParts(path, "", stage.parts(kind, "jsonl"));
-  const rows = stage.rows(kind);
-  if (joined.lines !== rows) throw new Error(`${kind}.jsonl has ${joined.lines} lines for ${rows} rows`);
+  const name = fileName({ kind, format: "jsonl", dataset, compression });
+  const path = join(folder, name);
+  await makeFolders(folder, name);
+  const joined = await joinParts(path, "", parts("jsonl"), compression);
+  if (joined.text.lines !== rows) throw new Error(`${name} has ${joined.text.lines} lines for ${rows} rows`);
   return { path, ...joined };
 }
 
@@ -29,12 +32,7 @@ export function openWriter(): Writer {
   return {
     format: "jsonl",
     text: jsonlText,
-    finish: async (staged) =>
-      joinedKinds(staged).map(([kind, { lines: rows, bytes, sha256 }]) => ({
-        path: `${kind}.jsonl`,
-        rows,
-        bytes,
-        sha256,
-      })),
+    finish: async ({ folder, tables }) =>
+      tables.map(({ rows, jsonl }) => textFile(relative(folder, jsonl.path), rows, jsonl)),
   };
 }

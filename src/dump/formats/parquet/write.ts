@@ -2,38 +2,44 @@ import { join } from "node:path";
 import { withDuckDb } from "../../../duckdb/open-duckdb.js";
 import { sqlPath } from "../../../duckdb/sql-text.js";
 import { fingerprint } from "../../files/join-parts.js";
+import { makeFolders } from "../../files/make-folders.js";
 import { seal } from "../../files/seal.js";
-import { type JoinedJsonl, joinedKinds, type StagedFile, type Writer, type WriterOptions } from "../format.js";
+import { fileName } from "../file-name.js";
+import type { StagedFile, StagedTable, Writer, WriterOptions } from "../format.js";
 import { selectRows } from "../jsonl/sql.js";
 
 /** JSONL that goes into one row group, in bytes: DuckDB holds some of them in memory, whatever its limit. */
 const groupBytes = 33_554_432;
 /** Rows of one row group at the most: DuckDB's own measure. */
 const groupRows = 122_880;
+/** The same in the file of one dataset, whose documents stand by their ids: a reader of one of them skips the other groups. */
+const partitionRows = 10_240;
 
 /** Parquet, zstd-compressed, copied by DuckDB from the joined JSONL in its order. */
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
-    finish: (staged) =>
+    finish: ({ folder, tables }) =>
       withDuckDb(":memory:", duckDb, async (connection) => {
         const files: StagedFile[] = [];
-        for (const [kind, jsonl] of joinedKinds(staged)) {
-          const path = `${kind}.parquet`;
-          const target = join(staged.folder, path);
-          const source = selectRows(kind, jsonl, "VARCHAR");
-          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(jsonl)}`;
+        for (const table of tables) {
+          const { kind, dataset, rows, jsonl } = table;
+          const path = fileName({ kind, format: "parquet", dataset, compression: "none" });
+          const target = join(folder, path);
+          await makeFolders(folder, path);
+          const source = selectRows(kind, { paths: [jsonl.path], ...jsonl.text }, "VARCHAR");
+          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(table)}`;
           const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
           await seal(target);
-          if (rowsChanged !== staged.rows(kind))
-            throw new Error(`${path} has ${rowsChanged} rows for ${staged.rows(kind)}`);
-          files.push({ path, rows: rowsChanged, ...(await fingerprint(target)) });
+          if (rowsChanged !== rows) throw new Error(`${path} has ${rowsChanged} rows for ${rows}`);
+          files.push({ path, rows, ...(await fingerprint(target)) });
         }
         return files;
       }),
   };
 }
 
-function rowsPerGroup({ lines, bytes }: JoinedJsonl): number {
-  return Math.max(1, Math.min(groupRows, Math.floor((groupBytes * lines) / Math.max(1, bytes))));
+function rowsPerGroup({ dataset, jsonl: { text } }: StagedTable): number {
+  const most = dataset === undefined ? groupRows : partitionRows;
+  return Math.max(1, Math.min(most, Math.floor((groupBytes * text.lines) / Math.max(1, text.bytes))));
 }

@@ -1,0 +1,30 @@
+import type { Kind } from "../../rows/columns.js";
+import { type Compression, endingOf } from "../files/compression.js";
+
+/** The kinds whose files are divided by `output.partition: dataset`; the others are small. */
+export const partitionedKinds: readonly Kind[] = ["chunks", "child_chunks"];
+
+/** A file, and the dataset that its rows are of; undefined where it holds those of all. */
+interface NamedFile {
+  readonly kind: Kind;
+  readonly format: string;
+  readonly dataset: string | undefined;
+  readonly compression: Compression;
+}
+
+/**
+ * The path of a file in a run folder: `chunks.jsonl`, `chunks.csv.gz`, or in a folder for each dataset, as Hive names partitions:
+ * `chunks.parquet/dataset_id=<id>/part-0.parquet`.
+ */
+export function fileName({ kind, format, dataset, compression }: NamedFile): string {
+  const ending = `${format}${endingOf(compression)}`;
+  if (dataset === undefined) return `${kind}.${ending}`;
+  return `${kind}.${format}/dataset_id=${folderName(dataset)}/part-0.${ending}`;
+}
+
+/** Percent signs stand for what may not be in the name of a folder, as Hive does it. */
+function folderName(dataset: string): string {
+  const bytes = (text: string) =>
+    [...Buffer.from(text)].map((byte) => byte.toString(16).toUpperCase().padStart(2, "0"));
+  return dataset.replace(/[^\w.-]/gu, (character) => `%${bytes(character).join("%")}`);
+}
