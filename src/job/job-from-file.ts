@@ -26,6 +26,7 @@ export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
     output: outputFromFile(file.output),
     notify: file.notify && notifyFromFile(file.notify),
     labels,
+    shard: undefined,
   };
 }
 

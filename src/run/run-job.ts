@@ -22,6 +22,7 @@ import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { type Kept, withWorkspace } from "./with-workspace.js";
 import { withRequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published, Pick<Reported, "report"> {
@@ -103,7 +104,7 @@ async function readWithin(
 
 /** Looks at the database before the crawl, which may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
-  if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
+  if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
   const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
@@ -114,9 +115,9 @@ async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortS
  * A partial run can be improved on: `retryFailed` reads what failed, and nothing else. A database that could not take its
  * place waits for the next run.
  */
-function keptBy({ output }: Job): (result: RunResult) => Kept {
+function keptBy(job: Job): (result: RunResult) => Kept {
   return ({ manifest, database }) => {
-    if (database === undefined && output.formats.includes("duckdb")) return "everything";
+    if (database === undefined && writtenFormats(job).includes("duckdb")) return "everything";
     return manifest.status === "partial" ? "what was read" : "nothing";
   };
 }

@@ -8,6 +8,7 @@ import type { Outputs } from "./open-outputs.js";
 import { countsOf, type Reading } from "./reading.js";
 import { DocumentParts } from "./work/document-parts.js";
 import type { Workspace } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** The name of the parts that belong to no document. */
 const runParts = "run";
@@ -51,7 +52,7 @@ export async function joinRows(
   const parts: StagedRows["parts"] = (kind, format) =>
     files.filter((file) => file.kind === kind && file.format === format);
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
-  const folder = job.output.formats.includes("jsonl") ? workspace.stage : workspace.scratch;
+  const folder = writtenFormats(job).includes("jsonl") ? workspace.stage : workspace.scratch;
   const join = (kind: Kind) => joinJsonl(folder, kind, { parts, rows });
   const always = {
     chunks: await join("chunks"),

@@ -80,6 +80,7 @@ const contractJob: Job = {
   },
   notify: undefined,
   labels: [],
+  shard: undefined,
 };
 
 describe("a job file", () => {

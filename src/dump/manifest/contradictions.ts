@@ -14,12 +14,13 @@ export function contradictionsIn(manifest: Manifest): readonly string[] {
     ...inChildLists(manifest),
     ...inProofs(manifest),
     ...inOriginals(manifest),
+    ...inShard(manifest),
   ];
 }
 
-/** A file of every kind that is counted, in every format that the run was asked for, each once, and no others. */
-function inFormats({ options, counts, files }: Manifest): readonly string[] {
-  const asked = fileFormats.filter((format) => options.output.formats.includes(format));
+/** A file of every kind that is counted, in every format that the run writes, each once, and no others. A shard writes JSONL. */
+function inFormats({ options, counts, files, shard }: Manifest): readonly string[] {
+  const asked = fileFormats.filter((format) => (shard ? ["jsonl"] : options.output.formats).includes(format));
   const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
   const expected = asked.flatMap((format) => kinds.map((kind) => `${kind}.${format}`));
   const listed = files.map(({ path }) => path);
@@ -133,6 +134,18 @@ function inOriginals({ documents, originals = [] }: Manifest): readonly string[]
     ...originals
       .filter(({ attachment_id, chunk_id }) => attachment_id !== null && chunk_id === null)
       .map((original) => `originals: ${originalText(original)} names no chunk`),
+  ];
+}
+
+/** A shard is one of so many, and has no more documents than the list of all of them. */
+function inShard({ shard, documents }: Manifest): readonly string[] {
+  if (!shard) return [];
+  const { index, count, list } = shard;
+  return [
+    ...(index > count ? [`shard: ${index} of ${count} cannot be`] : []),
+    ...(documents.length > list.documents
+      ? [`shard: it has ${countOf(documents.length, "document")}, the list of all shards has ${list.documents}`]
+      : []),
   ];
 }
 
