@@ -75,7 +75,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "move/apply": ["dump/files", "client", "client/write", "crawl", "restore", "move", "move/journal", "restore/apply"],
   "move/plan": ["rows", "duckdb", "dump/manifest", "dump", "client", "crawl", "restore", "move"],
   notify: ["rows", "client", "job"],
-  "run/discover": ["rows", "dump/manifest", "client", "database", "job", "crawl"],
+  "run/discover": ["rows", "dump/files", "dump/manifest", "client", "database", "job", "crawl"],
   "run/documents": [
     "rows",
     "dump/files",

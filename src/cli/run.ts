@@ -29,7 +29,7 @@ const epilog = `Examples:
   kbdump run nightly.yaml --format jsonl,parquet --out /backup
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
-  kbdump run nightly.yaml --shard 3/16
+  kbdump run nightly.yaml --shard 3/16 --documents-from list.json
 
 Flags win over the job file. Run the same job again to resume an interrupted run.
 
@@ -63,6 +63,11 @@ export const runCommand = defineCommand({
       type: "string",
       describe: "read a part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
     },
+    "documents-from": {
+      type: "string",
+      names: "file",
+      describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
+    },
     report: {
       type: "boolean",
       describe:
@@ -78,7 +83,7 @@ export const runCommand = defineCommand({
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
     const shard = shardFrom(args.shard, world.env);
     const loaded = await jobFrom(args, flags, world, { notifies: true });
-    const job = { ...loaded, shard };
+    const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
     const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
     const view = viewFrom(args, world);

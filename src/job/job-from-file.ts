@@ -27,6 +27,7 @@ export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
     notify: file.notify && notifyFromFile(file.notify),
     labels,
     shard: undefined,
+    documentsFrom: undefined,
   };
 }
 

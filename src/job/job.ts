@@ -116,4 +116,6 @@ export interface Job {
   readonly labels: readonly Label[];
   /** Set by `run --shard` alone; undefined: the run reads every document of the job. */
   readonly shard: Shard | undefined;
+  /** The file of `run --documents-from`, which lists the documents; undefined: the run asks the service. */
+  readonly documentsFrom: string | undefined;
 }

@@ -26,6 +26,8 @@ import { readOnce } from "./work/read-once.js";
 
 /** The originals come from elsewhere. */
 export interface ReadAllOptions extends ReadOptions {
+  /** The documents that somebody listed before; undefined: the service is asked. */
+  readonly given: Discovery | undefined;
   readonly baseUrl: string;
   readonly download: Download;
 }
@@ -134,16 +136,23 @@ async function readOriginals(
   return held;
 }
 
-/** The documents of the job by id. The service's answer is kept: a run that is continued reads the same documents. */
-async function readDiscovery(api: Client, { job, workspace, log }: ReadOptions): Promise<Discovery> {
+/**
+ * The documents of the job by id: those of the given list, or else what the service says. Its answer is kept: a run that is
+ * continued reads the same documents.
+ */
+async function readDiscovery(
+  api: Client,
+  { job, workspace, log, given }: Pick<ReadAllOptions, "job" | "workspace" | "log" | "given">,
+): Promise<Discovery> {
+  const tell = (discovery: Discovery) => {
+    const { failures = [], notes = [] } = discovery.found ?? {};
+    for (const sentence of [...failures, ...notes]) log("warn", sentence);
+    return discovery;
+  };
+  if (given) return tell(given);
   return readOnce<Discovery>(workspace.work, "discovery", {
     schema: discoverySchema,
-    read: async () => {
-      const discovery = await discoverDocuments(api, job, lookAheadOf(job));
-      const { failures = [], notes = [] } = discovery.found ?? {};
-      for (const sentence of [...failures, ...notes]) log("warn", sentence);
-      return discovery;
-    },
+    read: async () => tell(await discoverDocuments(api, job, lookAheadOf(job))),
     isWhole: ({ found }) => found !== undefined,
   });
 }

@@ -106,6 +106,15 @@ const flagValues: readonly BadInput[] = [
     env: { JOB_COMPLETION_INDEX: "4" },
     says: 'an Indexed Job: it is "4", expected 0 to 3\n',
   },
+  {
+    line: `run ${flags} --documents-from @/list.json --out @/out`,
+    says: 'kbdump: cannot read the list of documents "@/list.json": there is no such file\n',
+  },
+  {
+    line: `run ${flags} --documents-from @/list.json --out @/out`,
+    files: { "list.json": "{}" },
+    says: 'kbdump: the list of documents "@/list.json" cannot be used:\n  format: got nothing, expected 1\n  ',
+  },
   { line: `run ${flags} --child-chunks some`, says: '--child-chunks: got "some", expected all, auto or none\n' },
   {
     line: `run ${flags} --consistency strict`,

@@ -81,6 +81,7 @@ const contractJob: Job = {
   notify: undefined,
   labels: [],
   shard: undefined,
+  documentsFrom: undefined,
 };
 
 describe("a job file", () => {

@@ -57,6 +57,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     now,
     log: () => {},
     retryFailed: false,
+    given: undefined,
     ...noFiles,
   };
   try {

@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:f
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
+import type { Job } from "../../../src/job/job.js";
+import { planJob } from "../../../src/plan/plan-job.js";
 import { documentListFromText } from "../../../src/run/discover/document-list.js";
 import { shardOf } from "../../../src/run/discover/shard-of.js";
 import { resolvedOptions } from "../../../src/run/manifest.js";
@@ -48,6 +50,23 @@ test("shards that each ask the service have together the rows of a whole run, an
   expect(await verifyRun(join(shards, "1-of-5", "latest"))).toMatchObject({ status: "sound", findings: [] });
 });
 
+test("with one given list, shards and a whole run ask for no list before they read, and have the same rows", async () => {
+  const { job, run, list, env, server } = await startPlace();
+  const whole = await run();
+  await planJob(job, { env, documentsOut: list });
+  const results: RunResult[] = [];
+  for (const shard of [undefined, ...allOf(2)]) {
+    server.reset();
+    results.push(await run({ shard, documentsFrom: list }));
+    const kindsAsked = server.requests.map(({ path }) => /\/(documents|segments)$/.exec(path)?.[1]).filter(Boolean);
+    expect([...new Set(kindsAsked)]).toEqual(["segments", "documents"]); // those that moved are looked for at the end
+  }
+  const [again, ...parts] = results;
+  if (again) await expectWhole([again], whole);
+  await expectWhole(parts, whole);
+  expect(again?.manifest.discovered).toMatchObject({ new: [], vanished: [] });
+});
+
 test("verify finds a list that was changed, is a link, or is gone", async () => {
   const { run } = await startPlace(2);
   const { folder } = await run({ shard: { index: 1, count: 1 } });
@@ -64,13 +83,22 @@ test("verify finds a list that was changed, is a link, or is gone", async () => 
 });
 
 test("shards without any document are complete, with files without rows", async () => {
-  const { run } = await startPlace(2);
+  const { job, run, list, env, server } = await startPlace(2);
   const parts = await Promise.all(allOf(12).map((shard) => run({ shard })));
   const empty = parts.filter(({ manifest }) => manifest.counts.documents === 0);
   expect(empty.length).toBeGreaterThanOrEqual(10);
   for (const { status, manifest } of empty)
     expect([status, manifest.counts.chunks, manifest.counts.document_info]).toEqual(["complete", 0, 0]);
   expect(await verifyRun(empty[0]?.folder ?? "")).toMatchObject({ status: "sound" });
+  await planJob(job, { env, documentsOut: list });
+  const asked = async (part: RunResult | undefined) => {
+    server.reset();
+    await run({ shard: part?.manifest.shard, documentsFrom: list });
+    return server.requests.filter(({ path }) => path.endsWith("/documents")).map(({ path }) => path.split("/")[3]);
+  };
+  expect(await asked(empty[0])).toEqual([]); // no document of its own can have moved
+  const single = parts.find(({ manifest }) => manifest.counts.documents === 1);
+  expect(await asked(single)).toEqual(single?.manifest.documents.map(({ dataset_id }) => dataset_id));
 });
 
 test("a shard of which no document can be read is published as partial: others may have read theirs", async () => {
@@ -90,6 +118,46 @@ test("a shard of which no document can be read is published as partial: others m
     const { index, count } = manifest.shard;
     expect(await run({ shard: { index, count } }, { retryFailed: true })).toMatchObject({ status: "complete" });
   }
+});
+
+test("work that broke off is continued by the same shard with the same list, and by no other", async () => {
+  const { job, run, list, env, server, behaviour, shards } = await startPlace(8);
+  await planJob(job, { env, documentsOut: list });
+  const shard = { index: 1, count: 2 };
+  const messages: string[] = [];
+  const log = (_level: string, message: string) => void messages.push(message);
+  const breakOff = async (changes: Partial<Job>) => {
+    let chunkPages = 0;
+    behaviour.faults = ({ path }) =>
+      path.endsWith("/segments") && ++chunkPages > 3 ? { kind: "status", status: 401, body: "json" } : undefined;
+    await expect(run(changes)).rejects.toThrow(StopError);
+    delete behaviour.faults;
+    server.reset();
+    messages.length = 0;
+  };
+  const pages = () => server.requests.filter(({ path }) => path.endsWith("/segments")).length;
+  server.reset();
+  await run({ shard, documentsFrom: list });
+  const needed = pages();
+
+  await breakOff({ shard, documentsFrom: list });
+  await run({ shard, documentsFrom: list }, { log });
+  expect(messages.join()).toContain("continuing the run that began at");
+  expect(pages()).toBeLessThan(needed);
+
+  await breakOff({ shard, documentsFrom: list });
+  await planJob(job, { env, documentsOut: list, now: () => new Date("2026-11-20T02:00:00Z") });
+  server.reset();
+  await run({ shard, documentsFrom: list }, { log });
+  expect(messages.join()).toContain("is not continued: the job has changed since");
+  expect(pages()).toBe(needed);
+
+  await breakOff({ shard });
+  await run({ shard: { index: 1, count: 3 } }, { log });
+  expect(messages.join()).not.toMatch(/continu/);
+  await run({ shard }, { log });
+  expect(messages.join()).toContain("continuing the run that began at");
+  expect((await readdir(shards)).sort()).toEqual(["1-of-2", "1-of-3"]);
 });
 
 test("a planted link in the place of a shard is not followed", async () => {
