@@ -34,6 +34,8 @@ export const onlyLong = [
   "test/run/memory.test.ts",
   "test/run/pace.test.ts",
   "test/run/real-deployments.test.ts",
+  "test/run/shards/demo.test.ts",
+  "test/run/shards/kill.test.ts",
   "test/run/transient-faults.test.ts",
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",

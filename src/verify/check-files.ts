@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
 import { originalsFolder } from "../dump/manifest/original.js";
+import { listName } from "../dump/manifest/shard.js";
 import { partsOf } from "../dump/manifest/tables.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { readText } from "./readers/read-text.js";
@@ -17,21 +18,32 @@ export async function checkFolder(
 ): Promise<readonly ManifestFile[]> {
   const files = new Map(manifest.files.map((file) => [file.path, file]));
   const folders = new Set(manifest.files.flatMap(({ path }) => foldersOf(path)));
-  const known = new Set([manifestName, ...files.keys(), ...(manifest.originals ? [originalsFolder] : [])]);
+  const known = new Set([
+    manifestName,
+    ...files.keys(),
+    ...(manifest.originals ? [originalsFolder] : []),
+    ...(manifest.shard ? [listName] : []),
+  ]);
   const entries = await readEntries(folder, folders);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
   for (const name of others.slice(0, toldOfAKind)) {
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
   }
   findings.addAll(".", "not listed", [], Math.max(0, others.length - toldOfAKind));
-  return [...files.values()].filter(({ path }) => {
-    const entry = entries.get(path);
-    if (entry?.isFile()) return true;
-    if (!entry) findings.add(path, "not there", "is not there");
-    else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
-    else findings.add(path, "no file", "is no regular file");
-    return false;
-  });
+  return [...files.values()].filter(({ path }) => isRegular(path, entries.get(path), findings));
+}
+
+/** Whether an entry of the folder is a file that can be opened; a finding where it is not. */
+export function isRegular(
+  path: string,
+  entry: Pick<Dirent, "isFile" | "isSymbolicLink"> | undefined,
+  findings: Findings,
+): boolean {
+  if (entry?.isFile()) return true;
+  if (!entry) findings.add(path, "not there", "is not there");
+  else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
+  else findings.add(path, "no file", "is no regular file");
+  return false;
 }
 
 /** The folders that a path leads through. */

@@ -5,6 +5,7 @@ import { tablesOf } from "../dump/manifest/tables.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
 import { checkDetails, checkIds, checkListed } from "./check-ids.js";
+import { checkList } from "./check-list.js";
 import { checkOriginals } from "./check-originals.js";
 import { compareFormats } from "./compare-formats.js";
 import { Findings } from "./findings.js";
@@ -40,6 +41,7 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
+  await checkList(folder, manifest, findings);
   const files = await checkFiles(folder, listed, setting, manifest);
   const saved = await checkSaved(folder, manifest, setting);
   const checked = await checkRows({ folder, manifest, database }, files, setting);
