@@ -22,6 +22,7 @@ import { datasetsOf, discoveryOf } from "./discover/shard-of.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import type { Reading } from "./reading.js";
 import { readingDocuments } from "./setting/run-tally.js";
+import { type Answers, sumUpAnswers } from "./sum-up-answers.js";
 import { readOnce } from "./work/read-once.js";
 
 /** The originals come from elsewhere. */
@@ -63,19 +64,9 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
   tally.step = "reading status";
   const after = await captureStatus(api, datasets, now);
-  return {
-    startedAt: workspace.startedAt,
-    finishedAt: now(),
-    discovery,
-    list,
-    documents,
-    notes,
-    fields,
-    details,
-    originals,
-    before,
-    after,
-  };
+  const answers = { discovery, documents, notes, fields, details, originals, before, after };
+  const { startedAt } = workspace;
+  return { startedAt, finishedAt: now(), discovery, list, documents, originals, ...sumUpAnswers(answers) };
 }
 
 /** The part of a job that a run reads. */
@@ -114,7 +105,7 @@ async function readDetailsOnce(
 /** The files of documents that were uploaded, as far as it is known where they came from, and those attached to their chunks. */
 async function readOriginals(
   api: Client,
-  { discovery, details, documents }: Pick<Reading, "discovery" | "details" | "documents">,
+  { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
   { job, workspace, tally, log, baseUrl, download }: ReadAllOptions,
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;

@@ -1,20 +1,16 @@
 import { StopError } from "../errors.js";
-import type { StatusReading } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
-import { originalWarnings } from "../originals/originals-text.js";
-import { type HeldOriginal, listOriginals } from "../originals/save-originals.js";
+import type { HeldOriginal } from "../originals/save-originals.js";
 import type { Counts } from "../rows/columns.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
+import type { Row } from "../rows/row.js";
 import { nameAndId } from "../words.js";
 import { type Discovery, namesOf } from "./discover/discovery.js";
 import type { DocumentList } from "./discover/document-list.js";
-import type { DetailsReading } from "./discover/read-details.js";
-import type { FieldsReading } from "./discover/read-metadata-fields.js";
 import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
-import { statusWarnings } from "./status-warnings.js";
 import { writtenFormats } from "./written-formats.js";
 
-/** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
+/** Everything that a dump is made of; the rows of chunks and child chunks lie in the parts of the documents. */
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
@@ -23,72 +19,67 @@ export interface Reading {
   readonly list: DocumentList | undefined;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
-  /** Further sentences for a reader on how they were read. */
-  readonly notes: readonly string[];
-  readonly fields: FieldsReading;
-  /** Undefined without `details: true`. */
-  readonly details: DetailsReading | undefined;
+  /** Rows that belong to no single document, besides those of the discovery. */
+  readonly rows: RunRows;
   /** Undefined without `originals: true`. */
   readonly originals: readonly HeldOriginal[] | undefined;
-  readonly before: StatusReading;
-  readonly after: StatusReading;
+  /** Whether everything else that was asked for was had: lists of documents, metadata fields, indexing status. */
+  readonly isWhole: boolean;
+  /** Sentences for the reader of the manifest, besides those on documents that are not complete. */
+  readonly warnings: readonly string[];
+  /** Fields that came otherwise than expected, besides those of the documents. */
+  readonly drift: Drift;
+}
+
+/** Rows of the run as a whole, by their kind. */
+export interface RunRows {
+  readonly indexing_status: readonly Row[];
+  readonly metadata_fields: readonly Row[];
+  /** Both undefined without `details: true`. */
+  readonly datasets: readonly Row[] | undefined;
+  readonly document_details: readonly Row[] | undefined;
 }
 
 /** `complete` when everything that was asked for was read and held still. */
-export function statusOf(reading: Reading): "complete" | "partial" {
-  const whole = reading.documents.every(({ row }) => row.status === "complete");
-  return whole && failuresOf(reading).length === 0 ? "complete" : "partial";
-}
-
-/** A sentence for everything that the job asked for and did not get, documents aside. */
-function failuresOf({ discovery, fields, before, after }: Reading): readonly string[] {
-  return [
-    ...(discovery.found?.failures ?? []),
-    ...fields.failures,
-    ...new Set([...before.failures, ...after.failures]),
-  ];
+export function statusOf({ documents, isWhole }: Reading): "complete" | "partial" {
+  return isWhole && documents.every(({ row }) => row.status === "complete") ? "complete" : "partial";
 }
 
 /** Warnings for the reader of the manifest: documents that are not whole, lists that failed, files that are not lossless. */
 export function warningsOf(reading: Reading, job: Job): readonly string[] {
-  const { datasets, found } = reading.discovery;
-  const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
-  const names = namesOf(reading.discovery);
   const unsafe = job.output.csvSafe && writtenFormats(job).includes("csv");
   return [
-    ...reading.documents
-      .map(({ row }) => row)
-      .filter(({ status }) => status !== "complete")
-      .map((row) => sentenceOf(row, names)),
-    ...failuresOf(reading),
-    ...(found?.notes ?? []),
-    ...reading.notes,
-    ...reading.fields.absent,
-    ...(reading.details?.missing ?? []),
-    ...originalWarnings(listOriginals(reading.originals).originals ?? [], names),
-    ...statusWarnings({ ...reading, listed: found?.rows ?? [], names }, (datasetId) => filtered.has(datasetId)),
+    ...incompleteTexts(reading),
+    ...reading.warnings,
     ...(unsafe
       ? ["csv: not lossless: an apostrophe stands before cells that a spreadsheet would run as formulas"]
       : []),
   ];
 }
 
+/** A sentence for each document that is not complete. */
+export function incompleteTexts({ documents, discovery }: Pick<Reading, "documents" | "discovery">): readonly string[] {
+  const names = namesOf(discovery);
+  const incomplete = documents.filter(({ row }) => row.status !== "complete");
+  return incomplete.map(({ row }) => sentenceOf(row, names));
+}
+
 /** The drift of all documents and lists, added up. */
-export function driftOf({ discovery, documents, fields, details, before, after }: Reading): Drift {
-  const lists = [discovery.found, fields, details].filter((list) => list !== undefined);
-  return sumOfDrift([...lists, before, after, ...documents].map(({ drift }) => drift));
+export function driftOf({ documents, drift }: Reading): Drift {
+  return sumOfDrift([drift, ...documents.map((document) => document.drift)]);
 }
 
 /** Rows of every kind that the dump of this reading has. */
-export function countsOf({ discovery, documents, before, after, fields, details }: Reading): Counts {
+export function countsOf({ discovery, documents, rows }: Reading): Counts {
   return {
     chunks: documents.reduce((sum, { row }) => sum + row.chunk_count, 0),
     child_chunks: documents.reduce((sum, { row }) => sum + row.child_chunk_count, 0),
     documents: documents.length,
-    indexing_status: before.rows.length + after.rows.length,
-    metadata_fields: fields.rows.length,
+    indexing_status: rows.indexing_status.length,
+    metadata_fields: rows.metadata_fields.length,
     ...(discovery.found ? { document_info: discovery.found.rows.length } : {}),
-    ...(details ? { datasets: details.datasets.length, document_details: details.documents.length } : {}),
+    ...(rows.datasets ? { datasets: rows.datasets.length } : {}),
+    ...(rows.document_details ? { document_details: rows.document_details.length } : {}),
   };
 }
 

@@ -1,10 +1,17 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
-import type { PartFile } from "../dump/files/join-parts.js";
+import { joinParts, type PartFile } from "../dump/files/join-parts.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { isDiskError } from "../file-error.js";
 import type { DumpedDocument } from "./documents/document-result.js";
 import { proofOf } from "./documents/proof.js";
 import type { Reading } from "./reading.js";
+
+export interface RefusalOptions extends DuckDbOptions {
+  /** The folder for a copy of the rows of one document. */
+  readonly scratch: string;
+}
 
 /** Bytes of a row above which DuckDB may fail to load it: it needs several times that in memory. */
 const largeRow = 65_536;
@@ -17,7 +24,7 @@ const largeRow = 65_536;
 export async function withoutRefused(
   reading: Reading,
   error: unknown,
-  options: DuckDbOptions,
+  options: RefusalOptions,
 ): Promise<Reading | undefined> {
   if (!(error instanceof Error) || isDiskError(error)) return undefined;
   const reasons = new Map<DumpedDocument, string>();
@@ -43,7 +50,7 @@ function largestRow(document: DumpedDocument): number {
 }
 
 /** Loads the rows of a document alone; gives the error of DuckDB, if there is one. */
-async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Promise<string | undefined> {
+async function refusalOf(document: DumpedDocument, options: RefusalOptions): Promise<string | undefined> {
   for (const file of jsonlOf(document)) {
     try {
       await load(file, options);
@@ -55,12 +62,17 @@ async function refusalOf(document: DumpedDocument, options: DuckDbOptions): Prom
   return undefined;
 }
 
-async function load(file: PartFile, options: DuckDbOptions): Promise<void> {
-  await withDuckDb(":memory:", options, async (connection) => {
-    await connection.run(
-      `CREATE TEMP TABLE probe AS ${selectRows(file.kind, { ...file, paths: [file.path] }, "JSON")}`,
-    );
-  });
+/** DuckDB reads whole files, and a part may be a range of one. */
+async function load(part: PartFile, options: RefusalOptions): Promise<void> {
+  const path = join(options.scratch, "probe.jsonl");
+  await joinParts(path, "", [part]);
+  try {
+    await withDuckDb(":memory:", options, async (connection) => {
+      await connection.run(`CREATE TEMP TABLE probe AS ${selectRows(part.kind, { ...part, paths: [path] }, "JSON")}`);
+    });
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 const firstLine = (error: unknown) =>

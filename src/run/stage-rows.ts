@@ -19,7 +19,7 @@ const rowsAtOnce = 1_000;
 
 /** Writes the rows that belong to no single document into parts of their own. */
 export async function writeRunParts(
-  { documents, before, after, fields, discovery, details }: Reading,
+  { documents, discovery, rows }: Reading,
   workspace: Workspace,
   { formats }: Outputs,
 ): Promise<readonly PartFile[]> {
@@ -34,11 +34,11 @@ export async function writeRunParts(
     "documents",
     documents.map(({ row }) => row),
   );
-  await add("indexing_status", [...before.rows, ...after.rows]);
-  await add("metadata_fields", fields.rows);
+  await add("indexing_status", rows.indexing_status);
+  await add("metadata_fields", rows.metadata_fields);
   await add("document_info", discovery.found?.rows ?? []);
-  await add("datasets", details?.datasets ?? []);
-  await add("document_details", details?.documents ?? []);
+  await add("datasets", rows.datasets ?? []);
+  await add("document_details", rows.document_details ?? []);
   await parts.close();
   return parts.files;
 }

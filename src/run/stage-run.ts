@@ -73,7 +73,7 @@ async function stageReading(reading: Reading, options: StageOptions): Promise<St
     } catch (error) {
       options.signal.throwIfAborted();
       const { withoutRefused } = await import("./refused-documents.js");
-      const others = await withoutRefused(kept, error, options.duckDb);
+      const others = await withoutRefused(kept, error, { ...options.duckDb, scratch: options.workspace.scratch });
       if (!others) throw error;
       requireDocument(others);
       kept = others;

@@ -8,13 +8,24 @@ import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
 
-/** Rows of one kind as text, in a file that was written while the crawl went on, and what is in it. */
-export interface PartFile extends FileFacts {
+/** Rows of one kind as text, and what is in it. */
+export type PartFile = WholePart | PartRange;
+
+interface PartPlace {
   readonly kind: Kind;
   readonly format: string;
   readonly path: string;
-  /** The byte of the file at which the rows begin, where they are a part of it; absent: they are all of it. */
-  readonly start?: number;
+}
+
+/** Rows in a file of their own, which was written while the crawl went on. */
+export interface WholePart extends PartPlace, FileFacts {
+  readonly start?: undefined;
+}
+
+/** Rows that are a part of a file, such as those of one document. */
+export interface PartRange extends PartPlace, Omit<FileFacts, "sha256"> {
+  /** The byte of the file at which they begin. */
+  readonly start: number;
 }
 
 /** A file that was joined. */
@@ -112,7 +123,7 @@ export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes"
 
 /** Reads a file, or so many of its bytes from a place on; rejects where they are not there. */
 async function readPieces(
-  { path, start, bytes = 0 }: { readonly path: string; readonly start?: number; readonly bytes?: number },
+  { path, start, bytes = 0 }: { readonly path: string; readonly start?: number | undefined; readonly bytes?: number },
   buffer: Buffer,
   take: (piece: Uint8Array) => Promise<void>,
 ): Promise<void> {
