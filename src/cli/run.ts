@@ -1,5 +1,5 @@
 import { exitCodes } from "../errors.js";
-import type { RunResult } from "../run/run-job.js";
+import type { RunResult } from "../run/make-run.js";
 import type { CommitState } from "../run/setting/run-options.js";
 import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";

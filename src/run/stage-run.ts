@@ -29,8 +29,8 @@ export interface StageOptions {
   readonly tally: RunTally;
   /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
-  /** The requests of the run so far. */
-  readonly requests: () => RequestSum;
+  /** The requests that it took to read the rows. */
+  readonly requests: RequestSum;
   readonly signal: AbortSignal;
 }
 
@@ -124,8 +124,8 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
     documents,
     chunks,
     child_chunks,
-    requests_sent: requests().sent,
-    requests_retried: requests().retried,
+    requests_sent: requests.sent,
+    requests_retried: requests.retried,
     warnings: warningsOf(reading, job),
   };
 }
@@ -138,8 +138,7 @@ interface Staged {
 }
 
 function manifestOf(reading: Reading, { files, discovered, shard }: Staged, options: StageOptions): Manifest {
-  const { job, baseUrl, workspace } = options;
-  const requests = options.requests();
+  const { job, baseUrl, workspace, requests } = options;
   return {
     format: job.output.compress === "none" && job.output.partition === "none" ? 1 : 2,
     tool,

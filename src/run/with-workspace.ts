@@ -1,10 +1,11 @@
 import { readdir, rm } from "node:fs/promises";
-import { newRunId } from "../dump/manifest/run-id.js";
+import { join } from "node:path";
+import { isRunId, newRunId } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
 import { mendPublished } from "./database/mend-published.js";
 import type { RunOptions } from "./setting/run-options.js";
-import { type EarlierOptions, earlierWork, writePlan } from "./work/earlier-work.js";
-import { withHold } from "./work/hold.js";
+import { type EarlierOptions, earlierWork, hasPlan, writePlan } from "./work/earlier-work.js";
+import { type HoldOptions, withHold } from "./work/hold.js";
 import { makeOwnFolder } from "./work/job-folders.js";
 import { type Workspace, workspaceIn } from "./work/workspace.js";
 
@@ -28,22 +29,62 @@ export async function withWorkspace<T>(
     const startedAt = earlier?.startedAt ?? options.now();
     const runId = earlier?.runId ?? (await newRunId(hold.runs, startedAt));
     const workspace = { ...workspaceIn(hold, runId), startedAt };
-    await makeOwnFolder(workspace.work);
-    for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
-    for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeOwnFolder(path);
+    await makeFolders(workspace);
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
-    let result: T;
-    try {
-      result = await work(workspace);
-    } catch (error) {
+    return useWorkspace(workspace, work, keep, async () => {
       const isBegun = (await readdir(workspace.parts).catch(() => [])).length > 0;
       options.tally.isKept = isBegun;
-      await tidy(workspace, isBegun ? "what was read" : "nothing").catch(() => {}); // the error of the work is the one to tell
-      throw error;
-    }
-    await tidy(workspace, keep(result)).catch(() => {}); // the run is published; the next one tries again
-    return result;
+      return isBegun ? "what was read" : "nothing";
+    });
   });
+}
+
+/**
+ * The same for a run that asks no service: it continues no work and leaves none to be continued, and lets that of others lie. What
+ * a process left that was killed goes.
+ */
+export async function withFreshWorkspace<T>(
+  job: Job,
+  options: HoldOptions,
+  keep: (result: T) => Kept,
+  work: (workspace: Workspace) => Promise<T>,
+): Promise<T> {
+  return withHold(job, options, async (hold) => {
+    await mendPublished(hold, job, options.log);
+    for (const name of (await readdir(hold.own)).filter(isRunId))
+      if (!(await hasPlan(join(hold.own, name)))) await rm(join(hold.own, name), { recursive: true, force: true });
+    const startedAt = options.now();
+    const folders = workspaceIn(hold, await newRunId(hold.runs, startedAt));
+    // In the scratch folder, so that no later run takes the parts for something to continue.
+    const workspace = { ...folders, parts: join(folders.scratch, "parts"), startedAt };
+    await makeFolders(workspace);
+    return useWorkspace(workspace, work, keep, async () => "nothing");
+  });
+}
+
+async function makeFolders({ work, stage, scratch, parts }: Workspace): Promise<void> {
+  await makeOwnFolder(work);
+  for (const path of [stage, scratch]) await rm(path, { recursive: true, force: true });
+  for (const path of [stage, scratch, parts]) await makeOwnFolder(path);
+}
+
+/** Does the work, and then removes what need not be kept. */
+async function useWorkspace<T>(
+  workspace: Workspace,
+  work: (workspace: Workspace) => Promise<T>,
+  keep: (result: T) => Kept,
+  keepAfterFailure: () => Promise<Kept>,
+): Promise<T> {
+  let result: T;
+  try {
+    result = await work(workspace);
+  } catch (error) {
+    const kept = await keepAfterFailure();
+    await tidy(workspace, kept).catch(() => {}); // the error of the work is the one to tell
+    throw error;
+  }
+  await tidy(workspace, keep(result)).catch(() => {}); // the run is published; the next one tries again
+  return result;
 }
 
 async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {

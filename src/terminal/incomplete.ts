@@ -1,6 +1,6 @@
 import { countText } from "../amounts.js";
 import { sentenceOf } from "../run/documents/document-result.js";
-import type { RunResult } from "../run/run-job.js";
+import type { RunResult } from "../run/make-run.js";
 import { type Invocation, retryCommand } from "../shell-text.js";
 import { nameAndId } from "../words.js";
 import { wrapToWidth } from "./display-width.js";

@@ -5,7 +5,7 @@ import { listName } from "../dump/manifest/shard.js";
 import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
-import type { RunResult } from "../run/run-job.js";
+import type { RunResult } from "../run/make-run.js";
 import { type Invocation, shellText } from "../shell-text.js";
 import { shardText } from "../words.js";
 import { renderChildLists } from "./child-lists.js";

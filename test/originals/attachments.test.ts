@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Original } from "../../src/dump/manifest/original.js";
 import { attachmentFiles } from "../../src/dump/saved-files.js";
-import type { RunResult } from "../../src/run/run-job.js";
+import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { brokenFile, file } from "../servers/file-store.js";
 import type { JsonObject } from "../servers/json.js";

@@ -15,7 +15,7 @@ import { expect, test } from "vitest";
 import { pruneJob } from "../../src/keep/prune-job.js";
 import { listRuns } from "../../src/list/list-runs.js";
 import { planJob } from "../../src/plan/plan-job.js";
-import type { RunResult } from "../../src/run/run-job.js";
+import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { refusing } from "../run/discover/discovering.js";
 import { jobFor } from "../run/job-for.js";

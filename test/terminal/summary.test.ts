@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Manifest } from "../../src/dump/manifest/manifest.js";
-import type { RunResult } from "../../src/run/run-job.js";
+import type { RunResult } from "../../src/run/make-run.js";
 import { retryCommand } from "../../src/shell-text.js";
 import { renderSummary, summaryJson } from "../../src/terminal/summary.js";
 import { pageFor } from "../../src/terminal/text.js";

@@ -41,6 +41,11 @@ export async function writePlan(
   await writeJsonFile(join(work, "plan.json"), { plan: planHash(job, list), started_at: startedAt.toISOString() });
 }
 
+/** Whether a work folder says what was being read: no run asks for anything before it does. */
+export async function hasPlan(work: string): Promise<boolean> {
+  return isThere(join(work, "plan.json"));
+}
+
 /** The content of plan.json. */
 const factsSchema = object({
   plan: text,

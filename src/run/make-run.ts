@@ -1,0 +1,91 @@
+import { join } from "node:path";
+import type { Manifest } from "../dump/manifest/manifest.js";
+import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
+import type { Job } from "../job/job.js";
+import { pruneAfterRun } from "../keep/prune-job.js";
+import type { Log } from "../log.js";
+import { databaseOptions } from "./database/job-database.js";
+import type { PreparedDatabase } from "./database/prepare-database.js";
+import { type DocumentNames, namesOf } from "./discover/discovery.js";
+import { type Outputs, openOutputs } from "./open-outputs.js";
+import { type Published, publishRun } from "./publish-run.js";
+import { type Reading, requireDocument } from "./reading.js";
+import { type Reported, reportRun } from "./report-run.js";
+import type { RunOptions } from "./setting/run-options.js";
+import { stageRun } from "./stage-run.js";
+import type { RequestSum } from "./work/request-sum.js";
+import type { Workspace } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
+
+/** A published run: its manifest and where it lies. */
+export interface RunResult extends Published, Pick<Reported, "report"> {
+  readonly manifest: Manifest;
+  /**
+   * `partial` where documents failed or moved while they were read, and where a step after the commit failed: `problems`
+   * says which. The manifest knows of the documents only.
+   */
+  readonly status: "complete" | "partial";
+  /** The names of documents by id, as far as the service told them. */
+  readonly names: DocumentNames;
+  /** Ids of the runs that `output.keep` let go of. */
+  readonly pruned: readonly string[];
+}
+
+/** The rows of a run, the service that they are of, and the requests that it took to read them. */
+export interface Gathered {
+  readonly reading: Reading;
+  readonly baseUrl: string;
+  readonly requests: RequestSum;
+}
+
+/** Reads everything, or takes it from elsewhere; writes parts in the text formats of the outputs. */
+export type Gather = (outputs: Outputs, signal: AbortSignal) => Promise<Gathered>;
+
+export type MakeRunOptions = Pick<Required<RunOptions>, "tally" | "log" | "now" | "onCommit" | "report" | "signal">;
+
+/** The course of a run that holds its job: gathers its rows, makes the files of every format, and publishes them. */
+export async function makeRun(
+  workspace: Workspace,
+  job: Job,
+  setting: MakeRunOptions,
+  gather: Gather,
+): Promise<RunResult> {
+  const { tally, log, onCommit } = setting;
+  const signal = AbortSignal.any([setting.signal, workspace.lost]);
+  const { previous, losses, ...found } = await prepared(workspace, job, log, signal);
+  const waiting = await waitingFiles(workspace);
+  const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
+  const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
+  const { newDatabase } = outputs;
+
+  signal.throwIfAborted();
+  const { reading, baseUrl, requests } = await gather(outputs, signal);
+  requireDocument(reading);
+  const duckDb = databaseOptions(job, workspace, signal);
+  const staging = { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal };
+  const { manifest, damage } = await stageRun(reading, staging);
+  signal.throwIfAborted();
+  const isDamaged = found.isDamaged || damage !== undefined;
+  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
+  const { report, failures } = setting.report
+    ? await reportRun(job, workspace, published, { tally, signal })
+    : { report: undefined, failures: [] };
+  const problems = [...losses, ...(damage ?? []), ...published.problems, ...failures];
+  const status = problems.length > 0 ? "partial" : manifest.status;
+  const pruned = await pruneAfterRun(job, workspace, setting);
+  return { ...published, report, manifest, status, names: namesOf(reading.discovery), problems, pruned };
+}
+
+/** Looks at the database before anything else, as reading may take hours. */
+async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
+  if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
+  const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
+  const found = await prepareDatabase(workspace, job, log, signal);
+  for (const sentence of found.losses) log("warn", sentence);
+  return found;
+}
+
+/** Whether a run could not put the database that its job asks for in its place: it waits for the next run. */
+export function isDatabaseLeft({ database }: Pick<RunResult, "database">, job: Job): boolean {
+  return database === undefined && writtenFormats(job).includes("duckdb");
+}
