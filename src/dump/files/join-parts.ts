@@ -7,6 +7,8 @@ import type { Kind } from "../../rows/columns.js";
 import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
+import { RangeReader } from "./read-ranges.js";
+import { WriteBatch } from "./write-batch.js";
 
 /** Rows of one kind as text, and what is in it. */
 export type PartFile = WholePart | PartRange;
@@ -55,21 +57,27 @@ export async function joinParts(
     return { bytes: first.bytes, sha256: first.sha256, text: first };
   }
   const file = await open(target, "wx", 0o600);
+  const ranges = new RangeReader();
   try {
     const counted = new ByteFacts();
     const written = compression === "none" ? undefined : new CompressedFile(file, openCompressor(compression));
+    const batch = new WriteBatch((bytes) => (written ? written.write(bytes) : file.writeFile(bytes)));
     const write = async (piece: Uint8Array) => {
       counted.add(piece);
-      await (written ? written.write(piece) : file.writeFile(piece));
+      await batch.add(piece);
     };
     if (head) await write(Buffer.from(head));
     const buffer = Buffer.allocUnsafe(1 << 20);
-    for (const part of parts) await readPieces(part, buffer, write);
+    for (const part of parts)
+      if (part.start === undefined) await readPieces(part.path, buffer, write);
+      else for await (const piece of ranges.pieces(part)) await write(piece);
+    await batch.flush();
     const compressed = await written?.end();
     await file.sync();
     const text = counted.facts;
     return { ...(compressed ?? { bytes: text.bytes, sha256: text.sha256 }), text };
   } finally {
+    await ranges.close();
     await file.close();
   }
 }
@@ -114,29 +122,21 @@ async function writeAll(file: FileHandle, pieces: AsyncIterable<Buffer>): Promis
 export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes" | "sha256">> {
   const hash = createHash("sha256");
   let bytes = 0;
-  await readPieces({ path }, Buffer.allocUnsafe(1 << 20), async (piece) => {
+  await readPieces(path, Buffer.allocUnsafe(1 << 20), async (piece) => {
     hash.update(piece);
     bytes += piece.length;
   });
   return { bytes, sha256: hash.digest("hex") };
 }
 
-/** Reads a file, or so many of its bytes from a place on; rejects where they are not there. */
-async function readPieces(
-  { path, start, bytes = 0 }: { readonly path: string; readonly start?: number | undefined; readonly bytes?: number },
-  buffer: Buffer,
-  take: (piece: Uint8Array) => Promise<void>,
-): Promise<void> {
+/** Reads a file in pieces. */
+async function readPieces(path: string, buffer: Buffer, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
   const file = await open(path, "r");
   try {
-    let left = start === undefined ? Number.POSITIVE_INFINITY : bytes;
-    for (let at = start ?? 0; left > 0; ) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, left), start === undefined ? null : at);
-      if (bytesRead === 0 && start === undefined) return;
-      if (bytesRead === 0) throw new Error(`${path} ends ${left} bytes too early`);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
       await take(buffer.subarray(0, bytesRead));
-      at += bytesRead;
-      left -= bytesRead;
     }
   } finally {
     await file.close();
