@@ -140,6 +140,7 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
     "diff/read-run.ts",
     "dump/open-dump.ts",
+    "join/shard-dump.ts",
     "move/against/compare-with-service.ts",
     "move/course/move-run.ts",
     "query/load-run.ts",

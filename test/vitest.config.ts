@@ -18,6 +18,8 @@ export const onlyLong = [
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
+  "test/join/history.test.ts",
+  "test/join/kill.test.ts",
   "test/move/forms.test.ts",
   "test/originals/originals-command.test.ts",
   "test/originals/originals.test.ts",

@@ -26,6 +26,7 @@ export const commands: Commands = {
       lost: async () => (await import("../restore/course/restore-lost.js")).restoreLost,
       move: async () => (await import("../move/course/move-run.js")).moveRun,
     }),
+  join: async () => (await import("./join.js")).joinCommand,
   list: async () => (await import("./list.js")).listCommand,
   sql: async () => (await import("./sql.js")).sqlCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,

@@ -127,12 +127,13 @@ export const runCommand = defineCommand({
 });
 
 /** The reasons for exit 3 that stderr has not seen yet: with --quiet, nothing was said of the documents. */
-function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
+export function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
   if (!quiet || manifest.status === "complete") return problems;
   const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
   const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
-  return [
-    ...problems,
-    documents > 0 ? `${counted} failed or changed while they were read` : "some lists could not be read",
-  ];
+  return [...problems, documents > 0 ? `${counted} failed or changed while they were read` : listsText(manifest)];
+}
+
+function listsText({ joined }: RunResult["manifest"]): string {
+  return joined ? "some lists could not be read, or are not the same in all shards" : "some lists could not be read";
 }

@@ -108,7 +108,7 @@ export class Dump {
   }
 
   /** StopError, naming each, when files are missing, no regular files, or of another size than the manifest says. */
-  async checkSizes(files: readonly ManifestFile[]): Promise<void> {
+  async checkSizes(files: readonly Pick<ManifestFile, "path" | "bytes">[]): Promise<void> {
     const problems: string[] = [];
     for (const file of files) problems.push(...(await sizeProblems(this.folder, file)));
     if (problems.length > 0) throw new UnsoundError(this.folder, this.#consequence, problems);
@@ -138,7 +138,10 @@ export class Dump {
   }
 }
 
-async function sizeProblems(folder: string, { path, bytes }: ManifestFile): Promise<readonly string[]> {
+async function sizeProblems(
+  folder: string,
+  { path, bytes }: Pick<ManifestFile, "path" | "bytes">,
+): Promise<readonly string[]> {
   const names = path.split("/");
   for (let depth = 1; depth < names.length; depth++) {
     const above = names.slice(0, depth).join("/");

@@ -15,7 +15,8 @@ export async function lookAt(path: string): Promise<Found> {
   if (!facts.isDirectory()) return "other"; // a pipe would have to be waited for
   if (await isThere(join(path, manifestName))) return "run";
   for (const name of ["runs", "latest"]) if (await isThere(join(path, name))) return "job";
-  return (await isThere(join(path, ".work"))) ? "begun" : "folder";
+  for (const name of [".work", "shards"]) if (await isThere(join(path, name))) return "begun";
+  return "folder";
 }
 
 async function lookAtFile(path: string): Promise<Found> {

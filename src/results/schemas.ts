@@ -3,6 +3,7 @@ import { completionResult } from "./completion.js";
 import { diffResult } from "./diff.js";
 import { errorResult } from "./error.js";
 import { initResult } from "./init.js";
+import { joinResult } from "./join.js";
 import { listResult } from "./list.js";
 import { logLine } from "./log.js";
 import { moveResult } from "./move.js";
@@ -32,6 +33,7 @@ export const schemas = {
   serve: serveResult,
   restore: restoreResult,
   "restore-to": moveResult,
+  join: joinResult,
   prune: pruneResult,
   list: listResult,
   sql: sqlResult,

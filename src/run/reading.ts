@@ -1,3 +1,4 @@
+import type { ManifestJoined } from "../dump/manifest/shard.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { HeldOriginal } from "../originals/save-originals.js";
@@ -29,6 +30,8 @@ export interface Reading {
   readonly warnings: readonly string[];
   /** Fields that came otherwise than expected, besides those of the documents. */
   readonly drift: Drift;
+  /** The runs of shards that the rows come from; undefined where a service was asked. */
+  readonly joined: ManifestJoined | undefined;
 }
 
 /** Rows of the run as a whole, by their kind. */

@@ -161,5 +161,6 @@ function manifestOf(reading: Reading, { files, discovered, shard }: Staged, opti
     warnings: warningsOf(reading, job),
     ...(discovered ? { discovered: discoveredIds(discovered) } : {}),
     ...(shard ? { shard } : {}),
+    ...(reading.joined ? { joined: reading.joined } : {}),
   };
 }

@@ -57,19 +57,15 @@ export function sumUpAnswers(answers: Answers): Pick<Reading, "rows" | "isWhole"
 }
 
 /** Warnings of what the indexing status says against the documents. */
-export function warningsOfStatus({
-  discovery,
-  documents,
-  before,
-  after,
-}: Pick<Answers, "discovery" | "documents"> & StatusRows): readonly string[] {
+export function warningsOfStatus({ discovery, documents, before, after }: StatusFacts): readonly string[] {
   const { datasets, found } = discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
   const facts = { before, after, documents, listed: found?.rows ?? [], names: namesOf(discovery) };
   return statusWarnings(facts, (datasetId) => filtered.has(datasetId));
 }
 
-interface StatusRows {
+/** The readings of the indexing status, and the documents that they are of. */
+export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
   readonly before: Pick<StatusReading, "rows">;
   readonly after: Pick<StatusReading, "rows">;
 }

@@ -1,7 +1,6 @@
 import { countText } from "../amounts.js";
 import { sentenceOf } from "../run/documents/document-result.js";
 import type { RunResult } from "../run/make-run.js";
-import { type Invocation, retryCommand } from "../shell-text.js";
 import { nameAndId } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
 import { type Page, terminalText } from "./text.js";
@@ -9,10 +8,10 @@ import { type Page, terminalText } from "./text.js";
 /** Documents and warnings that are shown; the others stand in manifest.json. */
 const shown = 10;
 
-/** Renders the documents that are not complete, every other flaw of the run, and the command that mends it. */
+/** Renders the documents that are not complete, every other flaw of the run, and the commands that mend it. */
 export function renderIncomplete(
   result: RunResult,
-  invocation: Invocation,
+  commands: readonly string[],
   { paint, columns }: Page,
 ): readonly string[] {
   const { manifest, names, problems } = result;
@@ -24,7 +23,7 @@ export function renderIncomplete(
   const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
   const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
   const warnings = [...problems, ...others].map((sentence) => terminalText(sentence, 600));
-  const mend = ["", "Once the cause is gone, read what is missing:", `  ${retryCommand(invocation)}`];
+  const mend = ["", "Once the cause is gone, read what is missing:", ...commands.map((command) => `  ${command}`)];
   return [
     ...section("Incomplete:", documents, "more document", columns),
     ...section("Warnings:", warnings, "more warning", columns),

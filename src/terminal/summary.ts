@@ -6,7 +6,7 @@ import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/make-run.js";
-import { type Invocation, shellText } from "../shell-text.js";
+import { type Invocation, retryCommand, shellText } from "../shell-text.js";
 import { shardText } from "../words.js";
 import { renderChildLists } from "./child-lists.js";
 import { wrapToWidth } from "./display-width.js";
@@ -15,8 +15,17 @@ import { renderOriginals, sumOfOriginals } from "./originals.js";
 import { layOutTable } from "./table.js";
 import { type Page, secondsFrom } from "./text.js";
 
-/** Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. */
-export function renderSummary(result: RunResult, elapsed: number, invocation: Invocation, page: Page): string {
+/**
+ * Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. `mend` are the
+ * commands that read what is missing.
+ */
+export function renderSummary(
+  result: RunResult,
+  elapsed: number,
+  invocation: Invocation,
+  page: Page,
+  mend: readonly string[] = [retryCommand(invocation)],
+): string {
   const { paint, columns } = page;
   const { manifest } = result;
   const { counts, requests } = manifest;
@@ -28,15 +37,19 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
     countText(counts.child_chunks, "child chunk"),
   ];
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
+  const took = durationText(elapsed);
+  const effort = manifest.joined
+    ? `joined from ${countText(manifest.joined.shards.length, "shard")} in ${took}; they took`
+    : `in ${took} with`;
   const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
   const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
   const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
   return [
     ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`),
-    ...wrapped(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
+    ...wrapped(`${effort} ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
     ...renderOriginals(manifest).flatMap((line) => wrapped(line)),
     ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
-    ...renderIncomplete(result, invocation, page),
+    ...renderIncomplete(result, mend, page),
     "",
     ...renderPlaces(placesOf(result), columns),
     ...(result.pruned.length > 0

@@ -1,3 +1,5 @@
+import { sqlText } from "../duckdb/sql-text.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { placeText } from "./place-text.js";
@@ -12,8 +14,16 @@ export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>,
   if (chunks && children) await checkParents(store, children, chunks, findings);
 }
 
-/** Every document that was listed is one of the run, once, and every document of a dataset that was listed has its row. */
-export async function checkListed(store: RowStore, rows: ReadonlyMap<Kind, Loaded>, findings: Findings): Promise<void> {
+/**
+ * Every document that was listed is one of the run, once, and every document of a dataset that was listed has its row. In a joined dump,
+ * one that failed may have none: its own shard did not list it.
+ */
+export async function checkListed(
+  store: RowStore,
+  rows: ReadonlyMap<Kind, Loaded>,
+  manifest: Pick<Manifest, "documents" | "joined">,
+  findings: Findings,
+): Promise<void> {
   const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
   if (listed) await checkUnique(store, listed, findings);
   if (!listed || !documents) return;
@@ -22,7 +32,10 @@ export async function checkListed(store: RowStore, rows: ReadonlyMap<Kind, Loade
   const unread = apart(listed, documents, "");
   const text = (row: Relation) => `in row ${row.row} is not in ${documents.source.name}`;
   await addRows(store, listed, unread, findings, "not read", text);
-  const unlisted = apart(documents, listed, `WHERE dataset_id IN (SELECT dataset_id FROM ${listed.table})`);
+  const failed = manifest.joined ? manifest.documents.filter(({ status }) => status === "failed") : [];
+  const isExcused = `[${failed.map(({ document_id: id }) => sqlText(id)).join(", ")}]::VARCHAR[]`;
+  const isListed = `dataset_id IN (SELECT dataset_id FROM ${listed.table})`;
+  const unlisted = apart(documents, listed, `WHERE ${isListed} AND document_id NOT IN (SELECT unnest(${isExcused}))`);
   const missing = () => "is missing, although its dataset was listed";
   await addRows(store, listed, unlisted, findings, "not listed", missing);
 }

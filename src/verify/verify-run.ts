@@ -105,7 +105,7 @@ async function checkRows(
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
     await checkIds(store, rows, findings);
-    await checkListed(store, firsts, findings); // in the database, later runs have had their say
+    await checkListed(store, firsts, manifest, findings); // in the database, later runs have had their say
     await checkDetails(store, firsts, findings);
     await checkCounts(store, rows, documents, findings);
     return {

@@ -348,6 +348,12 @@ const jobFiles: readonly BadInput[] = [
     says: "  notify.url: got a value that is not shown, expected ",
   },
   { line: "prune @/job.yaml", ...withJob(good), says: "output.keep" },
+  {
+    line: "join",
+    says: "kbdump: <shards> is missing: a job, whose newest runs of all shards are joined; or run folders",
+  },
+  { line: "join @/nothing", says: "kbdump: No such run or job:\n  @/nothing: there is no such file or folder\n" },
+  { line: "join @/job.yaml", ...withJob(good), says: "kbdump: No shards to join:\n  @/job.yaml: " },
 ];
 
 const keys: readonly BadInput[] = [

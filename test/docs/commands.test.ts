@@ -13,6 +13,7 @@ const commands = [
   "report",
   "serve",
   "restore",
+  "join",
   "list",
   "sql",
   "prune",

@@ -4,7 +4,7 @@ import { fileFormats } from "../formats/formats.js";
 import { partsOfName } from "../formats/name-parts.js";
 import { originalSchema } from "./original.js";
 import { isRunId } from "./run-id.js";
-import { shardSchema } from "./shard.js";
+import { joinedSchema, shardSchema } from "./shard.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";
@@ -144,6 +144,8 @@ export const manifestSchema = object({
   discovered: v.optional(discovered),
   /** Only of a run of `--shard`: it has JSONL alone, whatever `options.output.formats` says. */
   shard: v.optional(shardSchema),
+  /** Only of a dump that `join` made. */
+  joined: v.optional(joinedSchema),
 });
 
 /** Null where a manifest does not say. */

@@ -15,7 +15,7 @@ import { rowSchema } from "../../rows/row.js";
 import { count, listOf, object, text } from "../../schema.js";
 import { tool } from "../../tool.js";
 import type { Discovery, Listing } from "./discovery.js";
-import { checkJson, documentListEntries, documentListFrom } from "./document-list.js";
+import { checkJson, type DocumentList, documentListEntries, documentListFrom } from "./document-list.js";
 
 /** The content of the file: the list, the job and service that it is of, and the answers that a run needs in place of its own. */
 const fileSchema = object({
@@ -31,6 +31,9 @@ const fileSchema = object({
 });
 
 type ListFile = v.InferOutput<typeof fileSchema>;
+
+/** A list, with the answers of the service that it comes from. */
+type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
 /** Bytes of the largest file that is read; more does not fit a string. A document takes some 600. */
 const largest = 500_000_000;
@@ -135,7 +138,8 @@ function isWhole({ rows }: ListFile, listed: ListFile["datasets"]): boolean {
   return new Set(keys).size === keys.length && keys.join() === rows.map(documentKey).join();
 }
 
-function discoveryFrom(file: ListFile, job: Job): Discovery {
+/** The discovery that a list stands for: that of the job, with these documents. */
+export function discoveryFrom(file: ListedAnswers, job: Pick<Job, "datasets">): Discovery {
   const listed = file.datasets.filter(({ state }) => state !== "skipped");
   const listings = file.datasets.flatMap(({ dataset_id, name, state, documents }): readonly Listing[] =>
     state === "named" ? [] : [{ dataset_id, name, state, documents: documents.length }],

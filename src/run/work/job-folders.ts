@@ -1,7 +1,7 @@
 import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
-import type { JobPlace } from "../../job/job.js";
+import type { JobPlace, Shard } from "../../job/job.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -33,11 +33,28 @@ export interface Hold extends JobFolders {
   readonly lost: AbortSignal;
 }
 
+/** The folder in that of a job in which each of its shards has one. */
+export function shardsFolderOf({ name, output }: JobPlace): string {
+  return join(output.dir, name, "shards");
+}
+
+/** The folder of a shard among those of its job. */
+export function shardFolderName({ index, count }: Shard): string {
+  return `${index}-of-${count}`;
+}
+
+/** The shard that has a folder of this name; undefined for any other name. */
+export function shardOfFolder(name: string): Shard | undefined {
+  const [, index, count] = /^([1-9]\d{0,4})-of-([1-9]\d{0,4})$/.exec(name) ?? [];
+  return index === undefined ? undefined : { index: Number(index), count: Number(count) };
+}
+
 /** Names the folders of a job, or of a shard of it, which has a lock and runs of its own; makes none. */
-export function foldersOf({ name, output, shard }: JobPlace): JobFolders {
+export function foldersOf(place: JobPlace): JobFolders {
+  const { name, output, shard } = place;
   const whole = join(output.dir, name);
-  const shards = join(whole, "shards");
-  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
+  const shards = shardsFolderOf(place);
+  const folder = shard ? join(shards, shardFolderName(shard)) : whole;
   const hidden = join(folder, ".work");
   return {
     folder,

@@ -25,7 +25,7 @@ export async function withRequestSum<T>(
 ): Promise<T> {
   const path = join(folder, requestFile);
   const earlier = v.parse(sumSchema, await readJsonFile(path));
-  const sum = () => added(earlier, tally);
+  const sum = () => addRequests(earlier, tally);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const written = new WrittenSum(file, sum);
   try {
@@ -69,7 +69,8 @@ class WrittenSum {
   }
 }
 
-function added(earlier: RequestSum, tally: RequestTally): RequestSum {
+/** The requests of both. */
+export function addRequests(earlier: RequestSum, tally: RequestSum): RequestSum {
   const reasons = [...new Set([...Object.keys(earlier.retriedBy), ...Object.keys(tally.retriedBy)])];
   const retriedBy = reasons.map((reason) => [
     reason,

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadJob } from "../../../src/job/load-job.js";
 import { planJob } from "../../../src/plan/plan-job.js";
-import { type RunResult, runJob } from "../../../src/run/run-job.js";
+import type { RunResult } from "../../../src/run/make-run.js";
+import { runJob } from "../../../src/run/run-job.js";
 import { testFolder } from "../job-for.js";
 import { allOf, rowsOf } from "./sharding.js";
 

@@ -1,0 +1,59 @@
+import { exitCodes } from "../errors.js";
+import { commandText } from "../shell-text.js";
+import { joinJson } from "../terminal/join.js";
+import { renderSummary } from "../terminal/summary.js";
+import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
+import { renderReading } from "../terminal/verify-progress.js";
+import { defineCommand } from "./command.js";
+import { commonOptions, dirOption, environmentOption, formatOption, outOption, viewFrom } from "./options.js";
+import { printResult } from "./print-result.js";
+import { reasonsOf } from "./run.js";
+import { tellReason } from "./tell-error.js";
+
+const epilog = `Examples:
+  kbdump join nightly
+  kbdump join nightly.yaml
+  kbdump join gathered/*-of-16 --out output
+
+The shards are proved first: the same job, version and list of documents, each shard once, every byte as its manifest says. The dump is published as a run of the job.
+
+Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted`;
+
+/** `kbdump join <shards…>`: one dump of the shards of a run. */
+export const joinCommand = defineCommand({
+  name: "join <shards..>",
+  about: "make one dump of the shards of a run, and publish it",
+  positionals: {
+    shards: {
+      type: "string",
+      array: true,
+      demandOption: true,
+      names: "folder",
+      describe: "a job, whose newest runs of all shards are joined; or run folders of all shards",
+    },
+  },
+  options: { ...commonOptions, ...outOption, ...dirOption, ...environmentOption, ...formatOption },
+  epilog,
+  async run(args, world) {
+    const { findShards } = await import("../join/find-shards.js");
+    const found = await findShards(args.shards, { dir: args.dir, env: world.env });
+    const { emptyJoinTally, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
+    const tally = emptyJoinTally();
+    const view = viewFrom(args, world);
+    const start = performance.now();
+    const unwatch = view.watch(renderReading(tally));
+    const { signal, env } = world;
+    const { log } = view;
+    const setting = { tally, signal, env, log, onCommit: world.committing, out: args.out, format: args.format };
+    const result = await joinShards(found, setting).finally(unwatch);
+    const elapsed = performance.now() - start;
+    const page = pageFor(world.stdout, world.env);
+    const invocation = { program: world.program(), args: world.args };
+    const text = args.json
+      ? jsonLine(joinJson(result, elapsed))
+      : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
+    await printResult(world, text, `the run is published in ${terminalText(result.folder)}`);
+    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  },
+});

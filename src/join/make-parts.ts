@@ -1,0 +1,142 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { ByteFacts } from "../dump/files/byte-facts.js";
+import { compressionOf } from "../dump/files/compression.js";
+import { encodeLines } from "../dump/files/encode-lines.js";
+import type { PartFile, PartRange } from "../dump/files/join-parts.js";
+import { readTextPieces } from "../dump/files/read-pieces.js";
+import { splitLines } from "../dump/files/split-lines.js";
+import { WriteBatch } from "../dump/files/write-batch.js";
+import type { TextFormat } from "../dump/formats/format.js";
+import { jsonlText } from "../dump/formats/jsonl/write.js";
+import { parseJson } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
+import { isMapping } from "../schema.js";
+import type { DocumentRange, ScannedFile } from "./prove-shards.js";
+
+export interface PartOptions {
+  /** The folder for files that the parts are ranges of. */
+  readonly folder: string;
+  /** A name for these files that no other has. */
+  readonly name: string;
+  readonly formats: readonly TextFormat[];
+  readonly signal: AbortSignal;
+}
+
+/** Takes the parts of a document, by its place in the manifest. */
+export type TakePart = (document: number, part: PartFile) => void;
+
+/**
+ * Makes the parts of the documents in a file of a shard, in every text format: JSONL is in the file itself, or in a copy that is not
+ * compressed, and the other formats are made of its rows.
+ */
+export async function makeParts(file: ScannedFile, options: PartOptions, take: TakePart): Promise<void> {
+  const { kind, ranges, longNumbers } = file;
+  const path = compressionOf(file.path) === "none" ? file.path : await unpack(file, options);
+  for (const { document, start, bytes, lines, longestLine } of ranges)
+    take(document, { kind, format: jsonlText.format, path, start, bytes, lines, longestLine, longNumbers });
+  for (const format of options.formats)
+    if (format.format !== jsonlText.format) await writeAs(format, { ...file, path }, options, take);
+}
+
+const nameOf = ({ folder, name }: PartOptions, format: string) => join(folder, `${name}.${format}`);
+
+async function unpack({ path }: ScannedFile, options: PartOptions): Promise<string> {
+  const target = nameOf(options, jsonlText.format);
+  const file = await open(target, "wx", 0o600);
+  try {
+    for await (const piece of readTextPieces(path)) {
+      options.signal.throwIfAborted();
+      await file.writeFile(piece);
+    }
+  } finally {
+    await file.close();
+  }
+  return target;
+}
+
+/** Writes the rows of a file in another format, in the same order. */
+async function writeAs(
+  text: TextFormat,
+  { kind, path, ranges }: ScannedFile,
+  options: PartOptions,
+  take: TakePart,
+): Promise<void> {
+  const target = nameOf(options, text.format);
+  const file = await open(target, "wx", 0o600);
+  try {
+    const batch = new WriteBatch((bytes) => file.writeFile(bytes));
+    const writer = new RangeWriter(batch, ranges, (document, range) =>
+      take(document, { kind, format: text.format, path: target, ...range }),
+    );
+    const encode = (lines: readonly Buffer[]) =>
+      encodeLines(
+        text.texts(
+          kind,
+          lines.map((line) => rowFromLine(line.toString("utf8"))),
+        ),
+      );
+    for await (const lines of splitLines(readTextPieces(path))) {
+      options.signal.throwIfAborted();
+      await writer.write(lines, encode);
+    }
+    await batch.flush();
+  } finally {
+    await file.close();
+  }
+}
+
+/** The row that a line of JSONL holds, its numbers exactly. */
+export function rowFromLine(line: string): Row {
+  const row = parseJson(line);
+  if (!isMapping(row)) throw new Error("a row of a shard is no object");
+  return row;
+}
+
+/** Writes rows, and tells where those of each document stand. */
+class RangeWriter {
+  readonly #batch: WriteBatch;
+  readonly #ranges: Iterator<DocumentRange>;
+  readonly #onRange: (document: number, range: Omit<PartRange, "kind" | "format" | "path">) => void;
+  #range: DocumentRange | undefined;
+  #facts = new ByteFacts();
+  /** Rows of the present document that are still to come. */
+  #left = 0;
+  #start = 0;
+
+  constructor(
+    batch: WriteBatch,
+    ranges: readonly DocumentRange[],
+    onRange: (document: number, range: Omit<PartRange, "kind" | "format" | "path">) => void,
+  ) {
+    this.#batch = batch;
+    this.#ranges = ranges.values();
+    this.#onRange = onRange;
+  }
+
+  async write(lines: readonly Buffer[], encode: (lines: readonly Buffer[]) => Buffer): Promise<void> {
+    for (let done = 0; done < lines.length; ) {
+      if (this.#left === 0) this.#begin();
+      const some = lines.slice(done, done + this.#left);
+      const bytes = encode(some);
+      this.#facts.add(bytes);
+      await this.#batch.add(bytes);
+      this.#left -= some.length;
+      done += some.length;
+      if (this.#left === 0) this.#end();
+    }
+  }
+
+  #begin(): void {
+    this.#range = this.#ranges.next().value;
+    this.#facts = new ByteFacts();
+    this.#left = this.#range?.lines ?? 0;
+    if (!this.#range) throw new Error("a file of a shard has more rows than it had");
+  }
+
+  #end(): void {
+    const { sha256: _, ...facts } = this.#facts.facts;
+    if (this.#range) this.#onRange(this.#range.document, { start: this.#start, ...facts });
+    this.#start += facts.bytes;
+  }
+}

@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { problemsOfSet, runCommand, type ShardFacts } from "../../src/join/check-set.js";
+import { tool } from "../../src/tool.js";
+
+const output = { formats: ["jsonl" as const], csv_safe: false, compress: "none" as const, partition: "none" as const };
+
+function shard(
+  index: number,
+  changes: Partial<ShardFacts> & { readonly count?: number; readonly plan?: string } = {},
+): ShardFacts {
+  const { count = 3, plan = "p", ...facts } = changes;
+  return {
+    folder: `s${index}`,
+    job: "nightly",
+    run_id: `2026112${index}T020000123Z`,
+    tool,
+    service: { base_url: "https://kb.example.com/v1" },
+    options: { output, service: { demo: false, concurrency: index }, details: false },
+    shard: { index, count, plan },
+    ...facts,
+  };
+}
+
+const command = runCommand("nightly", { jobFile: "jobs/nightly.yaml", out: undefined });
+const problems = (...shards: readonly ShardFacts[]) => problemsOfSet(shards, command);
+
+test("shards that are one run have no problem, even with another pace", () => {
+  expect(problems(shard(1), shard(2), shard(3))).toEqual([]);
+});
+
+test("every missing shard is named with the command that makes it, and every one that is there twice", () => {
+  expect(problems(shard(2), { ...shard(2), folder: "copy" })).toEqual([
+    "shard 1 of 3 is missing; make it: kbdump run jobs/nightly.yaml --shard 1/3",
+    "shard 2 of 3 is there twice: s2 and copy",
+    "shard 3 of 3 is missing; make it: kbdump run jobs/nightly.yaml --shard 3/3",
+  ]);
+});
+
+test("the command guesses the job file, and names an output folder, where no job file is known", () => {
+  const guess = runCommand("nightly", { jobFile: undefined, out: "/mnt/a b" });
+  expect(guess({ index: 2, count: 3 })).toBe('kbdump run nightly.yaml --shard 2/3 --out "/mnt/a b"');
+});
+
+test.each<[string, Partial<ShardFacts> & { readonly count?: number; readonly plan?: string }, string]>([
+  ["another job", { job: "weekly" }, "s1: it is of job weekly, not of nightly"],
+  ["another count", { count: 4 }, "s1: it is shard 1 of 4, but s3, the newest, is shard 3 of 3"],
+  [
+    "another version",
+    { tool: { ...tool, version: "0.1.9" } },
+    `s1: kbdump 0.1.9 made it, and this is version ${tool.version}; make it again: `,
+  ],
+  [
+    "another plan",
+    { plan: "q" },
+    "s1: it is of another plan than s3, the newest, because the job was changed between them; make it again: ",
+  ],
+  [
+    "another service",
+    { service: { base_url: "https://other.example" } },
+    "s1: it is of another service than s3, the newest: https://other.example; make it again: ",
+  ],
+  [
+    "other options",
+    { options: { output: { ...output, csv_safe: true }, details: true } },
+    "s1: it has other options than s3, the newest (details, output.csv_safe); make it again: ",
+  ],
+])("%s than the newest shard is named with what to run again", (_, changes, sentence) => {
+  const [found = "", ...others] = problems(shard(1, changes), shard(2), shard(3));
+  expect(found.startsWith(sentence)).toBe(true);
+  expect(found.endsWith("--shard 1/3") || !sentence.includes("again")).toBe(true);
+  expect(others).toEqual("count" in changes ? [expect.stringContaining("shard 1 of 3 is missing")] : []);
+});
+
+test("the embedded service counts as one, whatever its port", () => {
+  const demo = (index: number) =>
+    shard(index, { options: { output, service: { demo: true } }, service: { base_url: `http://127.0.0.1:${index}` } });
+  expect(problems(demo(1), demo(2), demo(3))).toEqual([]);
+});
+
+test("all problems are named at once", () => {
+  expect(problems(shard(1, { plan: "q" }), shard(3)).map((text) => text.slice(0, 24))).toEqual([
+    "s1: it is of another pla",
+    "shard 2 of 3 is missing;",
+  ]);
+});

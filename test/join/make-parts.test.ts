@@ -1,0 +1,84 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { encodeLines } from "../../src/dump/files/encode-lines.js";
+import { joinParts, type PartFile } from "../../src/dump/files/join-parts.js";
+import { csvText } from "../../src/dump/formats/csv/write.js";
+import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
+import { makeParts } from "../../src/join/make-parts.js";
+import { type RowRange, scanRows } from "../../src/join/scan-rows.js";
+import { documentKey } from "../../src/rows/document-row.js";
+import { jsonText } from "../../src/rows/exact-json.js";
+import type { Row } from "../../src/rows/row.js";
+import { nastyTables, shortNumberTables } from "../dump/formats/nasty-rows.js";
+import { rounds } from "../rounds.js";
+import { testFolder } from "../run/job-for.js";
+
+const { signal } = new AbortController();
+const refuse = (reason: string) => new Error(reason);
+
+/** A member of this name gets lost where a service sends it beside a long number, so no row of a run has both. */
+const hasProto = (row: Row) => jsonText(row).includes("__proto__");
+const nasty = [...(nastyTables.chunks ?? []).filter((row) => !hasProto(row)), ...(shortNumberTables.chunks ?? [])];
+
+/** Rows of documents whose ids are as hostile as their texts. */
+const documents = fc.uniqueArray(
+  fc.record({
+    dataset_id: fc.constantFrom("d", '"', "\\", "é\n"),
+    document_id: fc.string({ unit: "binary", maxLength: 4 }).map((text) => text.toWellFormed()),
+    rows: fc.array(fc.constantFrom(...nasty), { minLength: 1, maxLength: 4 }),
+  }),
+  { maxLength: 6, selector: documentKey },
+);
+
+async function rangesOf(path: string): Promise<readonly RowRange[]> {
+  const ranges: RowRange[] = [];
+  for await (const range of scanRows(path, { refuse, signal })) ranges.push(range);
+  return ranges;
+}
+
+test("the parts of each document have exactly the text that a run writes, in JSONL and CSV", async () => {
+  const folder = await testFolder();
+  let round = 0;
+  await fc.assert(
+    fc.asyncProperty(documents, fc.boolean(), async (all, safe) => {
+      const name = `r${round++}`;
+      const path = join(folder, `${name}.chunks.jsonl`);
+      const rowsOf = ({ dataset_id, document_id, rows }: (typeof all)[number]) =>
+        rows.map((row) => ({ ...row, dataset_id, document_id }));
+      const rows = all.flatMap(rowsOf);
+      await writeFile(path, encodeLines(jsonlText.texts("chunks", rows)));
+      const ranges = await rangesOf(path);
+      expect(ranges.map(({ key, lines }) => [key, lines])).toEqual(
+        all.map((one) => [documentKey(one), one.rows.length]),
+      );
+      const parts = all.map((): PartFile[] => []);
+      const formats = [jsonlText, csvText(safe)];
+      const places = ranges.map(({ key: _, ...range }, document) => ({ document, ...range }));
+      const file = { kind: "chunks", path, ranges: places, longNumbers: true } as const;
+      await makeParts(file, { folder, name, formats, signal }, (document, part) => parts[document]?.push(part));
+      for (const [at, one] of all.entries())
+        for (const format of formats) {
+          const own = (parts[at] ?? []).filter((part) => part.format === format.format);
+          await joinParts(join(folder, "joined"), "", own);
+          const wanted = encodeLines(format.texts("chunks", rowsOf(one)));
+          expect((await readFile(join(folder, "joined"))).equals(wanted)).toBe(true);
+        }
+    }),
+    { numRuns: rounds(12, 200, "KBDUMP_PARTS") },
+  );
+});
+
+test("rows of a document that stand apart are several ranges, and a line of no run is refused", async () => {
+  const path = join(await testFolder(), "chunks.jsonl");
+  const line = (id: string, more = "") => `{"dataset_id":"d","document_id":"${id}","id":"1"${more}}\n`;
+  await writeFile(path, [line("a"), line("b"), line("b", ',"content":"x"'), line("a")].join(""));
+  expect(await rangesOf(path)).toEqual([
+    { key: '["d","a"]', start: 0, bytes: 46, lines: 1, longestLine: 45 },
+    { key: '["d","b"]', start: 46, bytes: 106, lines: 2, longestLine: 59 },
+    { key: '["d","a"]', start: 152, bytes: 46, lines: 1, longestLine: 45 },
+  ]);
+  await writeFile(path, `${line("a")}{"document_id":"a"}\n`);
+  await expect(rangesOf(path)).rejects.toThrow("row 2 does not begin with its dataset and document");
+});

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mergeLists } from "../../src/join/merge-lists.js";
+import type { DocumentList } from "../../src/run/discover/document-list.js";
+import { shardOf } from "../../src/run/discover/shard-of.js";
+
+type Dataset = DocumentList["datasets"][number];
+
+const dataset = (dataset_id: string, documents: readonly string[], more: Partial<Dataset> = {}): Dataset => ({
+  dataset_id,
+  name: null,
+  state: "listed",
+  documents,
+  ...more,
+});
+
+const list = (datasets: readonly Dataset[], more: Partial<DocumentList> = {}): DocumentList => ({
+  format: 1,
+  datasets,
+  all_datasets: null,
+  failures: [],
+  notes: [],
+  ...more,
+});
+
+const remedy = "kbdump plan --documents-out and kbdump run --documents-from give all shards one list";
+
+test("one list is taken as it is", () => {
+  const only = list([dataset("a", ["x", "y"])], { notes: ["n"] });
+  expect(mergeLists([{ list: only, shards: [1, 2] }], 2)).toEqual({
+    list: only,
+    differences: [],
+    notes: [],
+    unlisted: new Map(),
+  });
+});
+
+test("of lists that differ, the first gives the order, and the others add what it lacks at the end of each dataset", () => {
+  const merged = mergeLists(
+    [
+      { list: list([dataset("a", ["x", "y"]), dataset("b", ["z"])], { failures: ["f"] }), shards: [1, 3] },
+      { list: list([dataset("b", ["w", "z"]), dataset("a", ["y", "v"])], { failures: ["f", "g"] }), shards: [2] },
+    ],
+    3,
+  );
+  expect(merged.list.datasets.map(({ dataset_id, documents, state }) => [dataset_id, documents, state])).toEqual([
+    ["a", ["x", "y", "v"], "listed"],
+    ["b", ["z", "w"], "listed"],
+  ]);
+  expect(merged.list.failures).toEqual(["f", "g"]);
+  expect(merged.differences).toEqual([
+    "only shards 1, 3 of 3 listed 1 document: x",
+    "only shard 2 of 3 listed 2 documents: w, v",
+    `the lists of documents of the shards differ: ${remedy}`,
+  ]);
+});
+
+test("a dataset that shards found in other states, or not at all, is unsettled, and skipped ones come last", () => {
+  const merged = mergeLists(
+    [
+      {
+        list: list([dataset("s", [], { state: "skipped" }), dataset("a", ["x"])], { all_datasets: true }),
+        shards: [1],
+      },
+      {
+        list: list([dataset("a", ["x"], { state: "failed" }), dataset("n", [])], { all_datasets: false }),
+        shards: [2],
+      },
+    ],
+    2,
+  );
+  expect(merged.list).toMatchObject({ all_datasets: false });
+  expect(merged.list.datasets.map(({ dataset_id, state }) => [dataset_id, state])).toEqual([
+    ["s", "unsettled"],
+    ["a", "unsettled"],
+    ["n", "unsettled"],
+  ]);
+  expect(merged.differences).toEqual([
+    "dataset s was skipped by shard 1, and unknown to the others",
+    "dataset a was listed by shard 1, and failed by shard 2",
+    "dataset n was listed by shard 2, and unknown to the others",
+    `the lists of documents of the shards differ: ${remedy}`,
+  ]);
+});
+
+test("another order or other names leave the documents known, and are only noted", () => {
+  const merged = mergeLists(
+    [
+      { list: list([dataset("a", ["x", "y"])]), shards: [1] },
+      { list: list([dataset("a", ["y", "x"], { name: "N" })]), shards: [2] },
+    ],
+    2,
+  );
+  expect(merged).toMatchObject({ differences: [], unlisted: new Map() });
+  expect(merged.list.datasets).toEqual([dataset("a", ["x", "y"], { name: "N" })]);
+  expect(merged.notes).toEqual([
+    `the lists of documents of the shards have another order or other names, so those of shard 1 were taken; ${remedy}`,
+  ]);
+});
+
+test("a sentence names twenty documents and how many more there are", () => {
+  const ids = Array.from({ length: 23 }, (_, at) => `d${at}`);
+  const lists = [
+    { list: list([dataset("a", ids)]), shards: [1] },
+    { list: list([dataset("a", [])]), shards: [2] },
+  ];
+  expect(mergeLists(lists, 2).differences[0]).toBe(
+    `only shard 1 of 2 listed 23 documents: ${ids.slice(0, 20).join(", ")} and 3 more`,
+  );
+});
+
+test("every document of any list is there once, and exactly those count as unlisted that their own shard does not have", () => {
+  const documents = fc.uniqueArray(fc.integer({ min: 0, max: 15 }).map(String), { maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(documents, { minLength: 1, maxLength: 5 }), (all) => {
+      const count = all.length;
+      const lists = all.map((ids, at) => ({ list: list([dataset("a", ids)]), shards: [at + 1] }));
+      const merged = mergeLists(lists, count);
+      const [{ documents: union } = dataset("a", [])] = merged.list.datasets;
+      expect(union.toSorted()).toEqual([...new Set(all.flat())].sort());
+      const wanted = union.filter((id) => !all[shardOf("a", id, count) - 1]?.includes(id));
+      const found = [...merged.unlisted.keys()].map((key) => JSON.parse(key)[1]);
+      expect(found.sort()).toEqual(wanted.sort());
+      for (const [key, { own, listedBy }] of merged.unlisted) {
+        const id = JSON.parse(key)[1];
+        expect(own).toBe(shardOf("a", id, count));
+        expect(listedBy).toEqual(all.flatMap((ids, at) => (ids.includes(id) ? [at + 1] : [])));
+      }
+    }),
+  );
+});
