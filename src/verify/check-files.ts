@@ -17,21 +17,29 @@ export async function checkFolder(
 ): Promise<readonly ManifestFile[]> {
   const files = new Map(manifest.files.map((file) => [file.path, file]));
   const folders = new Set(manifest.files.flatMap(({ path }) => foldersOf(path)));
-  const known = new Set([manifestName, ...files.keys(), ...(manifest.originals ? [originalsFolder] : [])]);
+  const known = new Set([manifestName, ...files.keys(), ...folders, ...(manifest.originals ? [originalsFolder] : [])]);
   const entries = await readEntries(folder, folders);
   const others = [...entries.keys()].filter((name) => !known.has(name)).sort();
   for (const name of others.slice(0, toldOfAKind)) {
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
   }
   findings.addAll(".", "not listed", [], Math.max(0, others.length - toldOfAKind));
+  const closed = [...entries.keys()].filter((path) => folders.has(path));
+  for (const path of closed) addWrongEntry(path, entries.get(path), "folder", findings);
   return [...files.values()].filter(({ path }) => {
+    if (foldersOf(path).some((above) => closed.includes(above))) return false;
     const entry = entries.get(path);
     if (entry?.isFile()) return true;
-    if (!entry) findings.add(path, "not there", "is not there");
-    else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
-    else findings.add(path, "no file", "is no regular file");
+    addWrongEntry(path, entry, "regular file", findings);
     return false;
   });
+}
+
+/** A finding for an entry that is not there, or not what it should be. */
+function addWrongEntry(path: string, entry: Dirent | undefined, wanted: string, findings: Findings): void {
+  if (!entry) findings.add(path, "not there", "is not there");
+  else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
+  else findings.add(path, "no file", `is no ${wanted}`);
 }
 
 /** The folders that a path leads through. */
@@ -40,7 +48,7 @@ function foldersOf(path: string): readonly string[] {
   return names.map((_name, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** The entries of a folder, and in place of those folders in it that are expected their own entries, by their paths. */
+/** The entries of a folder by their paths; folders that are expected are left out, and their own entries are in their place. */
 async function readEntries(
   folder: string,
   expected: ReadonlySet<string>,
