@@ -14,6 +14,7 @@ export const onlyLong = [
   "test/docs/pages.test.ts",
   "test/dump/formats/memory.test.ts",
   "test/dump/formats/new-format.test.ts",
+  "test/dump/formats/parquet-bytes.test.ts",
   "test/dump/formats/writers.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
