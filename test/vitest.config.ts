@@ -12,6 +12,8 @@ export const onlyLong = [
   "test/client/pace.chance.test.ts",
   "test/database/state-at.test.ts",
   "test/docs/pages.test.ts",
+  "test/dump/compressed/conformance.test.ts",
+  "test/dump/compressed/read-back.test.ts",
   "test/dump/formats/memory.test.ts",
   "test/dump/formats/new-format.test.ts",
   "test/dump/formats/writers.test.ts",

@@ -90,7 +90,7 @@ async function stageFiles(
   const { writers, writeDatabase } = outputs;
   const runParts = await writeRunParts(reading, workspace, outputs);
   tally.step = "joining the parts";
-  const staged = await joinRows(reading, runParts, workspace, options.job);
+  const staged = await joinRows(reading, runParts, workspace, options.job, signal);
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();
