@@ -16,6 +16,7 @@ export const onlyLong = [
   "test/dump/compressed/read-back.test.ts",
   "test/dump/formats/memory.test.ts",
   "test/dump/formats/new-format.test.ts",
+  "test/dump/formats/parquet-bytes.test.ts",
   "test/dump/formats/writers.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",

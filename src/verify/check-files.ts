@@ -10,6 +10,9 @@ import { type Findings, toldOfAKind } from "./findings.js";
 import { readPieces, readText } from "./readers/read-text.js";
 import { UnreadableError } from "./readers/row-source.js";
 
+/** An entry of a folder, as far as it is looked at. */
+type Entry = Pick<Dirent, "isFile" | "isSymbolicLink">;
+
 /** Compares what lies in the folder with what the manifest lists; gives the listed files that can be opened. */
 export async function checkFolder(
   folder: string,
@@ -21,6 +24,7 @@ export async function checkFolder(
   const known = new Set([
     manifestName,
     ...files.keys(),
+    ...folders,
     ...(manifest.originals ? [originalsFolder] : []),
     ...(manifest.shard ? [listName] : []),
   ]);
@@ -30,20 +34,26 @@ export async function checkFolder(
     findings.add(name, "not listed", `is in the folder, but not in ${manifestName}`);
   }
   findings.addAll(".", "not listed", [], Math.max(0, others.length - toldOfAKind));
-  return [...files.values()].filter(({ path }) => isRegular(path, entries.get(path), findings));
+  const closed = [...entries.keys()].filter((path) => folders.has(path));
+  for (const path of closed) addWrongEntry(path, entries.get(path), "folder", findings);
+  return [...files.values()].filter(
+    ({ path }) =>
+      !foldersOf(path).some((above) => closed.includes(above)) && isRegular(path, entries.get(path), findings),
+  );
 }
 
 /** Whether an entry of the folder is a file that can be opened; a finding where it is not. */
-export function isRegular(
-  path: string,
-  entry: Pick<Dirent, "isFile" | "isSymbolicLink"> | undefined,
-  findings: Findings,
-): boolean {
+export function isRegular(path: string, entry: Entry | undefined, findings: Findings): boolean {
   if (entry?.isFile()) return true;
+  addWrongEntry(path, entry, "regular file", findings);
+  return false;
+}
+
+/** A finding for an entry that is not there, or not what it should be. */
+function addWrongEntry(path: string, entry: Entry | undefined, wanted: string, findings: Findings): void {
   if (!entry) findings.add(path, "not there", "is not there");
   else if (entry.isSymbolicLink()) findings.add(path, "symlink", "is a symlink, which is not followed");
-  else findings.add(path, "no file", "is no regular file");
-  return false;
+  else findings.add(path, "no file", `is no ${wanted}`);
 }
 
 /** The folders that a path leads through. */
@@ -52,7 +62,7 @@ function foldersOf(path: string): readonly string[] {
   return names.map((_name, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** The entries of a folder, and in place of those folders in it that are expected their own entries, by their paths. */
+/** The entries of a folder by their paths; folders that are expected are left out, and their own entries are in their place. */
 async function readEntries(
   folder: string,
   expected: ReadonlySet<string>,
