@@ -18,6 +18,8 @@ export const onlyLong = [
   "test/dump/formats/new-format.test.ts",
   "test/dump/formats/parquet-bytes.test.ts",
   "test/dump/formats/writers.test.ts",
+  "test/dump/partition/commands.test.ts",
+  "test/dump/partition/database.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",

@@ -10,7 +10,7 @@ import { duckDbOptions } from "../formats/formats.js";
 import { addDataset, startDatasets } from "./datasets.js";
 
 /** Rounds, each with two runs; KBDUMP_PARTITION_ROUNDS chooses others. */
-const numRuns = rounds(2, 40, "KBDUMP_PARTITION_ROUNDS");
+const numRuns = rounds(1, 40, "KBDUMP_PARTITION_ROUNDS");
 const kinds = ["chunks", "child_chunks"] as const;
 
 const document = fc.record({
