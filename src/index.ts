@@ -44,7 +44,7 @@ export { type TakenStatus, takeStatus } from "./indexing/take-status.js";
 export { emptyWatchTally, type WatchOptions, type WatchTally } from "./indexing/watch-options.js";
 export { type WatchedStatus, watchStatus } from "./indexing/watch-status.js";
 export type { WatchedDocument, WatchedDocuments } from "./indexing/watched-documents.js";
-export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions } from "./job/job.js";
+export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions, Shard } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
 export type { Log } from "./log.js";

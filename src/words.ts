@@ -5,6 +5,17 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** A shard among so many, counted from 1. */
+export interface ShardPlace {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** `shard 3 of 16`. */
+export function shardText({ index, count }: ShardPlace): string {
+  return `shard ${index} of ${count}`;
+}
+
 /** Characters of a name that are shown; the names of documents are those of files, and can be as long. */
 const longestName = 60;
 

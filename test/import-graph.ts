@@ -75,7 +75,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "move/apply": ["dump/files", "client", "client/write", "crawl", "restore", "move", "move/journal", "restore/apply"],
   "move/plan": ["rows", "duckdb", "dump/manifest", "dump", "client", "crawl", "restore", "move"],
   notify: ["rows", "client", "job"],
-  "run/discover": ["rows", "dump/manifest", "client", "database", "job", "crawl"],
+  "run/discover": ["rows", "dump/files", "dump/manifest", "client", "database", "job", "crawl"],
   "run/documents": [
     "rows",
     "dump/files",
@@ -250,5 +250,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

@@ -22,14 +22,15 @@ import {
 const epilog = `Examples:
   kbdump plan nightly.yaml
   kbdump plan nightly.yaml --exact --json
+  kbdump plan nightly.yaml --documents-out list.json
   kbdump plan --base-url https://kb.example.com/v1 --dataset UUID --document UUID
 
 Exit codes: 0 everything could be asked · 1 nothing could be asked, or the key is refused · 2 wrong usage or job file · 3 some documents or lists cannot be read · 130, 143 interrupted`;
 
-/** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing. */
+/** `kbdump plan [job.yaml]`: what a run would read and take; writes nothing but the list of documents, if asked to. */
 export const planCommand = defineCommand({
   name: "plan [job]",
-  about: "ask the service what is there, and forecast a run; writes nothing",
+  about: "ask the service what is there, and forecast a run; writes nothing but --documents-out",
   positionals: jobPositional,
   options: {
     ...jobOptions,
@@ -43,6 +44,11 @@ export const planCommand = defineCommand({
       conflicts: "budget",
       describe: "spend as many requests as exact numbers take, at most as many as the run itself",
     },
+    "documents-out": {
+      type: "string",
+      names: "file",
+      describe: "write the proved list of documents to this file, for run --documents-from; refused if it is not whole",
+    },
   },
   epilog,
   async run(args, world) {
@@ -54,7 +60,14 @@ export const planCommand = defineCommand({
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
     const unwatch = view.watch(renderRun(tally));
-    const setting = { env: world.env, signal: world.signal, tally, log: view.log, budget };
+    const setting = {
+      env: world.env,
+      signal: world.signal,
+      tally,
+      log: view.log,
+      budget,
+      documentsOut: args.documentsOut,
+    };
     const plan = await planJob(job, setting).finally(unwatch);
     world.stdout.write(
       `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(world.stdout, world.env))}\n`,

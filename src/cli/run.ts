@@ -9,6 +9,7 @@ import { countOf } from "../words.js";
 import { defineCommand } from "./command.js";
 import { withProgress } from "./kept-progress.js";
 import { checkJobIsNamed } from "./line/job-is-named.js";
+import { shardFrom } from "./line/shard-flag.js";
 import {
   commonOptions,
   formatOption,
@@ -28,6 +29,7 @@ const epilog = `Examples:
   kbdump run nightly.yaml --format jsonl,parquet --out /backup
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
+  kbdump run nightly.yaml --shard 3/16 --documents-from list.json
 
 Flags win over the job file. Run the same job again to resume an interrupted run.
 
@@ -57,6 +59,15 @@ export const runCommand = defineCommand({
       type: "string",
       describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
     },
+    shard: {
+      type: "string",
+      describe: "read a part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
+    },
+    "documents-from": {
+      type: "string",
+      names: "file",
+      describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
+    },
     report: {
       type: "boolean",
       describe:
@@ -70,13 +81,15 @@ export const runCommand = defineCommand({
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
     checkJobIsNamed("run", args);
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
-    const job = await jobFrom(args, flags, world, { notifies: true });
+    const shard = shardFrom(args.shard, world.env);
+    const loaded = await jobFrom(args, flags, world, { notifies: true });
+    const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
     const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
     const start = performance.now();
-    const unwatch = view.watch(renderRun(tally));
+    const unwatch = view.watch(renderRun(tally, shard));
     const setting = {
       env: world.env,
       signal: world.signal,

@@ -26,6 +26,8 @@ export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
     output: outputFromFile(file.output),
     notify: file.notify && notifyFromFile(file.notify),
     labels,
+    shard: undefined,
+    documentsFrom: undefined,
   };
 }
 

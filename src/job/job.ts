@@ -87,10 +87,18 @@ export interface Notify {
   readonly style: NotifyStyle;
 }
 
+/** A part of the documents of a job, which one machine of several reads: 1 ≤ index ≤ count ≤ 10,000. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
 /** The place of a job's runs, and how long they stay: all that is needed where nothing is asked of the service. */
 export interface JobPlace {
   readonly name: string;
   readonly output: Pick<OutputOptions, "dir" | "keep">;
+  /** The shard whose runs are meant; each has a folder of its own in that of the job. */
+  readonly shard?: Shard | undefined;
 }
 
 export interface Job {
@@ -111,4 +119,8 @@ export interface Job {
   readonly notify: Notify | undefined;
   /** The flags that stand for settings, for messages that name one. */
   readonly labels: readonly Label[];
+  /** Set by `run --shard` alone; undefined: the run reads every document of the job. */
+  readonly shard: Shard | undefined;
+  /** The file of `run --documents-from`, which lists the documents; undefined: the run asks the service. */
+  readonly documentsFrom: string | undefined;
 }

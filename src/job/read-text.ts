@@ -13,18 +13,21 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: "no permission to read it",
 };
 
-/** Reads a small UTF-8 text; `what` names its role (`the job file`). Throws UsageError, one plain sentence, if it cannot. */
-export async function readText(file: string, what: string): Promise<string> {
-  const { text, reason } = await tryRead(file);
+/**
+ * Reads a UTF-8 text of so many bytes at the most; `what` names its role (`the job file`). Throws UsageError, one plain
+ * sentence, if it cannot.
+ */
+export async function readText(file: string, what: string, most = largest): Promise<string> {
+  const { text, reason } = await tryRead(file, most);
   if (text === undefined) throw new UsageError(`cannot read ${what} ${fileText(file)}: ${reason}`, []);
   return text;
 }
 
 type Read = { readonly text: string; readonly reason?: never } | { readonly text?: never; readonly reason: string };
 
-async function tryRead(file: string): Promise<Read> {
+async function tryRead(file: string, most: number): Promise<Read> {
   try {
-    if ((await stat(file)).size > largest) return { reason: `it is larger than ${largest / 1_000_000} MB` };
+    if ((await stat(file)).size > most) return { reason: `it is larger than ${most / 1_000_000} MB` };
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)) };
   } catch (error) {
     return { reason: reasonOf(error) };

@@ -25,6 +25,8 @@ export interface JobPlan {
   /** The requests of the plan itself. */
   readonly asked: Manifest["requests"] & { readonly seconds: number };
   readonly warnings: readonly string[];
+  /** The file that lists the documents; null where none was asked for. */
+  readonly documents_out: string | null;
 }
 
 /** A figure for each mode of child_chunks; this_job repeats that of the job. */

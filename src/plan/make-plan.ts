@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** Makes a plan of what was asked. */
-export function makePlan(asked: Asked): JobPlan {
+export function makePlan(asked: Asked): Omit<JobPlan, "documents_out"> {
   const { job, opening, evidence, sizes, disk } = asked;
   const counts = countsOf(asked);
   const forecasts = byMode(job, (mode) => forecast(mode, job, asked));

@@ -3,8 +3,10 @@ import { LookAhead } from "../crawl/look-ahead.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { documentsOf } from "../run/discover/discovery.js";
+import { writeGivenList } from "../run/discover/given-list.js";
 import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
 import { withClient } from "../run/setting/with-client.js";
+import { planHash } from "../run/work/plan-hash.js";
 import { AnswerLog } from "./answer-log.js";
 import { askOpening } from "./ask-opening.js";
 import { diskSpace } from "./disk-space.js";
@@ -24,6 +26,8 @@ export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally"
    * infinite for as many as it takes.
    */
   readonly budget?: number | undefined;
+  /** The file to write the list of documents to, for `run --documents-from`; undefined: none is written. */
+  readonly documentsOut?: string | undefined;
 }
 
 /** The default budget: some seconds. */
@@ -34,8 +38,8 @@ const aheadPerSlot = 4;
 
 /**
  * Asks what a job would read, and forecasts requests, bytes and disk space of a run; measures the latency of its requests,
- * and probes the quirks of the service. Writes nothing. Rejects with StopError when nothing can be asked, UsageError without
- * a key, or the reason of the signal.
+ * and probes the quirks of the service. Writes nothing but the list of documents, if it was asked for. Rejects with StopError
+ * when nothing can be asked or that list would not be whole, UsageError without a key, or the reason of the signal.
  */
 export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobPlan> {
   const setting = withDefaults(options);
@@ -48,7 +52,11 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const inquiry = newInquiry({ api: client, lookAhead, sizes });
 
     tally.step = "listing documents";
+    const listedAt = now();
     const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
+    const { documentsOut } = options;
+    if (documentsOut !== undefined)
+      await writeGivenList(documentsOut, opening.discovery, { job, plan: planHash(job), listedAt });
     tally.step = "sampling every document";
     const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
     const surveys = await surveyDocuments(inquiry, refs, tally);
@@ -65,7 +73,8 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const evidence = { ...inquiry, answers, surveys, pagesRepeat, withoutFields: opening.withoutFields, throttled };
     const [earlier, disk] = [await findEarlierRun(job, now), await diskSpace(job, surveys)];
     const seconds = (performance.now() - start) / 1000;
-    return makePlan({ job, baseUrl, opening, evidence, sizes, earlier, disk, requests: tally.requests, seconds });
+    const plan = makePlan({ job, baseUrl, opening, evidence, sizes, earlier, disk, requests: tally.requests, seconds });
+    return { ...plan, documents_out: documentsOut ?? null };
   };
   return withClient(job, setting, work, { onAnswer: answers.add });
 }

@@ -57,6 +57,7 @@ export const planResult = result({
   documents: listOf(document),
   asked: result({ ...requests, seconds: amount }),
   warnings: listOf(text),
+  documents_out: v.pipe(orNull(text), v.description("the file of --documents-out; null without it")),
 });
 
 export type PlanResult = v.InferOutput<typeof planResult>;

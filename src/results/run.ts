@@ -49,8 +49,9 @@ export const runResult = result({
         ),
       }),
     ),
-    v.description("null unless the job asks which documents there are"),
+    v.description("null unless the job asks which documents there are, and in a shard"),
   ),
+  shard: v.pipe(orNull(result({ index: count, count })), v.description("null unless --shard chose a part of the job")),
 });
 
 export type RunSummary = v.InferOutput<typeof runResult>;

@@ -5,7 +5,7 @@ import type { Kind } from "./columns.js";
 /** How often fields had an unexpected type, or no place, by `table.field`. */
 export type Drift = Readonly<Record<string, number>>;
 
-export const driftSchema = v.record(v.string(), count);
+export const driftSchema = v.record(v.string(), count, "an object");
 
 /** Counts drift while rows are made. */
 export class DriftCount {

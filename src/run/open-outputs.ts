@@ -4,6 +4,7 @@ import { fileFormats, formats } from "../dump/formats/formats.js";
 import { jsonlText } from "../dump/formats/jsonl/write.js";
 import type { DatabaseWriter, DatabaseWriterOptions } from "./database/database-writer.js";
 import { databaseOptions, newDatabase } from "./database/job-database.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** The writers of a job. */
 export interface Outputs {
@@ -22,13 +23,14 @@ export async function openOutputs(options: DatabaseWriterOptions): Promise<Outpu
   const { job, workspace, signal } = options;
   const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(workspace.scratch, "spill") };
   const writers: Writer[] = [];
-  for (const name of fileFormats.filter((format) => job.output.formats.includes(format))) {
+  const asked = writtenFormats(job);
+  for (const name of fileFormats.filter((format) => asked.includes(format))) {
     const { openWriter } = await formats[name].write();
     writers.push(openWriter({ csvSafe: job.output.csvSafe, duckDb }));
   }
   const texts = writers.flatMap(({ text }) => text ?? []);
   const others = texts.filter(({ format }) => format !== jsonlText.format);
-  const isAsked = job.output.formats.includes("duckdb");
+  const isAsked = asked.includes("duckdb");
   return {
     formats: [jsonlText, ...others],
     writers,

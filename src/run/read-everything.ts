@@ -2,13 +2,23 @@ import { countRetry } from "../client/counted.js";
 import type { Download } from "../client/download/open-downloads.js";
 import type { Client } from "../client/open-client.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../indexing/capture-status.js";
+import type { Shard } from "../job/job.js";
 import { originalWarnings } from "../originals/originals-text.js";
 import { type HeldOriginal, listOriginals, saveOriginals } from "../originals/save-originals.js";
 import { wantedFiles } from "../originals/wanted-files.js";
 import { discoverDocuments } from "./discover/discover-documents.js";
-import { type Discovery, discoverySchema, documentsOf, namesOf, uploadsOf } from "./discover/discovery.js";
-import { type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
+import {
+  type Discovery,
+  discoverySchema,
+  documentsOf,
+  type ListedDataset,
+  namesOf,
+  uploadsOf,
+} from "./discover/discovery.js";
+import { type DocumentList, documentListFrom } from "./discover/document-list.js";
+import { type DetailsAsked, type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
 import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./discover/read-metadata-fields.js";
+import { datasetsOf, discoveryOf } from "./discover/shard-of.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import type { Reading } from "./reading.js";
 import { readingDocuments } from "./setting/run-tally.js";
@@ -16,6 +26,8 @@ import { readOnce } from "./work/read-once.js";
 
 /** The originals come from elsewhere. */
 export interface ReadAllOptions extends ReadOptions {
+  /** The documents that somebody listed before; undefined: the service is asked. */
+  readonly given: Discovery | undefined;
   readonly baseUrl: string;
   readonly download: Download;
 }
@@ -28,8 +40,8 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   const { job, tally, now, workspace } = options;
   const { work } = workspace;
   tally.step = "listing documents";
-  const discovery = await readDiscovery(api, options);
-  const { datasets } = discovery;
+  const whole = await readDiscovery(api, options);
+  const { discovery, datasets, list } = shareOf(whole, job.shard);
   tally.step = "reading status";
   const before = await readOnce<StatusReading>(work, "status", {
     schema: statusReadingSchema,
@@ -45,7 +57,9 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   reading.catch(() => {}); // seen below, unless the documents end the run before
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
-  const details = job.details ? await readDetailsOnce(api, discovery, options) : undefined;
+  const details = job.details
+    ? await readDetailsOnce(api, { datasets, documentsOf: discovery.datasets }, options)
+    : undefined;
   const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
   tally.step = "reading status";
   const after = await captureStatus(api, datasets, now);
@@ -53,6 +67,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     startedAt: workspace.startedAt,
     finishedAt: now(),
     discovery,
+    list,
     documents,
     notes,
     fields,
@@ -63,17 +78,32 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   };
 }
 
+/** The part of a job that a run reads. */
+interface Share {
+  readonly discovery: Discovery;
+  /** Datasets of which the run reads the rows that belong to no document. */
+  readonly datasets: readonly ListedDataset[];
+  /** The documents of all shards; undefined unless the run is one of these. */
+  readonly list: DocumentList | undefined;
+}
+
+function shareOf(whole: Discovery, shard: Shard | undefined): Share {
+  if (!shard) return { discovery: whole, datasets: whole.datasets, list: undefined };
+  const datasets = datasetsOf(whole.datasets, shard);
+  return { discovery: discoveryOf(whole, shard), datasets, list: documentListFrom(whole) };
+}
+
 /** Asked last: by then it is known that the service is the right one, and a document that moved is read. */
 async function readDetailsOnce(
   api: Client,
-  { datasets }: Discovery,
+  asked: DetailsAsked,
   { job, workspace, tally, log }: ReadOptions,
 ): Promise<DetailsReading> {
   tally.step = "reading details";
   return readOnce<DetailsReading>(workspace.work, "details", {
     schema: detailsReadingSchema,
     read: async () => {
-      const details = await readDetails(api, datasets, job.output.keepSignatures);
+      const details = await readDetails(api, asked, job.output.keepSignatures);
       for (const sentence of details.missing) log("warn", sentence);
       return details;
     },
@@ -106,16 +136,23 @@ async function readOriginals(
   return held;
 }
 
-/** The documents of the job by id. The service's answer is kept: a run that is continued reads the same documents. */
-async function readDiscovery(api: Client, { job, workspace, log }: ReadOptions): Promise<Discovery> {
+/**
+ * The documents of the job by id: those of the given list, or else what the service says. Its answer is kept: a run that is
+ * continued reads the same documents.
+ */
+async function readDiscovery(
+  api: Client,
+  { job, workspace, log, given }: Pick<ReadAllOptions, "job" | "workspace" | "log" | "given">,
+): Promise<Discovery> {
+  const tell = (discovery: Discovery) => {
+    const { failures = [], notes = [] } = discovery.found ?? {};
+    for (const sentence of [...failures, ...notes]) log("warn", sentence);
+    return discovery;
+  };
+  if (given) return tell(given);
   return readOnce<Discovery>(workspace.work, "discovery", {
     schema: discoverySchema,
-    read: async () => {
-      const discovery = await discoverDocuments(api, job, lookAheadOf(job));
-      const { failures = [], notes = [] } = discovery.found ?? {};
-      for (const sentence of [...failures, ...notes]) log("warn", sentence);
-      return discovery;
-    },
+    read: async () => tell(await discoverDocuments(api, job, lookAheadOf(job))),
     isWhole: ({ found }) => found !== undefined,
   });
 }

@@ -7,16 +7,20 @@ import type { Counts } from "../rows/columns.js";
 import { type Drift, sumOfDrift } from "../rows/drift.js";
 import { nameAndId } from "../words.js";
 import { type Discovery, namesOf } from "./discover/discovery.js";
+import type { DocumentList } from "./discover/document-list.js";
 import type { DetailsReading } from "./discover/read-details.js";
 import type { FieldsReading } from "./discover/read-metadata-fields.js";
 import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
 import { statusWarnings } from "./status-warnings.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** Everything that a run read; the rows of chunks and child chunks lie in the parts. */
 export interface Reading {
   readonly startedAt: Date;
   readonly finishedAt: Date;
   readonly discovery: Discovery;
+  /** The documents of all shards; undefined unless the run is one of these. */
+  readonly list: DocumentList | undefined;
   /** In the order of the job. */
   readonly documents: readonly DumpedDocument[];
   /** Further sentences for a reader on how they were read. */
@@ -46,11 +50,11 @@ function failuresOf({ discovery, fields, before, after }: Reading): readonly str
 }
 
 /** Warnings for the reader of the manifest: documents that are not whole, lists that failed, files that are not lossless. */
-export function warningsOf(reading: Reading, { output }: Job): readonly string[] {
+export function warningsOf(reading: Reading, job: Job): readonly string[] {
   const { datasets, found } = reading.discovery;
   const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
   const names = namesOf(reading.discovery);
-  const unsafe = output.csvSafe && output.formats.includes("csv");
+  const unsafe = job.output.csvSafe && writtenFormats(job).includes("csv");
   return [
     ...reading.documents
       .map(({ row }) => row)
@@ -88,10 +92,10 @@ export function countsOf({ discovery, documents, before, after, fields, details 
   };
 }
 
-/** A run of which no document could be read is no dump, and says why. */
-export function requireDocument({ documents, discovery }: Reading): void {
+/** A run of which no document could be read is no dump, and says why. Of a shard, the others may have read theirs. */
+export function requireDocument({ documents, discovery, list }: Reading): void {
   const [first] = documents;
-  if (!first || documents.some(({ row }) => row.status !== "failed")) return;
+  if (!first || list || documents.some(({ row }) => row.status !== "failed")) return;
   const name = nameAndId(namesOf(discovery).get(first.row.document_id), first.row.document_id);
   const which =
     documents.length === 1

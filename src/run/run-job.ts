@@ -10,9 +10,10 @@ import type { Log } from "../log.js";
 import { databaseOptions } from "./database/job-database.js";
 import type { PreparedDatabase } from "./database/prepare-database.js";
 import { type DocumentNames, namesOf } from "./discover/discovery.js";
+import { readGivenList } from "./discover/given-list.js";
 import { openOutputs } from "./open-outputs.js";
 import { type Published, publishRun } from "./publish-run.js";
-import { readEverything } from "./read-everything.js";
+import { type ReadAllOptions, readEverything } from "./read-everything.js";
 import { requireDocument } from "./reading.js";
 import { type Reported, reportRun } from "./report-run.js";
 import { type RunOptions, withDefaults } from "./setting/run-options.js";
@@ -22,6 +23,7 @@ import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { type Kept, withWorkspace } from "./with-workspace.js";
 import { withRequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published, Pick<Reported, "report"> {
@@ -39,7 +41,7 @@ export interface RunResult extends Published, Pick<Reported, "report"> {
 
 /**
  * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
- * StopError (nothing is published), UsageError (no key), BusyError, or the reason of `options.signal`. Tells of it as the
+ * StopError (nothing is published), UsageError (no key, or the wrong list of documents), BusyError, or the reason of `options.signal`. Tells of it as the
  * job's `notify` says, and keeps its metrics.
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
@@ -48,18 +50,20 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
 }
 
 async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, ends }: Telling): Promise<RunResult> {
+  const list = job.documentsFrom === undefined ? undefined : await readGivenList(job.documentsFrom, job);
+  const given = list?.discovery;
   return withClient(job, setting, (client, baseUrl, download) =>
-    withWorkspace(job, setting, keptBy(job), (workspace) => {
+    withWorkspace(job, { ...setting, list: list?.sha256 }, keptBy(job), (workspace) => {
       began(workspace.runId, workspace);
-      return ends(() => readWithin(workspace, job, setting, { client, baseUrl, download }));
+      return ends(() => readWithin(workspace, job, setting, { client, baseUrl, download, given }));
     }),
   ).catch((error: unknown) => {
     throw sayDiskError(error, job.output.dir, setting.tally.step);
   });
 }
 
-/** A service, with what is needed to fetch files from it. */
-interface ReachedClient {
+/** A service, with what is needed to fetch files from it, and its documents where they are known. */
+interface ReachedClient extends Pick<ReadAllOptions, "given"> {
   readonly client: Client;
   readonly baseUrl: string;
   readonly download: Download;
@@ -70,7 +74,7 @@ async function readWithin(
   workspace: Workspace,
   job: Job,
   setting: Required<RunOptions>,
-  { client, baseUrl, download }: ReachedClient,
+  { client, baseUrl, download, given }: ReachedClient,
 ): Promise<RunResult> {
   const { tally, log, now, retryFailed, onCommit } = setting;
   const signal = AbortSignal.any([setting.signal, workspace.lost]);
@@ -82,7 +86,7 @@ async function readWithin(
   const { formats, newDatabase } = outputs;
 
   const { manifest, damage, names } = await withRequestSum(workspace.work, tally.requests, async (requests) => {
-    const options = { job, workspace, formats, tally, now, log, retryFailed, baseUrl, download };
+    const options = { job, workspace, formats, tally, now, log, retryFailed, baseUrl, download, given };
     const reading = await readEverything(client, options);
     requireDocument(reading);
     const duckDb = databaseOptions(job, workspace, signal);
@@ -103,7 +107,7 @@ async function readWithin(
 
 /** Looks at the database before the crawl, which may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
-  if (!job.output.formats.includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
+  if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
   const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
@@ -114,9 +118,9 @@ async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortS
  * A partial run can be improved on: `retryFailed` reads what failed, and nothing else. A database that could not take its
  * place waits for the next run.
  */
-function keptBy({ output }: Job): (result: RunResult) => Kept {
+function keptBy(job: Job): (result: RunResult) => Kept {
   return ({ manifest, database }) => {
-    if (database === undefined && output.formats.includes("duckdb")) return "everything";
+    if (database === undefined && writtenFormats(job).includes("duckdb")) return "everything";
     return manifest.status === "partial" ? "what was read" : "nothing";
   };
 }

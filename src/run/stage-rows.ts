@@ -10,6 +10,7 @@ import type { Outputs } from "./open-outputs.js";
 import { countsOf, type Reading } from "./reading.js";
 import { DocumentParts } from "./work/document-parts.js";
 import type { Workspace } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** The name of the parts that belong to no document. */
 const runParts = "run";
@@ -50,15 +51,17 @@ export async function joinRows(
   reading: Reading,
   runParts: readonly PartFile[],
   workspace: Workspace,
-  { output }: Pick<Job, "output">,
+  job: Job,
+  signal: AbortSignal,
 ): Promise<StagedRows> {
   const counts = countsOf(reading);
-  const isWritten = output.formats.includes("jsonl");
+  const { output } = job;
+  const isWritten = writtenFormats(job).includes("jsonl");
   const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
   const tables: StagedTable[] = [];
   for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
     for (const table of tablesOf(kind, counts[kind] ?? 0, reading, runParts, output))
-      tables.push({ ...table, jsonl: await joinJsonl(folder, table, compression) });
+      tables.push({ ...table, jsonl: await joinJsonl(folder, table, { compression, signal }) });
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
   return { folder: workspace.stage, compression: output.compress, tables, rows };
 }

@@ -4,6 +4,7 @@ import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
 import { flush } from "../dump/files/flush.js";
 import type { StagedFile } from "../dump/formats/format.js";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
+import type { ManifestShard } from "../dump/manifest/shard.js";
 import type { Job } from "../job/job.js";
 import { listOriginals } from "../originals/save-originals.js";
 import { stageOriginals } from "../originals/stage-originals.js";
@@ -15,6 +16,7 @@ import type { Outputs } from "./open-outputs.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./setting/run-tally.js";
 import { shareUnchanged } from "./share-unchanged.js";
+import { stageList } from "./stage-list.js";
 import { joinRows, writeRunParts } from "./stage-rows.js";
 import type { RequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
@@ -63,7 +65,9 @@ function foldersIn(files: readonly StagedFile[]): readonly string[] {
 /** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
 async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
-  const discovered = await compareDiscovery(reading.discovery, earlierListings(runs, runId));
+  // A shard does not have all documents of a list: whoever joins the shards compares.
+  const isWhole = options.job.shard === undefined;
+  const discovered = isWhole ? await compareDiscovery(reading.discovery, earlierListings(runs, runId)) : undefined;
   for (let kept = reading; ; ) {
     try {
       return await stageFiles(kept, discovered, options);
@@ -87,7 +91,7 @@ async function stageFiles(
   const { writers, writeDatabase } = outputs;
   const runParts = await writeRunParts(reading, workspace, outputs);
   tally.step = "joining the parts";
-  const staged = await joinRows(reading, runParts, workspace, options.job);
+  const staged = await joinRows(reading, runParts, workspace, options.job, signal);
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();
@@ -103,7 +107,8 @@ async function stageFiles(
     const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
     damage = await writeDatabase({ ...staged, ...facts });
   }
-  const manifest = manifestOf(reading, files, discovered, options);
+  const shard = await stageList(reading, options.job, workspace.stage);
+  const manifest = manifestOf(reading, { files, discovered, shard }, options);
   await writeManifest(join(workspace.stage, manifestName), manifest);
   return { manifest, damage };
 }
@@ -126,12 +131,14 @@ function runRowOf(reading: Reading, { job, baseUrl, workspace, requests }: Stage
   };
 }
 
-function manifestOf(
-  reading: Reading,
-  files: readonly StagedFile[],
-  discovered: Discovered | undefined,
-  options: StageOptions,
-): Manifest {
+/** The staged files of a run, and what else its manifest says of them. */
+interface Staged {
+  readonly files: readonly StagedFile[];
+  readonly discovered: Discovered | undefined;
+  readonly shard: ManifestShard | undefined;
+}
+
+function manifestOf(reading: Reading, { files, discovered, shard }: Staged, options: StageOptions): Manifest {
   const { job, baseUrl, workspace } = options;
   const requests = options.requests();
   return {
@@ -155,5 +162,6 @@ function manifestOf(
     drift: driftOf(reading),
     warnings: warningsOf(reading, job),
     ...(discovered ? { discovered: discoveredIds(discovered) } : {}),
+    ...(shard ? { shard } : {}),
   };
 }

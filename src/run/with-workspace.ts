@@ -31,7 +31,7 @@ export async function withWorkspace<T>(
     await makeOwnFolder(workspace.work);
     for (const path of [workspace.stage, workspace.scratch]) await rm(path, { recursive: true, force: true });
     for (const path of [workspace.parts, workspace.stage, workspace.scratch]) await makeOwnFolder(path);
-    if (!earlier) await writePlan(workspace.work, job, startedAt);
+    if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
     let result: T;
     try {
       result = await work(workspace);

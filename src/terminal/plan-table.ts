@@ -57,7 +57,15 @@ function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty
 }
 
 /** The basis of the figures. */
-function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan): readonly string[] {
+function renderBasis({
+  asked,
+  certainty,
+  time,
+  received,
+  counts,
+  disk,
+  documents_out: out,
+}: JobPlan): readonly string[] {
   const { chunk_page: page, child_list: list } = time.latency;
   const free =
     disk.free_bytes === null
@@ -70,7 +78,7 @@ function renderBasis({ asked, certainty, time, received, counts, disk }: JobPlan
     "least time: every request at the median latency, at full concurrency; a real run takes longer",
     `sizes: from a sample of ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")}`,
     `disk: ${bytesText(disk.needed_bytes)} during the run, ${bytesText(disk.run_folder_bytes + disk.database_bytes)} afterwards; ${free}`,
-    `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; nothing written`,
+    `this plan: ${countText(asked.sent, "request")} in ${durationText(asked.seconds * 1000)}, ${bytesText(asked.bytes)} received; ${out === null ? "nothing written" : `the list of documents is in ${terminalText(out)}`}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 import { countText, durationText } from "../amounts.js";
 import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
+import { type ShardPlace, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";
 import { secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
@@ -86,14 +87,16 @@ function runFacts(tally: RunTally, elapsed: number): RunFacts {
   };
 }
 
-/** Renders how far a run or its plan is. */
-export function renderRun(tally: RunTally): Rendering {
+/** Renders how far a run, or its plan, is; which shard it is stands first. */
+export function renderRun(tally: RunTally, shard?: ShardPlace): Rendering {
+  const line = (progress: RunProgress) =>
+    shard ? `${shardText(shard)} · ${renderProgress(progress)}` : renderProgress(progress);
   return {
     facts: (elapsed) => runFacts(tally, elapsed),
-    lines: (elapsed) => [renderProgress(progressOf(tally, elapsed))],
+    lines: (elapsed) => [line(progressOf(tally, elapsed))],
     block: (elapsed, screen) => {
       const progress = progressOf(tally, elapsed);
-      return [renderBarLine(progress.share, renderProgress(progress), screen)];
+      return [renderBarLine(progress.share, line(progress), screen)];
     },
     drawEvery: 100,
   };

@@ -1,11 +1,13 @@
 import { join, relative } from "node:path";
 import { bytesText, countText, durationText } from "../amounts.js";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
+import { listName } from "../dump/manifest/shard.js";
 import type { RunSummary } from "../results/run.js";
 import { sumOfChildLists } from "../run/documents/child-lists-read.js";
 import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/run-job.js";
 import { type Invocation, shellText } from "../shell-text.js";
+import { shardText } from "../words.js";
 import { renderChildLists } from "./child-lists.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderIncomplete } from "./incomplete.js";
@@ -27,9 +29,10 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
   ];
   const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
   const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
+  const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
   const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
   return [
-    ...wrapped(`${paint.strong(verdict)}: ${read.join(", ")}`),
+    ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`),
     ...wrapped(`in ${durationText(elapsed)} with ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
     ...renderOriginals(manifest).flatMap((line) => wrapped(line)),
     ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
@@ -43,7 +46,18 @@ export function renderSummary(result: RunResult, elapsed: number, invocation: In
     "Next:",
     ...nextCommands(result, invocation).map((command) => `  ${command}`),
     ...(childLists === undefined ? [] : ["", ...wrapped(childLists).map(paint.faint)]),
+    ...renderJoin(result, invocation),
   ].join("\n");
+}
+
+/** Renders how a shard goes on: with the command that joins all of them. */
+function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
+  if (!manifest.shard) return [];
+  const { count } = manifest.shard;
+  const shards = shortPath(join(folder, "..", "..", ".."));
+  const usual = join("output", manifest.job, "shards");
+  const which = shards === usual ? manifest.job : `${shellText(shards)}/*-of-${count}`;
+  return ["", `Once all ${countText(count, "shard")} are there: ${program} join ${which}`];
 }
 
 /** Renders which documents are new or gone since the run before; nothing where none are, or where the job does not list documents. */
@@ -57,7 +71,8 @@ function renderDiscovered({ discovered }: Manifest): readonly string[] {
 function placesOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
   const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const counted = `${countText(files.length, "file")} and manifest.json, ${bytesText(bytes)}`;
+  const names = manifest.shard ? `, ${listName} and ${manifestName}` : ` and ${manifestName}`;
+  const counted = `${countText(files.length, "file")}${names}, ${bytesText(bytes)}`;
   return [
     [`${shortPath(folder)}/`, counted],
     ...(database === undefined
@@ -104,7 +119,7 @@ export function shortPath(path: string): string {
 /** The same for programs. */
 export function summaryJson(result: RunResult, elapsed: number): RunSummary {
   const { manifest, status, folder, database, report, pruned, problems, names } = result;
-  const { job, run_id, counts, requests, drift, warnings, discovered } = manifest;
+  const { job, run_id, counts, requests, drift, warnings, discovered, shard } = manifest;
   const datasets = new Map(discovered?.datasets.map(({ dataset_id, name }) => [dataset_id, name]));
   const incomplete = manifest.documents.filter((row) => row.status !== "complete");
   return {
@@ -134,5 +149,6 @@ export function summaryJson(result: RunResult, elapsed: number): RunSummary {
     problems,
     removed_runs: pruned,
     discovered: discovered ?? null,
+    shard: shard ? { index: shard.index, count: shard.count } : null,
   };
 }

@@ -5,6 +5,7 @@ import { type DumpTable, tablesOf } from "../dump/manifest/tables.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
 import { checkDetails, checkIds, checkListed } from "./check-ids.js";
+import { checkList } from "./check-list.js";
 import { checkOriginals } from "./check-originals.js";
 import { compareFormats } from "./compare-formats.js";
 import { Findings } from "./findings.js";
@@ -42,6 +43,7 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
+  await checkList(folder, manifest, findings);
   const tables = await checkFiles(folder, listed, setting, manifest);
   const saved = await checkSaved(folder, manifest, setting);
   const checked = await checkRows({ folder, manifest, database, files: listed.length }, tables, setting);

@@ -93,6 +93,28 @@ const flagValues: readonly BadInput[] = [
     line: `run ${flags} --format csv,csv`,
     says: '--format: got "csv", expected each format once; formats[0] is the same\n',
   },
+  ...["0/4", "5/4", "1/0", "a/b", "3"].map((shard) => ({
+    line: `run ${flags} --shard ${shard}`,
+    says: `kbdump: --shard: got "${shard}", expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most 10000 shards\n`,
+  })),
+  {
+    line: `run ${flags} --shard auto/4`,
+    says: "kbdump: --shard: auto takes the index from JOB_COMPLETION_INDEX, which Kubernetes sets in the pods of an Indexed Job: it is not set, expected 0 to 3\n",
+  },
+  {
+    line: `run ${flags} --shard auto/4`,
+    env: { JOB_COMPLETION_INDEX: "4" },
+    says: 'an Indexed Job: it is "4", expected 0 to 3\n',
+  },
+  {
+    line: `run ${flags} --documents-from @/list.json --out @/out`,
+    says: 'kbdump: cannot read the list of documents "@/list.json": there is no such file\n',
+  },
+  {
+    line: `run ${flags} --documents-from @/list.json --out @/out`,
+    files: { "list.json": "{}" },
+    says: 'kbdump: the list of documents "@/list.json" cannot be used:\n  format: got nothing, expected 1\n  ',
+  },
   { line: `run ${flags} --child-chunks some`, says: '--child-chunks: got "some", expected all, auto or none\n' },
   {
     line: `run ${flags} --consistency strict`,

@@ -121,7 +121,8 @@ const job = {
 
 /** A part of a file in jobs/, an alert of Prometheus, a job file (its name on the first line), or a piece of one. */
 async function checkYaml(block: Block, page: Page): Promise<void> {
-  if ((await readFile("jobs/kubernetes/cronjob.yaml", "utf8")).includes(block.text)) return;
+  const manifests = ["cronjob.yaml", "indexed-job.yaml"].map((name) => readFile(`jobs/kubernetes/${name}`, "utf8"));
+  if ((await Promise.all(manifests)).some((text) => text.includes(block.text))) return;
   const value = parse(block.text);
   if ("groups" in value) return checkAlert(value, page);
   const [, name] = /^# ([\w-]+\.yaml)\n/.exec(block.text) ?? [];

@@ -49,6 +49,8 @@ esac
   "create secret generic kbdump --from-file="*) is_there "\${5#--from-file=}" ;;
   "apply -f "*) is_there "$3" ;;
   "create job --from=cronjob/kbdump "*) grep -q "^kind: CronJob" jobs/kubernetes/cronjob.yaml ;;
+  "wait --for=condition=complete "*) grep -q "^  name: \${4#job/}$" jobs/kubernetes/indexed-job.yaml ;;
+  "patch job "*) grep -q "^  name: $3$" jobs/kubernetes/indexed-job.yaml ;;
   *) exit 9 ;;
 esac
 `,

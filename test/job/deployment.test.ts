@@ -2,7 +2,6 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { parseAllDocuments } from "yaml";
 import { exitCodes, InterruptedError } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
 import { runHere } from "../cli/run-here.js";
@@ -12,6 +11,7 @@ import { startReceiver } from "../notify/start-receiver.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
+import { expectMounted, manifestsOf } from "./kubernetes.js";
 
 const read = (path: string) => readFile(`jobs/${path}`, "utf8");
 const looksSecret = /dataset-\w{16}|Bearer |password/i;
@@ -21,6 +21,7 @@ test.each([
   "systemd/kbdump.timer",
   "systemd/nightly.yaml",
   "kubernetes/cronjob.yaml",
+  "kubernetes/indexed-job.yaml",
   "container/Dockerfile",
 ])("jobs/%s says for whom it is, holds no secret, and is part of the package", async (path) => {
   const text = await read(path);
@@ -93,74 +94,15 @@ test("the service runs as systemd would run it: credentials, variables and worki
   expect(unit.get("Service.SuccessExitStatus")).toEqual([String(new InterruptedError("SIGTERM").exitCode)]);
 });
 
-/** Every key of these objects, at any depth, by the path to it; of lists, those of all items. */
-function keyPaths(value: unknown, path = ""): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => keyPaths(item, `${path}[]`));
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => [`${path}.${key}`, ...keyPaths(item, `${path}.${key}`)]);
-}
-
-/** The part of the reference of Kubernetes 1.31 (https://kubernetes.io/docs/reference/kubernetes-api/) that the job uses. */
-const known: Readonly<Record<string, RegExp>> = {
-  ConfigMap: /^\.(apiVersion|kind|metadata(\.name)?|data(\.nightly\.yaml)?)$/,
-  PersistentVolumeClaim:
-    /^\.(apiVersion|kind|metadata(\.name)?|spec(\.(accessModes|resources(\.requests(\.storage)?)?))?)$/,
-  CronJob: new RegExp(
-    `^\\.(apiVersion|kind|metadata(\\.name)?|spec(\\.(schedule|timeZone|concurrencyPolicy|startingDeadlineSeconds|(successful|failed)JobsHistoryLimit|jobTemplate(\\.spec(\\.(backoffLimit|podFailurePolicy(\\.rules(\\[\\]\\.(action|onExitCodes(\\.(operator|values))?))?)?|template(\\.spec(\\.(${[
-      "restartPolicy|terminationGracePeriodSeconds|automountServiceAccountToken",
-      "securityContext(\\.(runAsNonRoot|runAsUser|runAsGroup|fsGroup|fsGroupChangePolicy|seccompProfile(\\.type)?))?",
-      `containers(\\[\\]\\.(${[
-        "name|image|args",
-        "env(\\[\\]\\.(name|valueFrom(\\.secretKeyRef(\\.(name|key))?)?))?",
-        "resources(\\.(requests(\\.(cpu|memory))?|limits(\\.memory)?))?",
-        "securityContext(\\.(allowPrivilegeEscalation|readOnlyRootFilesystem|capabilities(\\.drop)?))?",
-        "volumeMounts(\\[\\]\\.(name|mountPath|readOnly))?",
-      ].join("|")}))?`,
-      "volumes(\\[\\]\\.(name|emptyDir|persistentVolumeClaim(\\.claimName)?|configMap(\\.name)?|secret(\\.(secretName|defaultMode|items(\\[\\]\\.(key|path))?))?))?",
-    ].join("|")}))?)?))?)?))?)$`,
-  ),
-};
-
-async function manifests(): Promise<Record<string, Record<string, never>>> {
-  const documents = parseAllDocuments(await read("kubernetes/cronjob.yaml"), { version: "1.1" });
-  return Object.fromEntries(
-    documents.map((document) => {
-      expect(document.errors).toEqual([]);
-      const value = document.toJS();
-      return [value.kind, value];
-    }),
-  );
-}
-
-test("the manifests of Kubernetes have no key that Kubernetes does not know", async () => {
-  const found = await manifests();
-  expect(Object.keys(found).sort()).toEqual(Object.keys(known).sort());
-  for (const [kind, manifest] of Object.entries(found))
-    expect(keyPaths(manifest).filter((path) => !known[kind]?.test(path))).toEqual([]);
-});
-
 test("the pod finds its job, its key and its volume where they are mounted, and is not started in vain", async () => {
-  const { ConfigMap, PersistentVolumeClaim, CronJob } = JSON.parse(JSON.stringify(await manifests()));
+  const { ConfigMap, PersistentVolumeClaim, CronJob } = JSON.parse(JSON.stringify(await manifestsOf("cronjob.yaml")));
   const folder = await testFolder();
   await writeFile(join(folder, "nightly.yaml"), ConfigMap.data["nightly.yaml"]);
   const job = await loadJob({ file: join(folder, "nightly.yaml") }, {}, { NOTIFY_URL: "https://hc-ping.com/uuid" });
   const { spec } = CronJob.spec.jobTemplate;
   const [container] = spec.template.spec.containers;
-  const mountOf = (path: string) =>
-    container.volumeMounts.find(({ mountPath }: { mountPath: string }) => path.startsWith(`${mountPath}/`))?.name;
-  expect([container.args[1], job.service.apiKeyFile ?? "", job.output.dir].map(mountOf)).toEqual([
-    "job",
-    "secret",
-    "data",
-  ]);
-  const volumes = Object.fromEntries(
-    spec.template.spec.volumes.map(({ name, ...volume }: { name: string }) => [name, volume]),
-  );
-  expect(volumes).toMatchObject({
-    data: { persistentVolumeClaim: { claimName: PersistentVolumeClaim.metadata.name } },
-    job: { configMap: { name: ConfigMap.metadata.name } },
-    secret: { secret: { items: [{ key: "api_key", path: "api_key" }], defaultMode: 0o440 } },
-  });
+  const paths = [container.args[1], job.service.apiKeyFile ?? "", job.output.dir];
+  expectMounted(spec.template.spec, paths, PersistentVolumeClaim.metadata.name);
   expect(container.args[1]).toBe("/etc/kbdump/nightly.yaml");
   expect(spec.podFailurePolicy.rules[0].onExitCodes.values).toEqual([exitCodes.usage, exitCodes.partial]);
   expect(spec.template.spec.restartPolicy).toBe("Never"); // what podFailurePolicy asks for
@@ -170,7 +112,7 @@ test("the pod finds its job, its key and its volume where they are mounted, and 
 });
 
 test("every line of the pod's log is JSON, whether the run is complete, partial or wrong", async () => {
-  const { CronJob } = JSON.parse(JSON.stringify(await manifests()));
+  const { CronJob } = JSON.parse(JSON.stringify(await manifestsOf("cronjob.yaml")));
   const [command, , ...flags] = CronJob.spec.jobTemplate.spec.template.spec.containers[0].args;
   const store = new Store();
   const document = makeDocument({ chunks: 1 });

@@ -82,6 +82,8 @@ const contractJob: Job = {
   },
   notify: undefined,
   labels: [],
+  shard: undefined,
+  documentsFrom: undefined,
 };
 
 describe("a job file", () => {

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { runHere } from "../cli/run-here.js";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
@@ -138,4 +138,39 @@ test("documents that the service lists are planned by name, and the run says whi
   expect(run.incomplete_documents).toMatchObject([
     { dataset_name: "Knowledge 1", document_id: bad.id, document_name: bad.name },
   ]);
+});
+
+test("--documents-out writes the list of documents, and nothing where it would not be whole: exit 1", async () => {
+  const { job, env, folder, server } = await startPlace([
+    makeDocument({ chunks: 3 }),
+    makeDocument({ chunks: 1, seed: 2 }),
+  ]);
+  const text = JSON.parse(await readFile(job, "utf8"));
+  text.datasets[0].documents = "all";
+  await writeFile(job, JSON.stringify(text));
+  const list = `${folder}/list.json`;
+  const planned = await runHere(["plan", job, "--documents-out", list], env);
+  expect(planned.code).toBe(0);
+  expect(planned.stdout).toContain(`the list of documents is in ${list}`);
+  const { tool, job: name, base_url, datasets, rows } = JSON.parse(await readFile(list, "utf8"));
+  expect([tool.name, name, base_url, datasets[0].state, datasets[0].documents.length, rows.length]).toEqual([
+    ...["kbdump", "test", server.url],
+    ...["listed", 2, 2],
+  ]);
+  const read = await runHere(["run", job, "--documents-from", list, "--json", "--quiet"], env);
+  expect(JSON.parse(read.stdout)).toMatchObject({ status: "complete", counts: { documents: 2 }, shard: null });
+  const part = await runHere(["run", job, "--shard", "2/2", "--json", "--quiet"], env);
+  expect(JSON.parse(part.stdout)).toMatchObject({ status: "complete", shard: { index: 2, count: 2 } });
+
+  const json = await runHere(["plan", job, "--documents-out", list, "--json", "--quiet"], env);
+  expect(JSON.parse(json.stdout)).toMatchObject({ status: "complete", documents_out: list });
+  await rm(list);
+  text.datasets.push({ id: "00000000-0000-4000-8000-00000000dead", documents: "all" });
+  await writeFile(job, JSON.stringify(text));
+  const refused = await runHere(["plan", job, "--documents-out", list, "--quiet"], env);
+  expect(refused).toMatchObject({ code: 1, stdout: "" });
+  expect(refused.stderr).toMatch(
+    /^kbdump: no list of documents was written, because it would not be whole: the documents of dataset 00000000-0000-4000-8000-00000000dead cannot be listed: /,
+  );
+  expect((await readdir(folder)).sort()).toEqual(["job.yaml", "out"]);
 });

@@ -36,7 +36,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
   const formats = [jsonlText, csvText(false)].filter(({ format }) =>
     scenario.job.formats.some((name) => name === format),
   );
-  const folders = { folder, database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
+  const folders = { folder, above: [], database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
   const run = {
     runId: "run",
     startedAt: new Date(0),
@@ -57,6 +57,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     now,
     log: () => {},
     retryFailed: false,
+    given: undefined,
     ...noFiles,
   };
   try {

@@ -68,6 +68,7 @@ const plan: JobPlan = {
   ],
   asked: { sent: 1_000, retried: 0, throttled: 0, bytes: 123_456, seconds: 12 },
   warnings: [sentence],
+  documents_out: null,
 };
 
 const rows = [statusRow({ document_id: id, indexing_status: "error", error: sentence })];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emptyRunTally, type RunTally } from "../../src/run/setting/run-tally.js";
-import { progressOf, renderBar, renderProgress } from "../../src/terminal/progress.js";
+import { progressOf, renderBar, renderProgress, renderRun } from "../../src/terminal/progress.js";
 
 const tallyOf = (facts: Partial<RunTally>): RunTally => ({ ...emptyRunTally(), step: "reading documents", ...facts });
 
@@ -17,6 +17,12 @@ test("documents that failed are not waited for", () => {
 test("nothing is foretold before anything is known, and the share never passes 1", () => {
   expect(progressOf(tallyOf({ documents: 4 }), 1000)).toMatchObject({ share: undefined, left: undefined });
   expect(progressOf(tallyOf({ documents: 1, documentsBegun: 1, pagesExpected: 2, pagesDone: 3 }), 1000).share).toBe(1);
+});
+
+test("a shard says which one it is, first", () => {
+  const tally = tallyOf({ documents: 2 });
+  expect(renderRun(tally, { index: 3, count: 16 }).lines(1_000)[0]).toMatch(/^shard 3 of 16 · 0\/2 documents · /);
+  expect(renderRun(tally).lines(1_000)[0]).toMatch(/^0\/2 documents · /);
 });
 
 test("one line says how long, how far and how fast", () => {

@@ -60,6 +60,21 @@ test("a partial run lists what is missing once, by name and id, and gives the co
   });
 });
 
+test("a shard says which one it is, first, and last how all of them become one dump", () => {
+  const list = { documents: 40, sha256: "0".repeat(64) };
+  const shard = { index: 3, count: 16, plan: "p", list };
+  const lines = (folder: string) => summaryOf(resultOf({ shard }, { folder }));
+  const usual = lines("output/test/shards/3-of-16/runs/x");
+  expect(usual[0]).toBe("complete: shard 3 of 16, 1 document, 0 chunks, 0 child chunks");
+  expect(usual.at(-1)).toBe("Once all 16 shards are there: kbdump join test");
+  expect(usual).toContain("  output/test/shards/3-of-16/runs/x/  0 files, list.json and manifest.json, 0 B");
+  expect(lines("/my kb/test/shards/3-of-16/runs/x").at(-1)).toBe(
+    'Once all 16 shards are there: kbdump join "/my kb/test/shards"/*-of-16',
+  );
+  expect(summaryJson(resultOf({ shard }), 1).shard).toEqual({ index: 3, count: 16 });
+  expect(summaryJson(resultOf({}), 1).shard).toBeNull();
+});
+
 test("of many documents that failed, ten are listed", () => {
   const documents = Array.from({ length: 12 }, (_, at) => documentRow(`id-${at}`, "failed"));
   const lines = summaryOf(resultOf({ status: "partial", documents }));

@@ -228,6 +228,27 @@ describe("a manifest that cannot be relied on", () => {
     expect(await findingsOf(run)).toEqual([]);
   });
 
+  test("a shard that cannot be, and one that has other formats than JSONL", async () => {
+    const run = await soundDump();
+    const shard = { index: 5, count: 4, plan: "p", list: { documents: 1, sha256: "0".repeat(64) } };
+    await writeFile(join(run, "list.json"), "{}");
+    await editManifest(run, (manifest) => {
+      manifest.shard = shard;
+      manifest.options = { output: { formats: ["csv", "duckdb"], csv_safe: false } };
+    });
+    expect((await findingsOf(run)).filter((finding) => finding.startsWith("manifest.json"))).toEqual([
+      "manifest.json: shard: 5 of 4 cannot be",
+      "manifest.json: shard: it has 2 documents, the list of all shards has 1",
+    ]);
+    await editManifest(run, (manifest) => {
+      manifest.shard = { ...shard, index: 0, list: { documents: 1, sha256: "x" } };
+    });
+    expect(await findingsOf(run)).toEqual([
+      "manifest.json: shard.index: got 0, expected a whole number from 1",
+      'manifest.json: shard.list.sha256: got "x", expected a SHA-256',
+    ]);
+  });
+
   test("a file is listed twice", async () => {
     const run = await soundDump();
     await editManifest(run, (manifest) => {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, link, open, rm } from "node:fs/promises";
-import type { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Kind } from "../../rows/columns.js";
 import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
+import { readPieces } from "./read-pieces.js";
 
 /** Rows of one kind as text, in a file that was written while the crawl went on, and what is in it. */
 export interface PartFile extends FileFacts {
@@ -17,13 +17,19 @@ export interface PartFile extends FileFacts {
   readonly start?: number;
 }
 
-/** A file that was joined. */
-export interface JoinedFile {
-  /** The bytes of the file itself, which is compressed or not. */
-  readonly bytes: number;
-  readonly sha256: string;
+/** The size and the SHA-256 of a file. */
+export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
+
+/** A file that was joined: the bytes of the file itself, which is compressed or not. */
+export interface JoinedFile extends Fingerprint {
   /** The facts of its text. */
   readonly text: FileFacts;
+}
+
+export interface JoinOptions {
+  readonly compression?: Compression;
+  /** Its reason is what the join rejects with when it is aborted, at the next piece. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -34,7 +40,7 @@ export async function joinParts(
   target: string,
   head: string,
   parts: readonly PartFile[],
-  compression: Compression = "none",
+  { compression = "none", signal }: JoinOptions = {},
 ): Promise<JoinedFile> {
   await rm(target, { force: true });
   const [first, ...others] = parts;
@@ -43,91 +49,59 @@ export async function joinParts(
     await flush(target);
     return { bytes: first.bytes, sha256: first.sha256, text: first };
   }
+  const counted = new ByteFacts();
+  async function* text() {
+    for await (const piece of textOf(head, parts)) {
+      signal?.throwIfAborted();
+      counted.add(piece);
+      yield piece;
+    }
+  }
   const file = await open(target, "wx", 0o600);
   try {
-    const counted = new ByteFacts();
-    const written = compression === "none" ? undefined : new CompressedFile(file, openCompressor(compression));
-    const write = async (piece: Uint8Array) => {
-      counted.add(piece);
-      await (written ? written.write(piece) : file.writeFile(piece));
-    };
-    if (head) await write(Buffer.from(head));
-    const buffer = Buffer.allocUnsafe(1 << 20);
-    for (const part of parts) await readPieces(part, buffer, write);
-    const compressed = await written?.end();
+    const written = await (compression === "none"
+      ? writePieces(file, text())
+      : pipeline(text(), openCompressor(compression), (pieces) => writePieces(file, pieces)));
     await file.sync();
-    const text = counted.facts;
-    return { ...(compressed ?? { bytes: text.bytes, sha256: text.sha256 }), text };
+    return { ...written, text: counted.facts };
   } finally {
     await file.close();
   }
 }
 
-/** Writes what comes out of a compressor to a file, while more goes in. */
-class CompressedFile {
-  readonly #compressor: Transform;
-  readonly #writing: Promise<Pick<FileFacts, "bytes" | "sha256">>;
-
-  constructor(file: FileHandle, compressor: Transform) {
-    this.#compressor = compressor;
-    this.#writing = writeAll(file, compressor);
-    this.#writing.catch(() => {}); // seen by the next write, or at the end
-    compressor.on("error", () => {}); // likewise
-  }
-
-  /** Rejects with the error of the disk, at the next piece after it or at the end. */
-  async write(piece: Uint8Array): Promise<void> {
-    if (!this.#compressor.write(Buffer.from(piece)))
-      await Promise.race([once(this.#compressor, "drain"), this.#writing]);
-  }
-
-  /** The bytes and the hash of the file. */
-  async end(): Promise<Pick<FileFacts, "bytes" | "sha256">> {
-    this.#compressor.end();
-    return this.#writing;
+/** The bytes of the head and of the parts. Rejects where a part is shorter than it should be. */
+async function* textOf(head: string, parts: readonly PartFile[]): AsyncGenerator<Buffer> {
+  if (head) yield Buffer.from(head);
+  for (const { path, start, bytes } of parts) {
+    let left = bytes;
+    for await (const piece of readPieces(path, start === undefined ? undefined : { start, bytes })) {
+      left -= piece.length;
+      yield piece;
+    }
+    if (start !== undefined && left > 0) throw new Error(`${path} ends ${left} bytes too early`);
   }
 }
 
-async function writeAll(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Pick<FileFacts, "bytes" | "sha256">> {
+/** Writes pieces to a file; gives the size and the hash of what it wrote. */
+async function writePieces(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Fingerprint> {
+  return fingerprintOf(pieces, (piece) => file.writeFile(piece));
+}
+
+/** Bytes and hash of a file, read in pieces. */
+export async function fingerprint(path: string): Promise<Fingerprint> {
+  return fingerprintOf(readPieces(path));
+}
+
+async function fingerprintOf(
+  pieces: AsyncIterable<Buffer>,
+  take: (piece: Buffer) => Promise<void> = async () => {},
+): Promise<Fingerprint> {
   const hash = createHash("sha256");
   let bytes = 0;
   for await (const piece of pieces) {
     hash.update(piece);
     bytes += piece.length;
-    await file.writeFile(piece);
+    await take(piece);
   }
   return { bytes, sha256: hash.digest("hex") };
-}
-
-/** Bytes and hash of a file, read in pieces. */
-export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes" | "sha256">> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  await readPieces({ path }, Buffer.allocUnsafe(1 << 20), async (piece) => {
-    hash.update(piece);
-    bytes += piece.length;
-  });
-  return { bytes, sha256: hash.digest("hex") };
-}
-
-/** Reads a file, or so many of its bytes from a place on; rejects where they are not there. */
-async function readPieces(
-  { path, start, bytes = 0 }: { readonly path: string; readonly start?: number; readonly bytes?: number },
-  buffer: Buffer,
-  take: (piece: Uint8Array) => Promise<void>,
-): Promise<void> {
-  const file = await open(path, "r");
-  try {
-    let left = start === undefined ? Number.POSITIVE_INFINITY : bytes;
-    for (let at = start ?? 0; left > 0; ) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, left), start === undefined ? null : at);
-      if (bytesRead === 0 && start === undefined) return;
-      if (bytesRead === 0) throw new Error(`${path} ends ${left} bytes too early`);
-      await take(buffer.subarray(0, bytesRead));
-      at += bytesRead;
-      left -= bytesRead;
-    }
-  } finally {
-    await file.close();
-  }
 }

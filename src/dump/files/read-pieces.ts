@@ -4,10 +4,18 @@ import { pipeline } from "node:stream";
 import { compressionOf, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./unreadable-error.js";
 
-/** The bytes of a file, a megabyte at a time. A symlink is not followed. */
-export async function* readPieces(path: string): AsyncGenerator<Buffer> {
+/** Bytes of a file that are read at a time. */
+const pieceBytes = 1 << 20;
+
+/** The bytes of a file, or so many of them from a place on, a megabyte at a time. A symlink is not followed. */
+export async function* readPieces(
+  path: string,
+  range?: { readonly start: number; readonly bytes: number },
+): AsyncGenerator<Buffer> {
+  if (range?.bytes === 0) return;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  yield* file.createReadStream({ highWaterMark: 1 << 20 }); // closes the file
+  const place = range ? { start: range.start, end: range.start + range.bytes - 1 } : {};
+  yield* file.createReadStream({ highWaterMark: pieceBytes, ...place }); // closes the file
 }
 
 /** The bytes of the text in a file, which may be compressed, as its ending says. UnreadableError when that is not so. */
@@ -19,13 +27,15 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
   if (compression === "none") return yield* pieces;
-  const text = openDecompressor(compression);
+  const text = openDecompressor(compression, path);
   pipeline(pieces, text, () => {}); // an error comes out below
   try {
     yield* text;
   } catch (error) {
     if (error instanceof Error && "code" in error && /^(Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code)))
-      throw new UnreadableError(`is no whole file of ${compression}: ${error.message}`);
+      throw new UnreadableError(`cannot be decompressed: it is damaged, or no file of ${compression}`, {
+        cause: error,
+      });
     throw error;
   }
 }

@@ -16,14 +16,16 @@ export function contradictionsIn(manifest: Manifest): readonly string[] {
     ...inChildLists(manifest),
     ...inProofs(manifest),
     ...inOriginals(manifest),
+    ...inShard(manifest),
   ];
 }
 
-/** A file of every kind that is counted, or one for each dataset, in every format that the run was asked for, each once, and no others. */
-function inFormats({ options, counts, files, documents }: Manifest): readonly string[] {
+/** A file of every kind that is counted, or one for each dataset, in every format that the run writes, each once, and no others. */
+function inFormats({ options, counts, files, documents, shard }: Manifest): readonly string[] {
   const { formats, compress, partition } = options.output;
+  const written: readonly string[] = shard ? ["jsonl"] : formats; // a shard writes JSONL alone
   const datasets = partition === "dataset" ? [...new Set(documents.map(({ dataset_id }) => dataset_id))] : [];
-  const asked = fileFormats.filter((format) => formats.includes(format));
+  const asked = fileFormats.filter((format) => written.includes(format));
   const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
   const expected = asked.flatMap((format) => {
     const compression = modulesOf(format).isText ? compress : "none";
@@ -169,6 +171,18 @@ function inOriginals({ documents, originals = [] }: Manifest): readonly string[]
     ...originals
       .filter(({ attachment_id, chunk_id }) => attachment_id !== null && chunk_id === null)
       .map((original) => `originals: ${originalText(original)} names no chunk`),
+  ];
+}
+
+/** A shard is one of so many, and has no more documents than the list of all of them. */
+function inShard({ shard, documents }: Manifest): readonly string[] {
+  if (!shard) return [];
+  const { index, count, list } = shard;
+  return [
+    ...(index > count ? [`shard: ${index} of ${count} cannot be`] : []),
+    ...(documents.length > list.documents
+      ? [`shard: it has ${countOf(documents.length, "document")}, the list of all shards has ${list.documents}`]
+      : []),
   ];
 }
 

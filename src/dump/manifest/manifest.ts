@@ -4,6 +4,7 @@ import { fileFormats } from "../formats/formats.js";
 import { partsOfName } from "../formats/name-parts.js";
 import { originalSchema } from "./original.js";
 import { isRunId } from "./run-id.js";
+import { shardSchema } from "./shard.js";
 
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";
@@ -141,6 +142,8 @@ export const manifestSchema = object({
   warnings: listOf(text),
   /** Only where the service was asked which documents there are. */
   discovered: v.optional(discovered),
+  /** Only of a run of `--shard`: it has JSONL alone, whatever `options.output.formats` says. */
+  shard: v.optional(shardSchema),
 });
 
 /** Null where a manifest does not say. */

@@ -16,7 +16,7 @@ export interface MovedDocuments {
 /**
  * Lists the documents again, where they were listed before, and finds those whose `word_count` is another: the service changes
  * it when a chunk is added or deleted, and when one is edited to another length. It is a hint and no proof: other edits leave
- * it as it is. The lists are read once, without a proof that they are whole, and a list that cannot be read finds nothing.
+ * it as it is. Of a shard, these are its own documents. The lists are read once, without a proof that they are whole, and a list that cannot be read finds nothing.
  */
 export async function findMovedDocuments(
   api: Pick<KnowledgeApi, "documents">,
@@ -24,7 +24,7 @@ export async function findMovedDocuments(
   lookAhead: LookAhead,
 ): Promise<MovedDocuments> {
   const before = new Map(found?.rows.map(({ document_id, word_count }) => [document_id, word_count]));
-  const lists = found?.listings.filter(({ documents }) => documents > 0) ?? [];
+  const lists = new Set(found?.rows.map(({ dataset_id: id }) => String(id)));
   const ids = new Set<string>();
   const notes: string[] = [];
   const compare = async (datasetId: string) => {
@@ -46,6 +46,6 @@ export async function findMovedDocuments(
       );
     }
   };
-  await Promise.all(lists.map(({ dataset_id }) => compare(dataset_id)));
+  await Promise.all([...lists].map(compare));
   return { ids, notes };
 }

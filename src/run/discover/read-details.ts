@@ -33,13 +33,21 @@ interface Missing {
   readonly error: SkipError;
 }
 
+/** The datasets and documents to ask for. */
+export interface DetailsAsked {
+  /** Datasets whose own settings are read. */
+  readonly datasets: readonly ListedDataset[];
+  /** Datasets of whose documents the details are read. */
+  readonly documentsOf: readonly ListedDataset[];
+}
+
 /**
  * Asks once for the settings, metadata fields and tags of every dataset and for the details of every document. Nothing that is
  * missing fails the run: a service may be too old, or the key may not read it.
  */
 export async function readDetails(
   api: DetailsApi,
-  datasets: readonly ListedDataset[],
+  { datasets, documentsOf }: DetailsAsked,
   keepSignatures: boolean,
 ): Promise<DetailsReading> {
   const count = new DriftCount();
@@ -67,7 +75,7 @@ export async function readDetails(
     const known = { dataset_id: datasetId };
     return record ? [rowFromRecord("document_details", shown({ ...record, id }), known, options)] : [];
   };
-  const documents = datasets.flatMap(({ id, documents }) => documents.map((document) => [id, document] as const));
+  const documents = documentsOf.flatMap(({ id, documents }) => documents.map((document) => [id, document] as const));
   const [settings, details] = await Promise.all([
     Promise.all(datasets.map(readDataset)),
     Promise.all(documents.map(([datasetId, id]) => readDocument(datasetId, id))),

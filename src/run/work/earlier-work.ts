@@ -22,6 +22,8 @@ export interface EarlierOptions {
   readonly fresh: boolean;
   /** Go on from a run that was published although documents failed. */
   readonly retryFailed: boolean;
+  /** The hash of the list of documents that the run was given; undefined where it asks the service. */
+  readonly list?: string | undefined;
 }
 
 /** Work that can be continued. */
@@ -31,8 +33,12 @@ export interface EarlierWork {
 }
 
 /** Says in the work folder what is being read, and since when. */
-export async function writePlan(work: string, job: Job, startedAt: Date): Promise<void> {
-  await writeJsonFile(join(work, "plan.json"), { plan: planHash(job), started_at: startedAt.toISOString() });
+export async function writePlan(
+  work: string,
+  job: Job,
+  { startedAt, list }: { readonly startedAt: Date; readonly list: string | undefined },
+): Promise<void> {
+  await writeJsonFile(join(work, "plan.json"), { plan: planHash(job, list), started_at: startedAt.toISOString() });
 }
 
 /** The content of plan.json. */
@@ -101,13 +107,13 @@ async function settlePublished(
   hold: Hold,
   runId: string,
   job: Job,
-  { now, retryFailed }: EarlierOptions,
+  { now, retryFailed, list }: EarlierOptions,
 ): Promise<string | undefined> {
   const work = join(hold.own, runId);
   if (!(await isThere(join(hold.runs, runId)))) return runId;
   const { status } = (await readRunFacts(join(hold.runs, runId))) ?? {};
   if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
-  const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job);
+  const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job, list);
   if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
     await rm(join(work, requestFile), { force: true });
@@ -127,10 +133,10 @@ async function renamed(hold: Hold, runId: string, now: Date): Promise<string> {
 function reasonAgainst(
   facts: v.InferOutput<typeof factsSchema> | undefined,
   job: Job,
-  { now, fresh }: Pick<EarlierOptions, "now" | "fresh">,
+  { now, fresh, list }: Pick<EarlierOptions, "now" | "fresh" | "list">,
 ): string | undefined {
   if (fresh) return "a fresh start was asked for";
-  if (facts?.plan !== planHash(job)) return "the job has changed since";
+  if (facts?.plan !== planHash(job, list)) return "the job has changed since";
   const age = now().getTime() - facts.started_at.getTime();
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
 }

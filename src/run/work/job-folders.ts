@@ -5,8 +5,10 @@ import type { JobPlace } from "../../job/job.js";
 
 /** The paths of a job. */
 export interface JobFolders {
-  /** `output/<job>` */
+  /** `output/<job>`; of a shard, `output/<job>/shards/<index>-of-<count>` */
   readonly folder: string;
+  /** The folders of the job that `folder` is in; none but for a shard. */
+  readonly above: readonly string[];
   /** `output/<job>/<job>.duckdb` */
   readonly database: string;
   /** `output/<job>/runs` */
@@ -31,12 +33,15 @@ export interface Hold extends JobFolders {
   readonly lost: AbortSignal;
 }
 
-/** Names the folders of a job; makes none. */
-export function foldersOf({ name, output }: JobPlace): JobFolders {
-  const folder = join(output.dir, name);
+/** Names the folders of a job, or of a shard of it, which has a lock and runs of its own; makes none. */
+export function foldersOf({ name, output, shard }: JobPlace): JobFolders {
+  const whole = join(output.dir, name);
+  const shards = join(whole, "shards");
+  const folder = shard ? join(shards, `${shard.index}-of-${shard.count}`) : whole;
   const hidden = join(folder, ".work");
   return {
     folder,
+    above: shard ? [whole, shards] : [],
     database: join(folder, `${name}.duckdb`),
     runs: join(folder, "runs"),
     private: hidden,
@@ -82,8 +87,8 @@ export async function makeOwnFolder(path: string): Promise<void> {
 
 /** Refuses what would lead out of the folder of a job. */
 export async function refuseLinks(folders: JobFolders): Promise<void> {
-  const { folder, database, runs, private: hidden, waiting } = folders;
-  for (const path of [folder, database, runs, hidden, waiting]) await refuseLink(path);
+  const { folder, above, database, runs, private: hidden, waiting } = folders;
+  for (const path of [...above, folder, database, runs, hidden, waiting]) await refuseLink(path);
 }
 
 /** A link that somebody planted would lead what is written, or removed, elsewhere. */

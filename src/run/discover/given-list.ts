@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import type * as v from "valibot";
+import { writeAside } from "../../dump/files/write-aside.js";
+import { type Problem, StopError, UsageError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
+import type { Job } from "../../job/job.js";
+import { fileText } from "../../job/quoted-text.js";
+import { readText } from "../../job/read-text.js";
+import { serviceName } from "../../job/service-name.js";
+import { documentKey } from "../../rows/document-row.js";
+import { driftSchema } from "../../rows/drift.js";
+import { jsonText } from "../../rows/exact-json.js";
+import { rowSchema } from "../../rows/row.js";
+import { count, listOf, object, text } from "../../schema.js";
+import { tool } from "../../tool.js";
+import type { Discovery, Listing } from "./discovery.js";
+import { checkJson, documentListEntries, documentListFrom } from "./document-list.js";
+
+/** The content of the file: the list, the job and service that it is of, and the answers that a run needs in place of its own. */
+const fileSchema = object({
+  ...documentListEntries,
+  tool: object({ name: text, version: text }),
+  job: text,
+  plan: text,
+  base_url: text,
+  listed_at: text,
+  rows: listOf(rowSchema),
+  drift: driftSchema,
+  pages: count,
+});
+
+type ListFile = v.InferOutput<typeof fileSchema>;
+
+/** Bytes of the largest file that is read; more does not fit a string. A document takes some 600. */
+const largest = 500_000_000;
+
+/** A list of documents that a run works from instead of asking the service. */
+export interface GivenList {
+  readonly discovery: Discovery;
+  /** Tells this file from any other. */
+  readonly sha256: string;
+}
+
+/** The facts that tell which job, service and moment a list is of. */
+export interface ListOrigin {
+  readonly job: Pick<Job, "name" | "service">;
+  readonly plan: string;
+  readonly listedAt: Date;
+}
+
+/**
+ * Writes the list of a whole discovery, for its owner only, whole or not at all. StopError, and nothing is written, when a list
+ * of the service could not be read or did not hold still, or the file cannot be written.
+ */
+export async function writeGivenList(
+  path: string,
+  discovery: Discovery,
+  { job, plan, listedAt }: ListOrigin,
+): Promise<void> {
+  const { failures = [], rows = [], drift = {}, pages = 0 } = discovery.found ?? {};
+  if (failures.length > 0)
+    throw new StopError(`no list of documents was written, because it would not be whole: ${failures.join("; ")}`);
+  const file: ListFile = {
+    ...documentListFrom(discovery),
+    tool,
+    job: job.name,
+    plan,
+    base_url: serviceName(job.service),
+    listed_at: listedAt.toISOString(),
+    rows,
+    drift,
+    pages,
+  };
+  const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  await writeAside(path, `${jsonText(file)}\n`, { aside }).catch((error: unknown) => {
+    throw new StopError(`the list of documents could not be written to ${path}: ${problemText(error)}`);
+  });
+}
+
+/** Reads the list for a job. UsageError, with every reason, when it is none, or that of another job. */
+export async function readGivenList(path: string, job: Job): Promise<GivenList> {
+  const content = await readText(path, "the list of documents", largest);
+  const { value, problems } = { value: undefined, ...checkJson(fileSchema, content) };
+  const reasons = value ? reasonsAgainst(value, job) : problems;
+  if (!value || (reasons && reasons.length > 0))
+    throw new UsageError(`the list of documents ${fileText(path)} cannot be used:`, reasons ?? []);
+  return {
+    discovery: discoveryFrom(value, job),
+    sha256: createHash("sha256").update(content).digest("hex"),
+  };
+}
+
+/** Everything that makes it the list of another job, or no sound one. */
+function reasonsAgainst(file: ListFile, job: Job): readonly Problem[] {
+  const listed = file.datasets.filter(({ state }) => state !== "skipped");
+  return [
+    ...differs("job", file.job, job.name, "this job is"),
+    ...differs("base_url", file.base_url, serviceName(job.service), "this job reads"),
+    ...differs("tool", file.tool.version, tool.version, "this is version"),
+    ...datasetProblems(file, listed, job),
+    ...(isWhole(file, listed)
+      ? []
+      : [{ path: "rows", message: "they are not those of its documents: list them anew" }]),
+  ];
+}
+
+function differs(path: string, listed: string, own: string, whose: string): readonly Problem[] {
+  return listed === own
+    ? []
+    : [{ path, message: `it is of ${JSON.stringify(listed)}, ${whose} ${JSON.stringify(own)}` }];
+}
+
+/** The datasets that the job asks for, each with the documents that it names. */
+function datasetProblems(file: ListFile, listed: ListFile["datasets"], { datasets }: Job): readonly Problem[] {
+  const path = "datasets";
+  if (datasets === "all")
+    return file.all_datasets === null ? [{ path, message: "it is of some datasets, this job reads all" }] : [];
+  if (file.all_datasets !== null) return [{ path, message: "it is of all datasets, this job names some" }];
+  const [theirs, own] = [listed.map(({ dataset_id }) => dataset_id), datasets.map(({ id }) => id)];
+  if (theirs.join() !== own.join())
+    return [{ path, message: `it is of ${theirs.join(", ") || "none"}, this job reads ${own.join(", ")}` }];
+  return datasets.flatMap(({ id, documents }, at) => {
+    const { state, documents: named } = listed[at] ?? { documents: [] };
+    const isSame = documents === "all" ? state !== "named" : state === "named" && named.join() === documents.join();
+    return isSame ? [] : [{ path, message: `of dataset ${id}, this job reads other documents` }];
+  });
+}
+
+/** Whether the rows are those of the documents that were listed, each once, in their order. */
+function isWhole({ rows }: ListFile, listed: ListFile["datasets"]): boolean {
+  const keys = listed
+    .filter(({ state }) => state !== "named")
+    .flatMap(({ dataset_id, documents }) => documents.map((document_id) => documentKey({ dataset_id, document_id })));
+  return new Set(keys).size === keys.length && keys.join() === rows.map(documentKey).join();
+}
+
+function discoveryFrom(file: ListFile, job: Job): Discovery {
+  const listed = file.datasets.filter(({ state }) => state !== "skipped");
+  const listings = file.datasets.flatMap(({ dataset_id, name, state, documents }): readonly Listing[] =>
+    state === "named" ? [] : [{ dataset_id, name, state, documents: documents.length }],
+  );
+  const none = { batches: [], status: [], keyword: undefined };
+  const { rows, failures, notes, drift, pages, all_datasets: all } = file;
+  return {
+    datasets: listed.map(({ dataset_id: id, documents }, at) => {
+      const known = job.datasets === "all" ? undefined : job.datasets[at];
+      return { ...none, ...known, id, documents };
+    }),
+    found:
+      all === null && listings.length === 0
+        ? undefined
+        : { rows, listings, allDatasets: all ?? undefined, failures, notes, drift, pages },
+  };
+}
