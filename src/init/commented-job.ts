@@ -49,6 +49,8 @@ output:
   formats: [jsonl, duckdb]              # of ${fileFormats.join(", ")}, duckdb
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files
+  # compress: gzip                      # none, gzip or zstd: JSONL and CSV files as .jsonl.gz, .csv.zst
+  # partition: dataset                  # chunks and child chunks in a folder for each dataset, for Spark, Trino and DuckLake
   # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
   # metrics_file: /var/lib/node_exporter/textfile/kbdump_nightly.prom   # metrics for node_exporter
   # memory: 500MB                       # what DuckDB may use

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { ByteFacts } from "../dump/files/byte-facts.js";
 import { compressionOf } from "../dump/files/compression.js";
 import { encodeLines } from "../dump/files/encode-lines.js";
+import { gatherPieces } from "../dump/files/gather-pieces.js";
 import type { PartFile, PartRange } from "../dump/files/join-parts.js";
 import { readTextPieces } from "../dump/files/read-pieces.js";
 import { splitLines } from "../dump/files/split-lines.js";
-import { WriteBatch } from "../dump/files/write-batch.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { jsonlText } from "../dump/formats/jsonl/write.js";
 import { parseJson } from "../rows/exact-json.js";
@@ -63,24 +63,25 @@ async function writeAs(
   take: TakePart,
 ): Promise<void> {
   const target = nameOf(options, text.format);
-  const file = await open(target, "wx", 0o600);
-  try {
-    const batch = new WriteBatch((bytes) => file.writeFile(bytes));
-    const writer = new RangeWriter(batch, ranges, (document, range) =>
-      take(document, { kind, format: text.format, path: target, ...range }),
+  const encode = (lines: readonly Buffer[]) =>
+    encodeLines(
+      text.texts(
+        kind,
+        lines.map((line) => rowFromLine(line.toString("utf8"))),
+      ),
     );
-    const encode = (lines: readonly Buffer[]) =>
-      encodeLines(
-        text.texts(
-          kind,
-          lines.map((line) => rowFromLine(line.toString("utf8"))),
-        ),
-      );
+  const found = new RangeFinder(ranges, (document, range) =>
+    take(document, { kind, format: text.format, path: target, ...range }),
+  );
+  async function* pieces() {
     for await (const lines of splitLines(readTextPieces(path))) {
       options.signal.throwIfAborted();
-      await writer.write(lines, encode);
+      yield* found.encode(lines, encode);
     }
-    await batch.flush();
+  }
+  const file = await open(target, "wx", 0o600);
+  try {
+    for await (const piece of gatherPieces(pieces())) await file.writeFile(piece);
   } finally {
     await file.close();
   }
@@ -93,9 +94,8 @@ export function rowFromLine(line: string): Row {
   return row;
 }
 
-/** Writes rows, and tells where those of each document stand. */
-class RangeWriter {
-  readonly #batch: WriteBatch;
+/** Makes the text of rows, and tells where those of each document stand in it. */
+class RangeFinder {
   readonly #ranges: Iterator<DocumentRange>;
   readonly #onRange: (document: number, range: Omit<PartRange, "kind" | "format" | "path">) => void;
   #range: DocumentRange | undefined;
@@ -105,22 +105,21 @@ class RangeWriter {
   #start = 0;
 
   constructor(
-    batch: WriteBatch,
     ranges: readonly DocumentRange[],
     onRange: (document: number, range: Omit<PartRange, "kind" | "format" | "path">) => void,
   ) {
-    this.#batch = batch;
     this.#ranges = ranges.values();
     this.#onRange = onRange;
   }
 
-  async write(lines: readonly Buffer[], encode: (lines: readonly Buffer[]) => Buffer): Promise<void> {
+  /** Gives the text of the next rows, piece by piece. */
+  *encode(lines: readonly Buffer[], encode: (lines: readonly Buffer[]) => Buffer): Generator<Buffer> {
     for (let done = 0; done < lines.length; ) {
       if (this.#left === 0) this.#begin();
       const some = lines.slice(done, done + this.#left);
       const bytes = encode(some);
       this.#facts.add(bytes);
-      await this.#batch.add(bytes);
+      yield bytes;
       this.#left -= some.length;
       done += some.length;
       if (this.#left === 0) this.#end();

@@ -52,6 +52,7 @@ export async function joinRows(
   runParts: readonly PartFile[],
   workspace: Workspace,
   job: Job,
+  signal: AbortSignal,
 ): Promise<StagedRows> {
   const counts = countsOf(reading);
   const { output } = job;
@@ -60,7 +61,7 @@ export async function joinRows(
   const tables: StagedTable[] = [];
   for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
     for (const table of tablesOf(kind, counts[kind] ?? 0, reading, runParts, output))
-      tables.push({ ...table, jsonl: await joinJsonl(folder, table, compression) });
+      tables.push({ ...table, jsonl: await joinJsonl(folder, table, { compression, signal }) });
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
   return { folder: workspace.stage, compression: output.compress, tables, rows };
 }

@@ -53,12 +53,13 @@ export async function stageRun(reading: Reading, options: StageOptions): Promise
   return staged;
 }
 
-/** The folders of files, each before the one that it lies in; the last is the run folder. */
+/** The folders of files, relative to the run folder: each before the one that it lies in, and the run folder last. */
 function foldersIn(files: readonly StagedFile[]): readonly string[] {
   const folders = new Set(["."]);
   for (const { path } of files)
     for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) folders.add(folder);
-  return [...folders].sort((one, other) => other.split("/").length - one.split("/").length || (one === "." ? 1 : -1));
+  const depthOf = (folder: string) => (folder === "." ? 0 : folder.split("/").length);
+  return [...folders].sort((one, other) => depthOf(other) - depthOf(one));
 }
 
 /** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
@@ -90,7 +91,7 @@ async function stageFiles(
   const { writers, writeDatabase } = outputs;
   const runParts = await writeRunParts(reading, workspace, outputs);
   tally.step = "joining the parts";
-  const staged = await joinRows(reading, runParts, workspace, options.job);
+  const staged = await joinRows(reading, runParts, workspace, options.job, signal);
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();

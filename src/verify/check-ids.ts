@@ -3,6 +3,7 @@ import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Kind } from "../rows/columns.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { placeText } from "./place-text.js";
+import { rowText } from "./readers/row-source.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 
 /** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */
@@ -61,14 +62,16 @@ export async function checkDetails(
 export async function checkUnique(store: RowStore, loaded: Loaded, findings: Findings): Promise<void> {
   const repeated = `(SELECT ${placeColumns.join(", ")}, min(row) AS first, max(row) AS last, count(*) AS times
     FROM ${loaded.table} GROUP BY ${placeColumns.join(", ")} HAVING times > 1)`;
-  const text = (row: Relation) => `occurs ${row.times} times, in row ${row.first} and in row ${row.last}`;
+  const rowAt = (row: unknown) => rowText(loaded.source, Number(row));
+  const text = (row: Relation) => `occurs ${row.times} times, in ${rowAt(row.first)} and in ${rowAt(row.last)}`;
   await addRows(store, loaded, repeated, findings, "not unique", text);
 }
 
 async function checkParents(store: RowStore, children: Loaded, chunks: Loaded, findings: Findings): Promise<void> {
   const orphans = `(SELECT k.*, k.row AS first FROM ${children.table} k ANTI JOIN ${chunks.table} c
     ON k.dataset_id = c.dataset_id AND k.document_id = c.document_id AND k.parent = c.id)`;
-  const text = (row: Relation) => `in row ${row.row} has no parent in ${chunks.source.name}`;
+  const text = (row: Relation) =>
+    `in ${rowText(children.source, Number(row.row))} has no parent in ${chunks.source.name}`;
   await addRows(store, children, orphans, findings, "without parent", text);
 }
 

@@ -2,7 +2,7 @@ import { columns, type Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import { type Findings, toldOfAKind } from "./findings.js";
 import { type Pair, pairRows, samePlaces, samples, withoutPairs } from "./pair-rows.js";
-import type { RowSource } from "./readers/row-source.js";
+import { type RowSource, rowOfFileText, rowText } from "./readers/row-source.js";
 import { canonicalRow, type RowText, unguardedRow } from "./readers/row-text.js";
 import type { Loaded, RowStore } from "./row-store.js";
 
@@ -32,12 +32,13 @@ export async function compareRows(
   const other = wanted.source.name;
 
   const missing = await samples(store, kind, "found IS NULL", toldOfAKind);
-  const missingText = ({ place, wanted: row }: Pair) => `${place} is missing; it is row ${row} of ${other}`;
+  const missingText = ({ place, wanted: row }: Pair) =>
+    `${place} is missing; it is ${rowOfFileText(wanted.source, row)}`;
   findings.addAll(file, "missing", missing.pairs.map(missingText), missing.count);
 
   const added = await samples(store, kind, options.exactly ? "wanted IS NULL" : "false", toldOfAKind);
   const addedText = (pair: Pair) =>
-    `${pairText(pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
+    `${pairText(found.source, pair, options)} ${pair.again ? "occurs more often than in" : "is not in"} ${other}`;
   findings.addAll(file, "not in the other", added.pairs.map(addedText), added.count);
 
   const changed = await samples(store, kind, "wanted + found > 0 AND changed", toldOfAKind);
@@ -49,8 +50,8 @@ export async function compareRows(
 }
 
 /** In a database, where rows have no order, their numbers tell nobody anything. */
-function pairText({ found, place }: Pair, { ordered }: CompareOptions): string {
-  return ordered ? `row ${found}, ${place},` : place;
+function pairText(source: RowSource, { found, place }: Pair, { ordered }: CompareOptions): string {
+  return ordered ? `${rowText(source, found)}, ${place},` : place;
 }
 
 /** One finding for all rows of a file: a single row at another place moves all that follow. */
@@ -58,7 +59,8 @@ async function compareOrder(store: RowStore, wanted: Loaded, found: Loaded, find
   const { pairs, count } = await samples(store, found.source.kind, "wanted <> found", 1);
   const [first] = pairs;
   if (!first) return;
-  const message = `${countOf(count, "row")} are in another order than in ${wanted.source.name}: row ${first.found}, ${first.place}, is row ${first.wanted} there`;
+  const [here, there] = [rowText(found.source, first.found), rowText(wanted.source, first.wanted)];
+  const message = `${countOf(count, "row")} are in another order than in ${wanted.source.name}: ${here}, ${first.place}, is ${there} there`;
   findings.add(found.source.name, "order", message);
 }
 
@@ -73,7 +75,7 @@ async function textsOfChanges(
   const these = await rowsAt(found, new Set(pairs.map((pair) => pair.found)));
   return pairs.map((pair) => {
     const names = differentColumns(wanted.kind, those.get(pair.wanted), these.get(pair.found), options);
-    return `${pairText(pair, options)} differs in ${names.join(", ")} from row ${pair.wanted} of ${wanted.name}`;
+    return `${pairText(found, pair, options)} differs in ${names.join(", ")} from ${rowOfFileText(wanted, pair.wanted)}`;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import type { Manifest, ManifestFile } from "../dump/manifest/manifest.js";
-import { tablesOf } from "../dump/manifest/tables.js";
+import type { Manifest } from "../dump/manifest/manifest.js";
+import type { DumpTable } from "../dump/manifest/tables.js";
 import type { Kind } from "../rows/columns.js";
 import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
@@ -13,26 +13,33 @@ export interface LoadedFile extends Loaded {
 }
 
 /**
- * Reads the rows of the files of a run folder, as many as the manifest says. Files that cannot be read, and those of a format
+ * Reads the rows of the tables of a run folder, as many as the manifest says. Those that cannot be read, and those of a format
  * without a reader, are left out.
  */
 export async function loadFiles(
   reader: Connection,
   store: RowStore,
   folder: string,
-  files: readonly ManifestFile[],
+  tables: readonly DumpTable[],
   findings: Findings,
 ): Promise<readonly LoadedFile[]> {
   const loaded: LoadedFile[] = [];
-  for (const table of tablesOf(files)) {
+  for (const table of tables) {
     const source = tableRows(reader, folder, table);
     const rows = source && (await store.load(source, findings));
     if (!rows) continue;
-    if (rows.rows !== table.rows)
-      findings.add(table.path, "rows", `has ${countOf(rows.rows, "row")}, the manifest says ${table.rows}`);
+    checkRowCounts(table, rows, findings);
     loaded.push({ ...rows, format: table.format });
   }
   return loaded;
+}
+
+function checkRowCounts({ files }: DumpTable, { source, rows }: Loaded, findings: Findings): void {
+  const found = source.files?.() ?? [{ name: source.name, rows }];
+  for (const [at, { name, rows }] of found.entries()) {
+    const listed = files[at]?.rows;
+    if (rows !== listed) findings.add(name, "rows", `has ${countOf(rows, "row")}, the manifest says ${listed}`);
+  }
 }
 
 /** Whether apostrophes may stand before formulas, which no other format has. */

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
 import type { Findings } from "./findings.js";
-import { type ReadRow, type RowSource, UnreadableError } from "./readers/row-source.js";
+import { type Problem, placeOfRow, type ReadRow, type RowSource, UnreadableError } from "./readers/row-source.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
@@ -52,7 +52,7 @@ export class RowStore {
       return { table, source, rows };
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
-      findings.add(source.name, "cannot be read", `cannot be read: ${error.message}`);
+      findings.add(error.file ?? source.name, "cannot be read", `cannot be read: ${error.message}`);
       return undefined;
     } finally {
       appender.closeSync();
@@ -61,7 +61,10 @@ export class RowStore {
 
   async #append(appender: Appender, source: RowSource, findings: Findings): Promise<number> {
     const add = rowAppender(appender, source.kind, this.#options.unguarded);
-    const problem = (row: number, message: string) => findings.add(source.name, "is no row", `row ${row} ${message}`);
+    const problem: Problem = (number, message, kind = "is no row") => {
+      const { name, row } = placeOfRow(source, number);
+      findings.add(name, kind, `row ${row} ${message}`);
+    };
     let last = 0;
     for await (const rows of source.read(problem)) {
       const before = last;

@@ -1,7 +1,7 @@
 import { contradictionsIn } from "../dump/manifest/contradictions.js";
 import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
 import { readDumpFolder } from "../dump/manifest/read-manifest.js";
-import { tablesOf } from "../dump/manifest/tables.js";
+import { type DumpTable, tablesOf } from "../dump/manifest/tables.js";
 import { checkCounts } from "./check-counts.js";
 import { checkFile, checkFolder } from "./check-files.js";
 import { checkDetails, checkIds, checkListed } from "./check-ids.js";
@@ -25,6 +25,8 @@ interface Subject {
   readonly manifest: Manifest;
   /** Undefined when no database is to be looked at. */
   readonly database: string | undefined;
+  /** The files that could be opened. */
+  readonly files: number;
 }
 
 /**
@@ -42,19 +44,22 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
   await checkList(folder, manifest, findings);
-  const files = await checkFiles(folder, listed, setting, manifest);
+  const tables = await checkFiles(folder, listed, setting, manifest);
   const saved = await checkSaved(folder, manifest, setting);
-  const checked = await checkRows({ folder, manifest, database }, files, setting);
+  const checked = await checkRows({ folder, manifest, database, files: listed.length }, tables, setting);
   return verificationOf(findings, { ...checked, ...saved });
 }
 
-/** Reads the bytes of every file. Gives those first that are as listed, because the others are compared with the first. */
+/**
+ * Reads the bytes of every file. Gives the tables that are there with all of their files, and those first whose files are as listed,
+ * because the others are compared with the first.
+ */
 async function checkFiles(
   folder: string,
   files: readonly ManifestFile[],
   { signal, tally, findings }: Setting,
-  { originals = [] }: Manifest,
-): Promise<readonly ManifestFile[]> {
+  { files: all, originals = [] }: Manifest,
+): Promise<readonly DumpTable[]> {
   const sizeOf = (list: readonly { readonly bytes: number }[]) => list.reduce((sum, { bytes }) => sum + bytes, 0);
   tally.expected += 2 * sizeOf(files) + sizeOf(originals);
   const asListed = new Set<ManifestFile>();
@@ -66,8 +71,14 @@ async function checkFiles(
     };
     if (await checkFile(folder, file, findings, onBytes)) asListed.add(file);
   }
-  return [...asListed, ...files.filter((file) => !asListed.has(file))];
+  const there = new Set(files.map(({ path }) => path));
+  const torn = new Set(tablesOf(all.filter(({ path }) => !there.has(path))).map(nameOfTable));
+  const whole = tablesOf(files).filter((table) => !torn.has(nameOfTable(table)));
+  const isSound = (table: DumpTable) => table.files.every((file) => asListed.has(file));
+  return [...whole.filter(isSound), ...whole.filter((table) => !isSound(table))];
 }
+
+const nameOfTable = ({ kind, format }: DumpTable) => `${kind}.${format}`;
 
 /** Reads the bytes of every original; gives their numbers, null where the run was not asked for them. */
 async function checkSaved(folder: string, manifest: Manifest, { signal, tally, findings }: Setting): Promise<Saved> {
@@ -83,15 +94,15 @@ type Saved = Pick<Checked, "originals" | "attachments">;
 /** Reads every row, and checks them against each other, the manifest and the database. */
 async function checkRows(
   subject: Subject,
-  files: readonly ManifestFile[],
+  tables: readonly DumpTable[],
   setting: Setting,
 ): Promise<Omit<Checked, keyof Saved>> {
   const { folder, manifest } = subject;
   const { memory, signal, tally, findings } = setting;
   const unguarded = manifest.options.output.csv_safe;
-  const options = { memory, signal, unguarded, onRows: progressOf(files, setting) };
+  const options = { memory, signal, unguarded, onRows: progressOf(tables, setting) };
   return withRowStore(options, async (reader, store) => {
-    const loaded = await loadFiles(reader, store, folder, files, findings);
+    const loaded = await loadFiles(reader, store, folder, tables, findings);
     const firsts = firstOfKinds(loaded, manifest);
     tally.step = "comparing the formats";
     await compareFormats(store, manifest, loaded, firsts, findings);
@@ -111,7 +122,7 @@ async function checkRows(
     return {
       folder,
       run_id: manifest.run_id,
-      files: files.length,
+      files: subject.files,
       documents: documents.length,
       chunks: rows.get("chunks")?.rows ?? 0,
       child_chunks: rows.get("child_chunks")?.rows ?? 0,
@@ -122,8 +133,8 @@ async function checkRows(
 }
 
 /** Tells the tally of rows that were read; a table counts by its bytes. */
-function progressOf(files: readonly ManifestFile[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
-  const bytesPerRow = new Map(tablesOf(files).map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
+function progressOf(tables: readonly DumpTable[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
+  const bytesPerRow = new Map(tables.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
   return ({ name }, rows) => {
     signal.throwIfAborted();
     tally.step = `reading ${name}`;

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Compression } from "../../src/dump/files/compression.js";
 import type { StagedFile } from "../../src/dump/formats/format.js";
 import { formats as all } from "../../src/dump/formats/formats.js";
 import { type kinds, optionalKinds } from "../../src/rows/columns.js";
@@ -8,6 +9,7 @@ import { stageOf, type Tables } from "../dump/formats/stage.js";
 export interface WriteOptions {
   readonly formats?: readonly ("jsonl" | "csv" | "parquet")[];
   readonly csvSafe?: boolean;
+  readonly compress?: Compression;
   /** More options of the job, as the manifest has them. */
   readonly options?: object;
   /** More members of the manifest. */
@@ -16,9 +18,9 @@ export interface WriteOptions {
 
 /** Writes rows as a run would, true or not, with a manifest that agrees; gives the run folder. */
 export async function writeDump(base: string, tables: Tables, options: WriteOptions = {}): Promise<string> {
-  const { formats = ["jsonl"], csvSafe = false } = options;
+  const { formats = ["jsonl"], csvSafe = false, compress = "none" } = options;
   const csv = formats.includes("csv") && (csvSafe ? "safe" : true);
-  const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csv });
+  const stage = await stageOf(base, tables, { publishJsonl: formats.includes("jsonl"), csv, compress });
   const duckDb = { memory: "800MB", temporary: join(base, "spill") };
   const files: StagedFile[] = [];
   for (const format of formats) {
@@ -27,7 +29,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
   }
   const count = (kind: (typeof kinds)[number]) => tables[kind].length;
   const manifest = {
-    format: 1,
+    format: compress === "none" ? 1 : 2,
     tool: { name: "kbdump", version: "0.1.0" },
     job: "test",
     run_id: "20250306T132000000Z",
@@ -35,7 +37,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
     started_at: "2025-03-06T13:20:00.000Z",
     finished_at: "2025-03-06T13:20:01.250Z",
     service: { base_url: "https://kb.example.com/v1" },
-    options: { output: { formats, csv_safe: csvSafe }, ...options.options },
+    options: { output: { formats, csv_safe: csvSafe, compress }, ...options.options },
     counts: {
       chunks: count("chunks"),
       child_chunks: count("child_chunks"),

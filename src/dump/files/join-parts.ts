@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { constants } from "node:fs";
 import { copyFile, type FileHandle, link, open, rm } from "node:fs/promises";
-import type { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Kind } from "../../rows/columns.js";
 import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
+import { gatherPieces } from "./gather-pieces.js";
+import { readPieces } from "./read-pieces.js";
 import { RangeReader } from "./read-ranges.js";
-import { WriteBatch } from "./write-batch.js";
 
 /** Rows of one kind as text, and what is in it. */
 export type PartFile = WholePart | PartRange;
@@ -30,13 +30,19 @@ export interface PartRange extends PartPlace, Omit<FileFacts, "sha256"> {
   readonly start: number;
 }
 
-/** A file that was joined. */
-export interface JoinedFile {
-  /** The bytes of the file itself, which is compressed or not. */
-  readonly bytes: number;
-  readonly sha256: string;
+/** The size and the SHA-256 of a file. */
+export type Fingerprint = Pick<FileFacts, "bytes" | "sha256">;
+
+/** A file that was joined: the bytes of the file itself, which is compressed or not. */
+export interface JoinedFile extends Fingerprint {
   /** The facts of its text. */
   readonly text: FileFacts;
+}
+
+export interface JoinOptions {
+  readonly compression?: Compression;
+  /** Its reason is what the join rejects with when it is aborted, at the next piece. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -47,7 +53,7 @@ export async function joinParts(
   target: string,
   head: string,
   parts: readonly PartFile[],
-  compression: Compression = "none",
+  { compression = "none", signal }: JoinOptions = {},
 ): Promise<JoinedFile> {
   await rm(target, { force: true });
   const [first, ...others] = parts;
@@ -56,89 +62,57 @@ export async function joinParts(
     await flush(target);
     return { bytes: first.bytes, sha256: first.sha256, text: first };
   }
-  const file = await open(target, "wx", 0o600);
-  const ranges = new RangeReader();
-  try {
-    const counted = new ByteFacts();
-    const written = compression === "none" ? undefined : new CompressedFile(file, openCompressor(compression));
-    const batch = new WriteBatch((bytes) => (written ? written.write(bytes) : file.writeFile(bytes)));
-    const write = async (piece: Uint8Array) => {
+  const counted = new ByteFacts();
+  async function* text() {
+    for await (const piece of gatherPieces(textOf(head, parts))) {
+      signal?.throwIfAborted();
       counted.add(piece);
-      await batch.add(piece);
-    };
-    if (head) await write(Buffer.from(head));
-    const buffer = Buffer.allocUnsafe(1 << 20);
-    for (const part of parts)
-      if (part.start === undefined) await readPieces(part.path, buffer, write);
-      else for await (const piece of ranges.pieces(part)) await write(piece);
-    await batch.flush();
-    const compressed = await written?.end();
+      yield piece;
+    }
+  }
+  const file = await open(target, "wx", 0o600);
+  try {
+    const written = await (compression === "none"
+      ? writePieces(file, text())
+      : pipeline(text(), openCompressor(compression), (pieces) => writePieces(file, pieces)));
     await file.sync();
-    const text = counted.facts;
-    return { ...(compressed ?? { bytes: text.bytes, sha256: text.sha256 }), text };
+    return { ...written, text: counted.facts };
   } finally {
-    await ranges.close();
     await file.close();
   }
 }
 
-/** Writes what comes out of a compressor to a file, while more goes in. */
-class CompressedFile {
-  readonly #compressor: Transform;
-  readonly #writing: Promise<Pick<FileFacts, "bytes" | "sha256">>;
-
-  constructor(file: FileHandle, compressor: Transform) {
-    this.#compressor = compressor;
-    this.#writing = writeAll(file, compressor);
-    this.#writing.catch(() => {}); // seen by the next write, or at the end
-    compressor.on("error", () => {}); // likewise
-  }
-
-  /** Rejects with the error of the disk, at the next piece after it or at the end. */
-  async write(piece: Uint8Array): Promise<void> {
-    if (!this.#compressor.write(Buffer.from(piece)))
-      await Promise.race([once(this.#compressor, "drain"), this.#writing]);
-  }
-
-  /** The bytes and the hash of the file. */
-  async end(): Promise<Pick<FileFacts, "bytes" | "sha256">> {
-    this.#compressor.end();
-    return this.#writing;
+/** The bytes of the head and of the parts. Rejects where a part is shorter than it should be. */
+async function* textOf(head: string, parts: readonly PartFile[]): AsyncGenerator<Buffer> {
+  if (head) yield Buffer.from(head);
+  const ranges = new RangeReader();
+  try {
+    for (const part of parts) yield* part.start === undefined ? readPieces(part.path) : ranges.pieces(part);
+  } finally {
+    await ranges.close();
   }
 }
 
-async function writeAll(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Pick<FileFacts, "bytes" | "sha256">> {
+/** Writes pieces to a file; gives the size and the hash of what it wrote. */
+async function writePieces(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Fingerprint> {
+  return fingerprintOf(pieces, (piece) => file.writeFile(piece));
+}
+
+/** Bytes and hash of a file, read in pieces. */
+export async function fingerprint(path: string): Promise<Fingerprint> {
+  return fingerprintOf(readPieces(path));
+}
+
+async function fingerprintOf(
+  pieces: AsyncIterable<Buffer>,
+  take: (piece: Buffer) => Promise<void> = async () => {},
+): Promise<Fingerprint> {
   const hash = createHash("sha256");
   let bytes = 0;
   for await (const piece of pieces) {
     hash.update(piece);
     bytes += piece.length;
-    await file.writeFile(piece);
+    await take(piece);
   }
   return { bytes, sha256: hash.digest("hex") };
-}
-
-/** Bytes and hash of a file, read in pieces. */
-export async function fingerprint(path: string): Promise<Pick<FileFacts, "bytes" | "sha256">> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  await readPieces(path, Buffer.allocUnsafe(1 << 20), async (piece) => {
-    hash.update(piece);
-    bytes += piece.length;
-  });
-  return { bytes, sha256: hash.digest("hex") };
-}
-
-/** Reads a file in pieces. */
-async function readPieces(path: string, buffer: Buffer, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
-  const file = await open(path, "r");
-  try {
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
-      if (bytesRead === 0) return;
-      await take(buffer.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
 }

@@ -4,10 +4,13 @@ import { pipeline } from "node:stream";
 import { compressionOf, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./unreadable-error.js";
 
+/** Bytes of a file that are read at a time. */
+const pieceBytes = 1 << 20;
+
 /** The bytes of a file, a megabyte at a time. A symlink is not followed. */
 export async function* readPieces(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  yield* file.createReadStream({ highWaterMark: 1 << 20 }); // closes the file
+  yield* file.createReadStream({ highWaterMark: pieceBytes }); // closes the file
 }
 
 /** The bytes of the text in a file, which may be compressed, as its ending says. UnreadableError when that is not so. */
@@ -19,13 +22,15 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
   if (compression === "none") return yield* pieces;
-  const text = openDecompressor(compression);
+  const text = openDecompressor(compression, path);
   pipeline(pieces, text, () => {}); // an error comes out below
   try {
     yield* text;
   } catch (error) {
     if (error instanceof Error && "code" in error && /^(Z_|ERR_ZSTD|ZSTD_)/.test(String(error.code)))
-      throw new UnreadableError(`is no whole file of ${compression}: ${error.message}`);
+      throw new UnreadableError(`cannot be decompressed: it is damaged, or no file of ${compression}`, {
+        cause: error,
+      });
     throw error;
   }
 }

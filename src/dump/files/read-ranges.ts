@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 /** Bytes that are read ahead of a range, as the next one of the same file mostly follows it. */
@@ -26,7 +27,7 @@ export class RangeReader {
   readonly #files = new Map<string, OpenFile>();
 
   /** Gives the bytes of a range, piece by piece; a piece is valid until the next one. Rejects where the file ends before. */
-  async *pieces({ path, start, bytes }: Range): AsyncGenerator<Uint8Array> {
+  async *pieces({ path, start, bytes }: Range): AsyncGenerator<Buffer> {
     const end = start + bytes;
     // A file that was not open may be read this once, where there are more files than stay open.
     let wanted = this.#files.has(path) ? ahead : Math.min(bytes, ahead);
@@ -48,7 +49,12 @@ export class RangeReader {
     const known = this.#files.get(path);
     this.#files.delete(path);
     if (!known && this.#files.size >= most) await this.#closeOldest();
-    const found = known ?? { file: await open(path, "r"), buffer: Buffer.allocUnsafe(ahead), start: 0, bytes: 0 };
+    const found = known ?? {
+      file: await open(path, constants.O_RDONLY | constants.O_NOFOLLOW),
+      buffer: Buffer.allocUnsafe(ahead),
+      start: 0,
+      bytes: 0,
+    };
     this.#files.set(path, found);
     return found;
   }

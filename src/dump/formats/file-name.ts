@@ -22,9 +22,11 @@ export function fileName({ kind, format, dataset, compression }: NamedFile): str
   return `${kind}.${format}/dataset_id=${folderName(dataset)}/part-0.${ending}`;
 }
 
-/** Percent signs stand for what may not be in the name of a folder, as Hive does it. */
+/**
+ * Percent signs stand for ASCII characters that are no letters, digits, `_`, `.` or `-`, as in Hive's names of folders. Other
+ * characters stay: readers such as Spark take a percent sign for one character, never for a byte of UTF-8.
+ */
 function folderName(dataset: string): string {
-  const bytes = (text: string) =>
-    [...Buffer.from(text)].map((byte) => byte.toString(16).toUpperCase().padStart(2, "0"));
-  return dataset.replace(/[^\w.-]/gu, (character) => `%${bytes(character).join("%")}`);
+  const code = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0");
+  return dataset.replace(/[^\w.\u0080-\uffff-]/g, (character) => `%${code(character)}`);
 }

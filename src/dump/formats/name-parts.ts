@@ -14,7 +14,7 @@ export interface FileParts {
 
 /** The parts of the path of a file in a run folder; undefined for any other path. */
 export function partsOfName(path: string): FileParts | undefined {
-  const names = /^(\w+)\.(\w+)(?:\/dataset_id=([\w.%-]+)\/part-0\.(\w+))?(?:\.gz|\.zst)?$/.exec(path);
+  const names = /^(\w+)\.(\w+)(?:\/dataset_id=([^/]+)\/part-0\.(\w+))?(?:\.gz|\.zst)?$/.exec(path);
   const [, kind = "", format = "", folder, inner = format] = names ?? [];
   if (!isKind(kind) || !isFileFormat(format) || inner !== format) return undefined;
   const dataset = folder === undefined ? undefined : datasetOf(folder);

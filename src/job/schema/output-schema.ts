@@ -25,7 +25,7 @@ const compression = v.pipe(
   v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd"),
   v.check(
     (name) => missingCompression(name) === undefined,
-    ({ input }) => (input === "zstd" ? (missingCompression(input) ?? "") : ""),
+    ({ input }) => `none or gzip: ${missingCompression(input)}`,
   ),
 );
 

@@ -17,7 +17,12 @@ export function shortText(text: string): string {
   return bytes <= longest + 1 ? text : `'=sha256:${hash("sha256", text.slice(1))}`;
 }
 
-/** SQL: the same. */
+/** Whether something stands for a text that is long. */
+export function isShortened(text: string): boolean {
+  return /^'?=sha256:/.test(text);
+}
+
+/** SQL: the same as `shortText`. */
 export function shortTextSql(column: string): string {
   return `CASE WHEN strlen(${column}) <= ${longest} THEN ${column}
     WHEN regexp_matches(${column}, '^''${formula}')

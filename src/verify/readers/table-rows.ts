@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
-import type { DumpTable } from "../../dump/manifest/tables.js";
+import { type DumpTable, partsOf } from "../../dump/manifest/tables.js";
 import type { Kind } from "../../rows/columns.js";
 import { csvRows } from "./csv-rows.js";
 import { jsonlRows, rowTextFromJson } from "./jsonl-rows.js";
-import { type Problem, type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
+import { partitionedRows } from "./partitioned-rows.js";
+import type { RowSource } from "./row-source.js";
 import { parquetRows } from "./sql-rows.js";
 
 /** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
@@ -21,35 +22,17 @@ export function hasReader(format: string): boolean {
   return Object.hasOwn(readers, format);
 }
 
-/** The rows of a table of a run folder, file after file; undefined for a format that has no reader here. */
+/** The rows of a table of a run folder; undefined for a format that has no reader here. */
 export function tableRows(connection: Connection, folder: string, table: DumpTable): RowSource | undefined {
-  const { kind, format, path: name } = table;
+  const { kind, format, path: name, files } = table;
   const read = readers[format];
   if (!read) return undefined;
-  const sources = table.files.map(({ path }) => read(connection, path, kind, join(folder, path)));
-  const [only, ...others] = sources;
-  return only && others.length === 0 ? only : { name, kind, read: (problem) => readAll(sources, problem) };
-}
-
-/** Sources one after the other, their rows numbered throughout; problems name the file. */
-async function* readAll(sources: readonly RowSource[], problem: Problem): AsyncGenerator<Iterable<ReadRow>> {
-  let before = 0;
-  for (const { name, read } of sources) {
-    let last = 0;
-    try {
-      for await (const rows of read((row, message) => problem(before + row, `(row ${row} of ${name}) ${message}`))) {
-        yield (function* () {
-          for (const { row, text } of rows) {
-            last = row;
-            yield { row: before + row, text };
-          }
-        })();
-      }
-    } catch (error) {
-      throw error instanceof UnreadableError ? new UnreadableError(`${name} ${error.message}`) : error;
-    }
-    before += last;
-  }
+  const sources = files.map((file) => ({
+    dataset: partsOf(file).dataset,
+    rows: read(connection, file.path, kind, join(folder, file.path)),
+  }));
+  const partitions = sources.flatMap(({ dataset, rows }) => (dataset === undefined ? [] : [{ dataset, rows }]));
+  return partitions.length > 0 ? partitionedRows(name, kind, partitions) : sources[0]?.rows;
 }
 
 /** The documents as the manifest has them. */

@@ -1,10 +1,14 @@
-import { createHash } from "node:crypto";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { readdir, readFile, readlink, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { endingOf } from "../../../src/dump/files/compression.js";
 import { fingerprint, joinParts } from "../../../src/dump/files/join-parts.js";
+import { readTextPieces } from "../../../src/dump/files/read-pieces.js";
 import { joinJsonl } from "../../../src/dump/formats/jsonl/write.js";
+import { canMount, tinyDisk } from "../../run/tiny-disk.js";
+import { compressions } from "../../zstd.js";
 import { plainFolder } from "../formats/folder.js";
 import { writtenPart } from "../formats/stage.js";
 
@@ -74,6 +78,75 @@ describe("joinParts", () => {
   });
 });
 
+describe.each(compressions)("joinParts with %s", (compression) => {
+  /** Parts as they are joined, and the target. */
+  async function given(parts: readonly Uint8Array[]) {
+    const folder = await plainFolder();
+    const files = await Promise.all(
+      parts.map((part, at) => writtenPart(join(folder, `${at}.part`), "chunks", "jsonl", part)),
+    );
+    return { folder, files, target: join(folder, `joined${endingOf(compression)}`) };
+  }
+
+  it("writes a file whose text is the head and the parts, and has the facts of both", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom("", "a,b\n"), fc.array(bytes, { maxLength: 6 }), async (head, parts) => {
+        const { files, target } = await given(parts);
+        const made = await joinParts(target, head, files, { compression });
+        const text: Buffer[] = [];
+        for await (const piece of readTextPieces(target)) text.push(piece);
+        const all = Buffer.concat([Buffer.from(head), ...parts]);
+        expect(Buffer.concat(text).equals(all)).toBe(true);
+        expect(made).toMatchObject(await fingerprint(target));
+        expect(made.text).toMatchObject({
+          bytes: all.length,
+          sha256: createHash("sha256").update(all).digest("hex"),
+          lines: all.filter((byte) => byte === 10).length,
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("ends at the next piece when its signal is aborted, and leaves no file open", async () => {
+    const { folder, files, target } = await given([Buffer.from("x")]);
+    await truncate(files[0]?.path ?? "", 1 << 30); // holes take no room
+    const signal = AbortSignal.timeout(50);
+    const outcome = await joinParts(target, "head\n", files, { compression, signal }).catch((error: unknown) => error);
+    expect(signal.aborted).toBe(true);
+    expect(outcome).toBe(signal.reason);
+    expect((await stat(target)).size).toBeLessThan(1 << 20);
+    expect(await openFilesIn(folder)).toEqual([]);
+  });
+
+  it("fails when a part is not there or shorter than it was, and leaves no file open", async () => {
+    const { folder, files, target } = await given([randomBytes(300_000), randomBytes(300_000)]);
+    const options = { compression };
+    await expect(
+      joinParts(target, "", [...files, ...files.map((file) => ({ ...file, path: join(folder, "none") }))], options),
+    ).rejects.toThrow("ENOENT");
+    const longer = files.map((file) => ({ ...file, start: 10 }));
+    await expect(joinParts(target, "", longer, options)).rejects.toThrow("0.part ends 10 bytes too early");
+    expect(await openFilesIn(folder)).toEqual([]);
+  });
+
+  it.runIf(canMount)("fails with the error of a full disk, and leaves no file open", async () => {
+    const { folder, files } = await given([randomBytes(400_000), randomBytes(400_000)]);
+    const disk = await tinyDisk(folder, 200);
+    const joining = joinParts(join(disk.path, "joined"), "", files, { compression });
+    await expect(joining).rejects.toMatchObject({ code: "ENOSPC" });
+    expect(await openFilesIn(folder)).toEqual([]);
+  });
+});
+
+/** The files below a folder that this process has open, where the system tells. */
+async function openFilesIn(folder: string): Promise<readonly string[]> {
+  if (process.platform !== "linux") return [];
+  const numbers = await readdir("/proc/self/fd");
+  const paths = await Promise.all(numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => "")));
+  return paths.filter((path) => path.startsWith(folder));
+}
+
 it("fingerprint is that of the bytes", async () => {
   const path = join(await plainFolder(), "file");
   const bytes = Buffer.alloc(2_500_000, "é");
@@ -89,8 +162,8 @@ describe("joinJsonl", () => {
     const folder = await plainFolder();
     const part = await writtenPart(join(folder, "part"), "chunks", "jsonl", Buffer.from("{}\n{}\n"));
     const table = { kind: "chunks", dataset: undefined, rows, parts: () => [part] } as const;
-    await expect(joinJsonl(folder, table, "none")).rejects.toThrow(`chunks.jsonl has 2 lines for ${rows} rows`);
-    expect(await joinJsonl(folder, { ...table, rows: 2 }, "none")).toMatchObject({
+    await expect(joinJsonl(folder, table, {})).rejects.toThrow(`chunks.jsonl has 2 lines for ${rows} rows`);
+    expect(await joinJsonl(folder, { ...table, rows: 2 }, {})).toMatchObject({
       text: { lines: 2, longestLine: 2 },
     });
   });

@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as zlib from "node:zlib";
 import { afterAll, expect, it } from "vitest";
+import { type Compression, endingOf } from "../../../src/dump/files/compression.js";
 import type { FormatModules } from "../../../src/dump/formats/format.js";
 import { allKinds, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
@@ -14,14 +16,18 @@ import { readColumns } from "./read-back.js";
 import { noRows, stageOf, type Tables } from "./stage.js";
 
 /** The tests that every format passes: what its writer writes, its own SQL and its own reader give back. */
-export function testFormat(name: string, load: () => FormatModules | Promise<FormatModules>): void {
+export function testFormat(
+  name: string,
+  load: () => FormatModules | Promise<FormatModules>,
+  compress: Compression = "none",
+): void {
   const bases: string[] = [];
   afterAll(() => Promise.all(bases.map((base) => rm(base, { recursive: true, force: true }))));
   const write = async (tables: Tables) => {
     const base = await mkdtemp(join(tmpdir(), "kbdump-conformance-"));
     bases.push(base);
     const { openWriter } = await (await load()).write();
-    const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl", csv: name === "csv" });
+    const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl", csv: name === "csv", compress });
     const files = await openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(staged);
     return { base, folder: staged.folder, files };
   };
@@ -32,7 +38,8 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
     written.set(tables, files);
     return files;
   };
-  const fileIn = (folder: string, kind: Kind) => ({ paths: [join(folder, `${kind}.${name}`)], longestLine: 1_000_000 });
+  const nameOf = (kind: Kind) => `${kind}.${name}${endingOf(compress)}`;
+  const fileIn = (folder: string, kind: Kind) => ({ paths: [join(folder, nameOf(kind))], longestLine: 1_000_000 });
   const kindsOf = (tables: Tables) => allKinds.filter((kind) => tables[kind] !== undefined);
   const given = [
     ["rows of every value", nastyTables],
@@ -65,17 +72,29 @@ export function testFormat(name: string, load: () => FormatModules | Promise<For
 
   it(`${name}: tells the manifest what the files are, which only their owner can read`, async () => {
     const { folder, files } = await filesOf(nastyTables);
-    expect(files.map(({ path }) => path)).toEqual(allKinds.map((kind) => `${kind}.${name}`));
+    expect(files.map(({ path }) => path)).toEqual(allKinds.map(nameOf));
     expect((await readdir(folder)).sort()).toEqual(files.map(({ path }) => path).sort());
-    for (const { path, rows, ...facts } of files) {
+    for (const { path, rows, uncompressed, ...facts } of files) {
       const bytes = await readFile(join(folder, path));
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       expect({ ...facts, path }).toEqual({ path, bytes: bytes.length, sha256 });
+      expect(uncompressed).toEqual(compress === "none" ? undefined : plainText(bytes, compress));
       expect(`${path}: ${rows}`).toBe(`${path}: ${nastyTables[kindIn(path)]?.length}`);
       expect(((await stat(join(folder, path))).mode & 0o777).toString(8)).toBe("600");
     }
   });
 }
+
+/** The size and the hash of a text, decompressed by the functions that take it whole. */
+function plainText(bytes: Buffer, compression: Exclude<Compression, "none">): unknown {
+  const { gunzipSync, zstdDecompressSync = gunzipSync }: WholeFunctions = zlib;
+  const text = compression === "gzip" ? gunzipSync(bytes) : zstdDecompressSync(bytes);
+  return { bytes: text.length, sha256: createHash("sha256").update(text).digest("hex") };
+}
+
+type WholeFunctions = Record<"gunzipSync", (bytes: Buffer) => Buffer> & {
+  readonly zstdDecompressSync?: (bytes: Buffer) => Buffer;
+};
 
 const kindIn = (path: string): Kind => allKinds.find((kind) => path.startsWith(`${kind}.`)) ?? "chunks";
 

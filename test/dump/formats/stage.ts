@@ -70,11 +70,9 @@ export async function stageOf(base: string, tables: Partial<Tables>, options: St
     if (!all[kind]) continue;
     const parts = (format: string) => paths.get(`${kind}.${format}`) ?? [];
     const table = { kind, dataset: undefined, rows: rows(kind), parts };
-    const jsonl = await joinJsonl(
-      publishJsonl ? folders.stage : folders.scratch,
-      table,
-      publishJsonl ? compress : "none",
-    );
+    const jsonl = await joinJsonl(publishJsonl ? folders.stage : folders.scratch, table, {
+      compression: publishJsonl ? compress : "none",
+    });
     joined.push({ ...table, jsonl });
   }
   return { folder: folders.stage, compression: compress, tables: joined, rows, run: { ...someRun, ...run } };

@@ -1,6 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { Compression } from "../../../src/dump/files/compression.js";
 import type { Job } from "../../../src/job/job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
@@ -30,7 +31,7 @@ export interface PublishedPlace {
 /** Starts it; its knowledge is two documents that tests may edit. */
 export async function startPublishedPlace(
   formats: readonly string[] = ["jsonl", "duckdb"],
-  more: { readonly memory?: string } = {},
+  more: { readonly memory?: string; readonly compress?: Compression } = {},
 ): Promise<PublishedPlace> {
   const store = new Store();
   const documents = [1, 2].map((seed) => makeDocument({ chunks: 5, childrenPerChunk: 1, seed }));

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { BusyError, StopError } from "../../../src/errors.js";
 import type { Schedule } from "./play.js";
-import { type Listed, rowsOfRun } from "./run-once.js";
+import { type Listed, rowsFile, rowsOfRun } from "./run-once.js";
 
 /** Finds everything wrong with the files that the processes of a schedule left, and with their messages. */
 export function judgeEnd(schedule: Schedule): readonly string[] {
@@ -18,7 +18,7 @@ export function judgeEnd(schedule: Schedule): readonly string[] {
 
 function wrongRun({ place, published }: Schedule, run: string): readonly string[] {
   const folder = join(place, "runs", run);
-  const [manifest, chunks] = ["manifest.json", "chunks.jsonl"].map((name) => read(join(folder, name)));
+  const [manifest, chunks] = ["manifest.json", rowsFile].map((name) => read(join(folder, name)));
   if (manifest === undefined || chunks === undefined) return [`run ${run} is not whole`];
   const wrong: string[] = [];
   if (chunks !== `${rowsOfRun.join("\n")}\n`) wrong.push(`run ${run} has other rows than were read`);

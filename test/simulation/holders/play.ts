@@ -182,8 +182,9 @@ export class Schedule {
   #look(): void {
     const runs = join(this.place, "runs");
     for (const run of fs.existsSync(runs) ? fs.readdirSync(runs) : []) {
-      for (const name of fs.readdirSync(join(runs, run))) {
+      for (const name of fs.readdirSync(join(runs, run), { encoding: "utf8", recursive: true })) {
         const path = join(runs, run, name);
+        if (fs.statSync(path).isDirectory()) continue;
         if (!this.published.has(path)) this.published.set(path, fs.readFileSync(path, "utf8"));
       }
     }

@@ -11,8 +11,8 @@ import { DocumentStore } from "../../../src/run/work/document-store.js";
 import type { Workspace } from "../../../src/run/work/workspace.js";
 import { count, text } from "../../../src/schema.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
-import { joinParts } from "../../../src/dump/files/join-parts.js";
-import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
+import { fileName } from "../../../src/dump/formats/file-name.js";
+import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
 import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must find. */
@@ -32,6 +32,10 @@ export interface Said {
   readonly runId: string;
   readonly status: "complete" | "partial";
 }
+
+/** The file of the rows, in a folder of its own as those of a partition are. */
+const table = { kind: "chunks", format: "jsonl", dataset: "d", compression: "none" } as const;
+export const rowsFile = fileName(table);
 
 /** Rows of the one document, in commits of a few. */
 const commits = 4;
@@ -95,7 +99,8 @@ async function stage(process: SimulatedProcess, job: Job, workspace: Workspace):
     }
     await store.finish("done");
   }
-  const { sha256 } = await joinParts(join(workspace.stage, "chunks.jsonl"), "", store.files);
+  const staged = { ...table, rows: rowsOfRun.length, parts: () => store.files };
+  const { sha256 } = await joinJsonl(workspace.stage, staged, { compression: table.compression });
   const manifest = { job: job.name, run_id: workspace.runId, status: "complete", writer: process.number, sha256 };
   await writeFile(join(workspace.stage, "manifest.json"), JSON.stringify(manifest));
 }

@@ -35,7 +35,7 @@ export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): s
 export type CsvCell = string | number | bigint | null;
 
 /** The parts of every kind, joined below its header. */
-export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer {
+export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writer {
   const text = csvText(csvSafe);
   return {
     format: "csv",
@@ -45,9 +45,8 @@ export function openWriter({ csvSafe }: Pick<WriterOptions, "csvSafe">): Writer 
       for (const { kind, dataset, rows, parts } of tables) {
         const path = fileName({ kind, format: "csv", dataset, compression });
         await makeFolders(folder, path);
-        files.push(
-          textFile(path, rows, await joinParts(join(folder, path), text.head(kind), parts("csv"), compression)),
-        );
+        const joined = await joinParts(join(folder, path), text.head(kind), parts("csv"), { compression, signal });
+        files.push(textFile(path, rows, joined));
       }
       return files;
     },

@@ -1,7 +1,6 @@
 import { join, relative } from "node:path";
 import { jsonText } from "../../../rows/exact-json.js";
-import type { Compression } from "../../files/compression.js";
-import { joinParts } from "../../files/join-parts.js";
+import { type JoinOptions, joinParts } from "../../files/join-parts.js";
 import { makeFolders } from "../../files/make-folders.js";
 import { fileName } from "../file-name.js";
 import { type JoinedJsonl, type StagedTable, type TextFormat, textFile, type Writer } from "../format.js";
@@ -17,12 +16,12 @@ export const jsonlText: TextFormat = {
 export async function joinJsonl(
   folder: string,
   { kind, dataset, rows, parts }: Omit<StagedTable, "jsonl">,
-  compression: Compression,
+  options: JoinOptions,
 ): Promise<JoinedJsonl> {
-  const name = fileName({ kind, format: "jsonl", dataset, compression });
+  const name = fileName({ kind, format: "jsonl", dataset, compression: options.compression ?? "none" });
   const path = join(folder, name);
   await makeFolders(folder, name);
-  const joined = await joinParts(path, "", parts("jsonl"), compression);
+  const joined = await joinParts(path, "", parts("jsonl"), options);
   if (joined.text.lines !== rows) throw new Error(`${name} has ${joined.text.lines} lines for ${rows} rows`);
   return { path, ...joined };
 }

@@ -1,0 +1,142 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as zlib from "node:zlib";
+import { expect, test } from "vitest";
+import type { Compression } from "../../src/dump/files/compression.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { runHere } from "../cli/run-here.js";
+import { plainFolder } from "../dump/formats/folder.js";
+import { compressions, hasZstd } from "../zstd.js";
+import { editManifest, mend } from "./forge.js";
+import { soundTables } from "./sound-tables.js";
+import { writeDump } from "./write-dump.js";
+
+const endings = { none: "", gzip: ".gz", zstd: ".zst" };
+
+/** A dump with one file changed; the manifest has the new bytes of the file, so that only its text gives the change away. */
+async function damaged(compress: Compression, change: (bytes: Buffer) => Uint8Array) {
+  const run = await writeDump(await plainFolder(), soundTables, { compress });
+  const path = `chunks.jsonl${endings[compress]}`;
+  await writeFile(join(run, path), change(await readFile(join(run, path))));
+  await mend(run, path);
+  return { run, path };
+}
+
+/** All that is found in such a dump. */
+async function foundAfter(compress: Compression, change: (bytes: Buffer) => Uint8Array): Promise<readonly string[]> {
+  const { run, path } = await damaged(compress, change);
+  const { findings } = await verifyRun(run);
+  expect(new Set(findings.map(({ file }) => file))).toEqual(new Set([path]));
+  return findings.map(({ message }) => message);
+}
+
+/** What is wrong with the file, found twice: when its bytes are read, and when its rows are. */
+const twice = (problem: string) => [problem, `cannot be read: ${problem}`];
+
+const flipped = (bytes: Buffer) => bytes.with(-7, (bytes.at(-7) ?? 0) ^ 1); // in the checksum of gzip
+const followedBy = (more: Uint8Array) => (bytes: Buffer) => Buffer.concat([bytes, more]);
+const behind = twice("has something behind the end of its compressed text");
+
+test.each(compressions)("a file of %s is damaged, cut, or not compressed at all", async (compress) => {
+  expect(await foundAfter(compress, (bytes) => bytes.subarray(0, -30))).toEqual(
+    twice("ends in the middle of its compressed text"),
+  );
+  for (const length of [0, 6])
+    expect(await foundAfter(compress, (bytes) => bytes.subarray(0, length))).toEqual(
+      twice("ends in the middle of its compressed text"),
+    );
+  for (const bytes of [Buffer.from("{}\n"), Buffer.alloc(1, 0x1f)])
+    expect((await foundAfter(compress, () => bytes))[0]).toBe(`is not compressed with ${compress}, as its name says`);
+  expect((await foundAfter(compress, flipped))[0]).toBe("has a damaged compressed text");
+});
+
+test.each(compressions)("a file of %s has garbage behind its end", async (compress) => {
+  expect(await foundAfter(compress, followedBy(Buffer.from("garbage")))).toEqual(behind);
+  expect(await foundAfter(compress, followedBy(Buffer.alloc(20)))).toEqual(behind);
+});
+
+test("a file of gzip has several members, whose texts are the text", async () => {
+  const cut = (bytes: Buffer) => {
+    const text = zlib.gunzipSync(bytes);
+    return Buffer.concat([zlib.gzipSync(text.subarray(0, 100)), zlib.gzipSync(text.subarray(100))]);
+  };
+  const problem = "holds several compressed texts, one behind the other, where a run writes one";
+  expect(await foundAfter("gzip", cut)).toEqual(twice(problem));
+  expect(await foundAfter("gzip", followedBy(zlib.gzipSync("")))).toEqual(twice(problem));
+});
+
+test.each(compressions)(
+  "a bit of a file of %s is another, and the manifest lists the file as it was",
+  async (compress) => {
+    const run = await writeDump(await plainFolder(), soundTables, { compress });
+    const path = `chunks.jsonl${endings[compress]}`;
+    await writeFile(join(run, path), flipped(await readFile(join(run, path))));
+    const [first] = (await verifyRun(run)).findings;
+    expect(first).toMatchObject({ file: path, message: expect.stringMatching(/^has the SHA-256 \w+ instead of \w+$/) });
+  },
+);
+
+test.each(compressions)("the manifest has another text of a file of %s", async (compress) => {
+  const run = await writeDump(await plainFolder(), soundTables, { compress });
+  await editManifest(run, ({ files }) =>
+    Object.assign(files[0] ?? {}, { uncompressed: { bytes: 1, sha256: "0".repeat(64) } }),
+  );
+  const { findings } = await verifyRun(run);
+  expect(findings.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^its text has \d+ bytes instead of 1$/),
+    expect.stringMatching(/^its text has the SHA-256 \w{64} instead of 0{64}$/),
+  ]);
+});
+
+test("the manifest contradicts itself about compression", async () => {
+  const run = await writeDump(await plainFolder(), soundTables, { compress: "gzip" });
+  const told = async () => (await verifyRun(run)).findings.map(({ message }) => message);
+  await editManifest(run, (manifest) => Object.assign(manifest, { format: 1 }));
+  expect(await told()).toContain("files: chunks.jsonl.gz is no file of format 1");
+  await editManifest(run, ({ files }) => {
+    for (const file of files) Reflect.deleteProperty(file, "uncompressed");
+  });
+  expect(await told()).toContain("files: chunks.jsonl.gz is compressed, and has no facts of its text");
+});
+
+test.each(compressions)("commands that read a damaged file of %s say that the dump is not sound", async (compress) => {
+  const { run } = await damaged(compress, (bytes) => bytes.subarray(0, -30));
+  for (const args of [
+    ["sql", run, "FROM chunks"],
+    ["diff", run, run],
+    ["report", run],
+    ["serve", run],
+  ]) {
+    const { code, stderr } = await runHere(args);
+    expect({ code, stderr }, args[0]).toEqual({ code: 1, stderr: expect.stringMatching(notSound) });
+  }
+});
+
+const notSound =
+  /^kbdump: \S+ is not sound, so .*:\n {2}chunks\.jsonl\.\w+: cannot be decompressed: it is damaged, or no file of \w+\nkbdump verify \S+ tells everything that is wrong with it\n$/;
+
+test.skipIf(hasZstd)("without Zstandard in Node, every command names the file and the version it needs", async () => {
+  const run = await writeDump(await plainFolder(), soundTables, { compress: "none" });
+  await editManifest(run, (manifest) => {
+    manifest.files = manifest.files.map((file) => ({ ...file, path: `${file.path}.zst`, uncompressed: file }));
+    Object.assign(manifest, {
+      format: 2,
+      options: { output: { formats: ["jsonl"], csv_safe: false, compress: "zstd" } },
+    });
+  });
+  for (const kind of ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"])
+    await writeFile(join(run, `${kind}.jsonl.zst`), await readFile(join(run, `${kind}.jsonl`)));
+  for (const args of [
+    ["verify", run],
+    ["sql", run, "FROM chunks"],
+    ["diff", run, run],
+    ["report", run],
+    ["serve", run],
+  ]) {
+    const { code, stderr } = await runHere(args);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(
+      /\w+\.jsonl\.zst .*zstd.* needs Node 22\.15 or later, and this is v20\S*; run kbdump with a newer Node\n$/,
+    );
+  }
+});
