@@ -1,7 +1,11 @@
 import { spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { blocks, placeOf } from "../documentation.js";
-import { type ExamplePlaces, openExamplePlaces } from "./example-place.js";
+import { loadJob } from "../../src/job/load-job.js";
+import { runJob } from "../../src/run/run-job.js";
+import { blocks, blocksOf, placeOf } from "../documentation.js";
+import { type ExamplePlaces, exampleUrl, openExamplePlaces } from "./example-place.js";
 
 const python = (code: string, options: { readonly cwd?: string; readonly input?: string } = {}) =>
   spawnSync("python3", ["-c", code], { encoding: "utf8", ...options });
@@ -14,10 +18,18 @@ const examples = blocks
 let opened: Promise<ExamplePlaces> | undefined;
 afterAll(async () => (await opened)?.close());
 
-/** A folder with a dump to read; only made if there is something to read it with. */
-async function openPlace(): Promise<string> {
+/** A folder with the dumps that a page reads; only made if there is something to read them with. */
+async function openPlace(page: string): Promise<string> {
   opened ??= openExamplePlaces();
-  return (await opened).open();
+  const { open, server } = await opened;
+  const folder = await open();
+  if (page !== "docs/partitions.md") return folder;
+  const file = join(folder, "lake.yaml");
+  const text = blocksOf(page).find(({ language }) => language === "yaml")?.text ?? "";
+  await writeFile(file, text.replace(exampleUrl, server.url));
+  const job = await loadJob({ file }, { out: join(folder, "output") }, {});
+  await runJob(job, { env: { KNOWLEDGE_API_KEY: server.key } });
+  return folder;
 }
 
 test("there are examples in Python, and each imports something", () => {
@@ -31,10 +43,13 @@ test.for(examples)("$place is Python", ({ text }, { skip }) => {
   expect(parsed).toMatchObject({ status: 0, stderr: "" });
 });
 
-test.for(examples)("$place does what it shows", async ({ text, modules }, { skip }) => {
+test.for(examples)("$place does what it shows", { timeout: 120_000 }, async ({ page, text, modules }, { skip }) => {
   const missing = modules.filter((name) => python(`import ${name}`).status !== 0);
   skip(missing.length > 0, `python3 lacks ${missing.join(" and ")}: only its syntax was checked`);
-  const { status, stderr } = python(text, { cwd: await openPlace() });
+  const extensions = [...text.matchAll(/INSTALL (\w+)/g)].map(([install]) => install);
+  const refused = extensions.filter((install) => python(`import duckdb\nduckdb.execute("${install}")`).status !== 0);
+  skip(refused.length > 0, `DuckDB cannot ${refused.join(" and ")} here: only the syntax was checked`);
+  const { status, stderr } = python(text, { cwd: await openPlace(page) });
   expect(status, stderr).toBe(0);
 });
 
