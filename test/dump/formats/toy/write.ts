@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { joinedKinds, type StagedFile, type Writer } from "../format.js";
+import type { StagedFile, Writer } from "../format.js";
 
 /** A format of a test: JSONL with a blank before each line. */
 export function openWriter(): Writer {
   return {
     format: "toy",
-    finish: async (staged) => {
+    finish: async ({ folder, tables }) => {
       const files: StagedFile[] = [];
-      for (const [kind, jsonl] of joinedKinds(staged)) {
+      for (const { kind, jsonl } of tables) {
         const path = `${kind}.toy`;
         const lines = (await readFile(jsonl.path, "utf8")).split("\n").slice(0, -1);
         const bytes = Buffer.from(lines.map((line) => ` ${line}\n`).join(""));
-        await writeFile(join(staged.folder, path), bytes, { mode: 0o600 });
+        await writeFile(join(folder, path), bytes, { mode: 0o600 });
         const sha256 = createHash("sha256").update(bytes).digest("hex");
         files.push({ path, rows: lines.length, bytes: bytes.length, sha256 });
       }
