@@ -16,6 +16,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   client: ["rows"],
   "client/write": ["rows", "client"],
   "client/download": ["client"],
+  bucket: ["client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/formats"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
@@ -232,6 +233,7 @@ export const common = [
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(connections|exchange|failed-request|write\/multipart)\.ts$/,
+  "@aws-sdk/client-s3": /^bucket\/load-sdk\.ts$/,
   "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,

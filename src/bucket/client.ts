@@ -1,0 +1,93 @@
+import { RetryError, StopError } from "../errors.js";
+import { bucketError } from "./bucket-error.js";
+import { loadSdk, type Sdk, type SdkClient } from "./load-sdk.js";
+import { requestHandlerFor } from "./request-handler.js";
+import { type BucketPlace, urlOfPlace, wholeKey } from "./s3-url.js";
+
+export interface ClientOptions {
+  /** Names credentials, region, endpoint and proxies, by the usual variables of AWS. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Ends every request. */
+  readonly signal: AbortSignal;
+}
+
+/** The SDK's client of one bucket. */
+export interface S3 {
+  readonly sdk: Sdk;
+  readonly client: SdkClient;
+  readonly place: BucketPlace;
+  readonly signal: AbortSignal;
+  /** The members of a request that name an object. */
+  readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
+  /** Settles like the request; rejects with an error that says what cannot be done, to which key, and what to do. */
+  readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;
+  /** The error of a request in those words; RetryError where the connection broke off in the middle of an answer. */
+  readonly explain: (error: unknown, what: string, key: string) => unknown;
+}
+
+/**
+ * Opens the client of a bucket. Credentials, region and endpoint come from `env`; those that it does not name come from where the SDK
+ * looks for them: the profile, the container, the machine. No request is sent. UsageError where the SDK is not installed.
+ */
+export async function openClient(place: BucketPlace, { env, signal }: ClientOptions): Promise<S3> {
+  const sdk = await loadSdk();
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
+  const profile = env.AWS_PROFILE || undefined;
+  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
+  const client = new sdk.S3Client({
+    ...(profile ? { profile } : {}),
+    ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    ...(accessKeyId && secretAccessKey
+      ? {
+          credentials: {
+            accessKeyId,
+            secretAccessKey,
+            ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+          },
+        }
+      : {}),
+    region: env.AWS_REGION || env.AWS_DEFAULT_REGION || (() => regionOfProfile(sdk, profile)),
+    retryMode: "standard",
+    expectContinueHeader: false, // undici cannot wait for an answer before it sends the body
+    requestHandler: requestHandlerFor(env, signal),
+  });
+  const explain: S3["explain"] = (error, what, key) =>
+    bucketError(error, { what, url: urlOfPlace(place, key), env, signal });
+  return {
+    sdk,
+    client,
+    place,
+    signal,
+    at: (key) => ({ Bucket: place.bucket, Key: wholeKey(place, key) }),
+    explain,
+    ask: (what, key, request) =>
+      unlessBroken(async () => {
+        signal.throwIfAborted();
+        try {
+          return await request();
+        } catch (error) {
+          throw explain(error, what, key);
+        }
+      }),
+  };
+}
+
+const mostTries = 3;
+
+/** Tries again, three times in all, where the connection broke off in the middle of an answer. */
+export async function unlessBroken<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RetryError)) throw error;
+      if (tries === mostTries) throw new StopError(error.message, { cause: error });
+    }
+  }
+}
+
+/** The region of the profile; us-east-1 where it names none, which stores other than AWS take. */
+async function regionOfProfile(sdk: Sdk, profile: string | undefined): Promise<string> {
+  const { config } = new sdk.S3Client(profile ? { profile } : {});
+  return config.region().catch(() => "us-east-1");
+}
