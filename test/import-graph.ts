@@ -16,7 +16,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   client: ["rows"],
   "client/write": ["rows", "client"],
   "client/download": ["client"],
-  bucket: ["client"],
+  bucket: ["dump/manifest", "client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/formats"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
@@ -252,5 +252,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|bucket\/head\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { RetryError, StopError } from "../errors.js";
 import { bucketError } from "./bucket-error.js";
 import { loadSdk, type Sdk, type SdkClient } from "./load-sdk.js";
@@ -31,6 +32,7 @@ export interface S3 {
  */
 export async function openClient(place: BucketPlace, { env, signal }: ClientOptions): Promise<S3> {
   const sdk = await loadSdk();
+  setMaxListeners(0, signal); // every request under way listens
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
   const profile = env.AWS_PROFILE || undefined;
   const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
