@@ -1,7 +1,5 @@
-import { failedRequest } from "../client/failed-request.js";
 import { plainText } from "../client/plain-text.js";
 import { RetryError, StopError, UsageError } from "../errors.js";
-import { bucketNames } from "./request-handler.js";
 
 /** The request that failed. */
 export interface Attempt {
@@ -46,8 +44,8 @@ const otherRegion =
   /^(PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException|301|307)$/;
 
 /**
- * The error of a failed request in plain words: StopError, or UsageError where no credentials are found. RetryError where the
- * connection broke off while an answer came. It never shows a key: texts of the store are shown without the secret.
+ * The error of a failed request in plain words: StopError, or UsageError where no credentials are found. It never
+ * shows a key: texts of the store are shown without the secret.
  */
 export function bucketError(error: unknown, attempt: Attempt): unknown {
   if (attempt.signal.aborted) return attempt.signal.reason;
@@ -60,7 +58,7 @@ export function bucketError(error: unknown, attempt: Attempt): unknown {
       [],
     );
   const { status, code, region } = factsOf(error);
-  if (status === undefined) return brokenOff(error, attempt, begin);
+  if (status === undefined) return new StopError(`${begin}: ${plainText(error.message, "")}`, { cause: error });
   const text = otherRegion.test(code)
     ? `the bucket is in another region. Set AWS_REGION${region === undefined ? "" : `=${region}`}`
     : (remedies[sameAs[code] ?? code] ?? unknownText(error, attempt, code, status));
@@ -95,11 +93,4 @@ function unknownText(error: Error, { env }: Attempt, code: string, status: numbe
   const isKnown = text !== "" && text !== code && text !== "UnknownError";
   const blame = status >= 500 ? "the store has a fault; start again later" : "the store refuses";
   return isKnown ? `${blame}: ${text}` : blame;
-}
-
-/** An error without an answer: what a connection throws while a body comes, or a fault of the SDK or of kbdump. */
-function brokenOff(error: Error, { what, url }: Attempt, begin: string): Error {
-  const failed = failedRequest(error, url, { method: what, names: bucketNames });
-  if (!("code" in error)) return new StopError(`${begin}: ${plainText(error.message, "")}`, { cause: error });
-  return failed instanceof RetryError ? failed : new StopError(`${begin}: ${failed.message}`, { cause: error });
 }

@@ -1,5 +1,4 @@
 import { setMaxListeners } from "node:events";
-import { RetryError, StopError } from "../errors.js";
 import { bucketError } from "./bucket-error.js";
 import { loadSdk, type Sdk, type SdkClient } from "./load-sdk.js";
 import { requestHandlerFor } from "./request-handler.js";
@@ -22,8 +21,6 @@ export interface S3 {
   readonly at: (key: string) => { readonly Bucket: string; readonly Key: string };
   /** Settles like the request; rejects with an error that says what cannot be done, to which key, and what to do. */
   readonly ask: <T>(what: string, key: string, request: () => Promise<T>) => Promise<T>;
-  /** The error of a request in those words; RetryError where the connection broke off in the middle of an answer. */
-  readonly explain: (error: unknown, what: string, key: string) => unknown;
 }
 
 /**
@@ -53,39 +50,21 @@ export async function openClient(place: BucketPlace, { env, signal }: ClientOpti
     expectContinueHeader: false, // undici cannot wait for an answer before it sends the body
     requestHandler: requestHandlerFor(env, signal),
   });
-  const explain: S3["explain"] = (error, what, key) =>
-    bucketError(error, { what, url: urlOfPlace(place, key), env, signal });
   return {
     sdk,
     client,
     place,
     signal,
     at: (key) => ({ Bucket: place.bucket, Key: wholeKey(place, key) }),
-    explain,
-    ask: (what, key, request) =>
-      unlessBroken(async () => {
-        signal.throwIfAborted();
-        try {
-          return await request();
-        } catch (error) {
-          throw explain(error, what, key);
-        }
-      }),
+    ask: async (what, key, request) => {
+      signal.throwIfAborted();
+      try {
+        return await request();
+      } catch (error) {
+        throw bucketError(error, { what, url: urlOfPlace(place, key), env, signal });
+      }
+    },
   };
-}
-
-const mostTries = 3;
-
-/** Tries again, three times in all, where the connection broke off in the middle of an answer. */
-export async function unlessBroken<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RetryError)) throw error;
-      if (tries === mostTries) throw new StopError(error.message, { cause: error });
-    }
-  }
 }
 
 /** The region of the profile; us-east-1 where it names none, which stores other than AWS take. */

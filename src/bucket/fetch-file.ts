@@ -2,9 +2,13 @@ import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { StopError } from "../errors.js";
 import type { FileFacts, Transfer } from "./bucket.js";
-import { type S3, unlessBroken } from "./client.js";
+import { factsOf } from "./bucket-error.js";
+import type { S3 } from "./client.js";
 import { isAbsent } from "./read-object.js";
 import { urlOfPlace } from "./s3-url.js";
+
+/** Bytes that one request asks for; they are in memory until they are written. */
+const rangeBytes = 16 * 1024 * 1024;
 
 /** Writes an object into a new local file, readable by its owner only. It is removed again where it does not have these facts. */
 export async function fetchFile(
@@ -12,55 +16,65 @@ export async function fetchFile(
   key: string,
   path: string,
   facts: FileFacts,
-  { signal, onBytes }: Transfer = {},
+  { signal = s3.signal, onBytes }: Transfer = {},
 ): Promise<void> {
-  const ends = AbortSignal.any([s3.signal, ...(signal ? [signal] : [])]);
-  await unlessBroken(async () => {
-    const file = await open(path, "wx", 0o600);
-    let isWhole = false;
-    try {
-      const hash = createHash("sha256");
-      let bytes = 0;
-      for await (const piece of piecesOf(s3, key, ends)) {
-        bytes += piece.length;
-        if (bytes > facts.bytes) break;
-        hash.update(piece);
-        await file.writeFile(piece);
-        onBytes?.(piece.length);
-      }
-      checkFacts(urlOfPlace(s3.place, key), facts, { bytes, sha256: hash.digest("hex") });
-      isWhole = true;
-    } finally {
-      await file.close();
-      if (!isWhole) await rm(path, { force: true });
-    }
-  });
-}
-
-/** The content of an object as it comes; its errors are those of the bucket alone. */
-async function* piecesOf(s3: S3, key: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const command = new s3.sdk.GetObjectCommand(s3.at(key));
-  const answer = await s3.ask("read", key, async () => {
-    try {
-      return await s3.client.send(command, { abortSignal: signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isAbsent(error)) throw error;
-      throw new StopError(`cannot read ${urlOfPlace(s3.place, key)}: it is not there`);
-    }
-  });
+  const file = await open(path, "wx", 0o600);
+  let isWhole = false;
   try {
-    yield* answer.Body as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw s3.explain(error, "read", key);
+    const hash = createHash("sha256");
+    let [start, etag]: [number, string | undefined] = [0, undefined];
+    do {
+      signal.throwIfAborted();
+      const range = await readRange(s3, key, { start, etag, facts, signal });
+      hash.update(range.bytes);
+      await file.writeFile(range.bytes);
+      onBytes?.(range.bytes.length);
+      [start, etag] = [start + range.bytes.length, range.etag];
+    } while (start < facts.bytes);
+    if (hash.digest("hex") !== facts.sha256) throw otherContent(s3, key, facts);
+    isWhole = true;
+  } finally {
+    await file.close();
+    if (!isWhole) await rm(path, { force: true });
   }
 }
 
-function checkFacts(url: string, expected: FileFacts, found: FileFacts): void {
-  if (found.bytes === expected.bytes && found.sha256 === expected.sha256) return;
-  const size = found.bytes > expected.bytes ? `more than ${expected.bytes}` : found.bytes;
-  throw new StopError(
-    `${url} is not what was uploaded: it has ${size} bytes of ${expected.bytes}, or another SHA-256 than ${expected.sha256}. It was damaged or replaced; take another run`,
+interface Range {
+  readonly start: number;
+  /** That of the range before: the object must not be replaced in between. */
+  readonly etag: string | undefined;
+  readonly facts: FileFacts;
+  readonly signal: AbortSignal;
+}
+
+async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Range) {
+  const end = Math.min(start + rangeBytes, facts.bytes);
+  const command = new s3.sdk.GetObjectCommand({
+    ...s3.at(key),
+    ...(end > start ? { Range: `bytes=${start}-${end - 1}` } : {}),
+    ...(etag === undefined ? {} : { IfMatch: etag }),
+  });
+  return s3.ask("read", key, async () => {
+    try {
+      const { Body, ContentRange = "", ETag } = await s3.client.send(command, { abortSignal: signal });
+      const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
+      const total = Number(/\/(\d+)$/.exec(ContentRange)?.[1] ?? bytes.length);
+      if (total !== facts.bytes || bytes.length !== end - start) throw otherContent(s3, key, facts, total);
+      return { bytes, etag: ETag };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isAbsent(error)) throw new StopError(`cannot read ${urlOfPlace(s3.place, key)}: it is not there`);
+      const { status } = factsOf(error);
+      throw status === 412 || status === 416 ? otherContent(s3, key, facts) : error;
+    }
+  });
+}
+
+/** `bytes`: the size that it has, where that is what differs. */
+function otherContent({ place }: S3, key: string, facts: FileFacts, bytes = facts.bytes): StopError {
+  const difference =
+    bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;
+  return new StopError(
+    `${urlOfPlace(place, key)} is not what was uploaded: ${difference}. It was damaged or replaced; take another run`,
   );
 }

@@ -46,8 +46,15 @@ const patience = { connect: 10_000, progress: 60_000 };
 const slice = 64 * 1024;
 
 /**
- * Sends the requests of the SDK over connections like those to the service: the same proxies, the same check of certificates. A
- * request that got no answer rejects with a RetryError, and the SDK sends it again. A host that is this machine needs no proxy.
+ * Bytes of an answer that undici takes without a pause: more than any request here asks for. A server that ends the connection during
+ * a pause would end the process (assert(!this.paused) in undici 7).
+ */
+const mostBody = 64 * 1024 * 1024;
+
+/**
+ * Sends the requests of the SDK over connections like those to the service: the same proxies, the same check of certificates. Answers
+ * are read whole before the SDK sees them; a request that got none, or a part of one, rejects with a RetryError, and the SDK sends it
+ * again. A host that is this machine needs no proxy.
  */
 export function requestHandlerFor(env: NodeJS.ProcessEnv, signal: AbortSignal, limits = patience): Handler {
   const open = new Map<string, Connections>();
@@ -122,10 +129,14 @@ async function send(
     signal,
     headersTimeout: progress,
     bodyTimeout: progress,
+    highWaterMark: mostBody,
   });
   const answer = await unlessAborted(sent, signal);
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
   const received = Object.entries(answer.headers).map(([name, value]) => [name, [value].flat().join(", ")]);
-  return { response: { statusCode: answer.statusCode, headers: Object.fromEntries(received), body: answer.body } };
+  return {
+    response: { statusCode: answer.statusCode, headers: Object.fromEntries(received), body: Readable.from([bytes]) },
+  };
 }
 
 function bodyOf(body: unknown): string | Readable | null {

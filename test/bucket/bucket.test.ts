@@ -63,7 +63,9 @@ describe.skipIf(!hasS3)("a bucket", () => {
     await expect(bucket.putFile("b", `${folder}/a`, wrong)).rejects.toThrow("is not what was written there");
     expect(await bucket.read("b")).toBeUndefined();
     await expect(bucket.fetchFile("a", `${folder}/wrong`, wrong)).rejects.toThrow("is not what was uploaded");
-    await expect(bucket.fetchFile("a", `${folder}/wrong`, { ...facts, bytes: 6 })).rejects.toThrow("more than 6 bytes");
+    await expect(bucket.fetchFile("a", `${folder}/wrong`, { ...facts, bytes: 6 })).rejects.toThrow(
+      "it has 7 bytes, not 6",
+    );
     await expect(readFile(`${folder}/wrong`)).rejects.toThrow("ENOENT");
     await expect(bucket.fetchFile("none", `${folder}/none`, facts)).rejects.toThrow(
       "s3://kb-dumps/files/none: it is not there",
