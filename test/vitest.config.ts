@@ -7,6 +7,9 @@ const root = join(import.meta.dirname, "..");
 /** Tests that take too long for `npm test` whatever is cut: `npm run test:long` alone runs them. */
 export const onlyLong = [
   "test/bench/bench.test.ts",
+  "test/bucket/failures.test.ts",
+  "test/bucket/hold-bucket.test.ts",
+  "test/bucket/large-files.test.ts",
   "test/cli/recipe.test.ts",
   "test/client/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",
