@@ -18,7 +18,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "client/download": ["client"],
   bucket: ["dump/manifest", "client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
-  job: ["dump/files", "dump/formats"],
+  job: ["dump/files", "dump/formats", "bucket"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
   "dump/publish": ["dump/files", "dump/manifest", "run/work"],
   "run/database": [

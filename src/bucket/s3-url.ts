@@ -23,13 +23,28 @@ export function isBucketUrl(text: string): boolean {
 
 /** The place that `s3://bucket/prefix` names. UsageError where the text is no such address. */
 export function placeFromUrl(url: string): BucketPlace {
-  const [, bucket = "", path = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
-  if (!bucketName.test(bucket))
-    throw wrongUrl(url, "the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens");
-  if (path.length > longestPrefix) throw wrongUrl(url, `the prefix is longer than ${longestPrefix} characters`);
-  if (path !== "" && !path.split("/").every((name) => folderName.test(name)))
-    throw wrongUrl(url, "the prefix is made of names with letters, digits and ._=+@- only, divided by single slashes");
-  return { bucket, prefix: path };
+  const rule = brokenRule(url);
+  if (rule !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(url).slice(0, 120)} is no address of a bucket: expected s3://bucket/prefix; ${rule}`,
+      [],
+    );
+  return split(url);
+}
+
+/** The rule for addresses of buckets that a text breaks; undefined where it is such an address. */
+export function brokenRule(url: string): string | undefined {
+  const { bucket, prefix } = split(url);
+  if (!bucketName.test(bucket)) return "the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens";
+  if (prefix.length > longestPrefix) return `the prefix is longer than ${longestPrefix} characters`;
+  if (prefix !== "" && !prefix.split("/").every((name) => folderName.test(name)))
+    return "the prefix is made of names with letters, digits and ._=+@- only, divided by single slashes";
+  return undefined;
+}
+
+function split(url: string): BucketPlace {
+  const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
+  return { bucket, prefix };
 }
 
 /** The address of a place, or of a key below it: `s3://bucket/prefix/head.json`. */
@@ -41,11 +56,4 @@ export function urlOfPlace(place: BucketPlace, key?: string): string {
 /** The key in the bucket of a key below the place. */
 export function wholeKey({ prefix }: BucketPlace, key: string): string {
   return prefix === "" ? key : `${prefix}/${key}`;
-}
-
-function wrongUrl(url: string, rule: string): UsageError {
-  return new UsageError(
-    `${JSON.stringify(url).slice(0, 120)} is no address of a bucket: expected s3://bucket/prefix; ${rule}`,
-    [],
-  );
 }

@@ -48,7 +48,24 @@ test("names every key of the file, and no other is allowed", () => {
       false,
     ],
     ["datasets[]", ["id", "documents", "batches", "status", "keyword"], false],
-    ["output", ["dir", "formats", "keep", "keep_signatures", "csv_safe", "compress", "partition", "metrics_file", "memory"], false],
+    [
+      "output",
+      [
+        ...[
+          "dir",
+          "work_dir",
+          "allow_unsafe_lock",
+          "formats",
+          "keep",
+          "keep_signatures",
+          "csv_safe",
+          "compress",
+          "partition",
+        ],
+        ...["metrics_file", "memory"],
+      ],
+      false,
+    ],
     ["output.keep", ["last", "daily", "weekly", "monthly"], false],
     ["notify", ["url", "start", "success", "partial", "failure", "style"], false],
   ]);
