@@ -12,6 +12,14 @@ export interface Found {
   readonly age: number;
 }
 
+/** The facts of an object, without its content. */
+export interface Looked {
+  readonly etag: string;
+  readonly bytes: number;
+  /** Of its content, as kbdump noted it; undefined where another program wrote the object. */
+  readonly sha256: string | undefined;
+}
+
 /** The content that a file must have. */
 export interface FileFacts {
   readonly bytes: number;
@@ -45,6 +53,8 @@ export interface Bucket {
   readonly url: string;
   /** Undefined where nothing has this key. */
   readonly read: (key: string) => Promise<Found | undefined>;
+  /** Undefined where nothing has this key. */
+  readonly look: (key: string) => Promise<Looked | undefined>;
   /** The store checks the SHA-256 of all bytes. A write whose answer was lost is settled by looking at what is there. */
   readonly put: (key: string, bytes: Buffer, condition?: Condition) => Promise<Written>;
   /**

@@ -21,6 +21,10 @@ const holderSchema = openObject({
   /** Start of the hold, an ISO time. */
   since: text,
   released: truth,
+  /** Facts of the process by which its own machine tells whether it lives; absent in heads of other programs. */
+  born: v.exactOptional(v.nullable(text)),
+  space: v.exactOptional(v.nullable(text)),
+  boot: v.exactOptional(v.nullable(text)),
 });
 
 const runSchema = openObject({

@@ -8,7 +8,6 @@ import {
   type BucketHolder,
   type BucketRun,
   bytesOfHead,
-  deadAfter,
   emptyHead,
   type Head,
   headFrom,
@@ -22,11 +21,16 @@ import {
   withoutRuns,
   withRun,
 } from "./head.js";
+import { busyText, lostText } from "./holder-text.js";
 import { type ReplaceObject, replaceFor } from "./replace-object.js";
 
 export interface BucketHoldOptions {
   readonly now: () => Date;
   readonly log: Log;
+  /** Facts of the process that takes the job, which its own machine can check; by default its pid and host. */
+  readonly holder?: BucketHolder;
+  /** Whether the process of a holder is proved dead, so that nobody need wait for signs of life. */
+  readonly isDead?: (holder: BucketHolder) => Promise<boolean>;
   /** The store ignores conditions, and the user allows that: two runs at once may then undo each other's changes. */
   readonly unsafe?: boolean;
   /** Milliseconds between two signs of life; 20 s by default. */
@@ -49,6 +53,8 @@ export interface BucketHold {
   readonly commit: (run: BucketRun, options: { readonly isComplete: boolean }) => Promise<void>;
   /** Takes runs off the list; their files stay. */
   readonly dropRuns: (runIds: readonly string[]) => Promise<void>;
+  /** Rejects with LostError unless the job is still held: a change of the head that changes nothing else. */
+  readonly confirm: () => Promise<void>;
   /** Lets go, so that the next run need not wait. Does nothing where another has taken over. */
   readonly release: () => Promise<void>;
 }
@@ -58,29 +64,26 @@ const mostTries = 5;
 
 /**
  * Takes the job whose place the bucket is. BusyError while another holder gives signs of life: its head has changed in the last
- * two minutes, by the clock of the store, and was not released.
+ * two minutes, by the clock of the store, was not released, and its process is not proved dead.
  */
 export async function holdInBucket(bucket: Bucket, options: BucketHoldOptions): Promise<BucketHold> {
+  const { isDead = async () => false } = options;
   const since = options.now().toISOString();
-  const holder: BucketHolder = { id: randomUUID(), host: hostname(), pid: process.pid, since, released: false };
+  const unknown = { id: randomUUID(), host: hostname(), pid: process.pid, since, released: false };
+  const holder: BucketHolder = options.holder ?? unknown;
   const replace = replaceFor(bucket, options.unsafe ?? false);
   const headUrl = `${bucket.url}/${headKey}`;
   for (let tries = 1; tries <= mostTries; tries++) {
     const found = await bucket.read(headKey);
     const head = found ? headFrom(found.bytes, headUrl) : emptyHead;
     if (found && head.holder?.id === holder.id) return new Held(bucket, options, replace, head, found.etag);
-    if (found && !mayTakeOver(head, found.age)) throw new BusyError(busyText(head, found.age));
+    const isFree = !found || mayTakeOver(head, found.age) || (head.holder !== null && (await isDead(head.holder)));
+    if (!isFree) throw new BusyError(busyText(head, found.age));
     const next = takenOver(head, holder);
     const written = await replace(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
     if (written !== "refused") return new Held(bucket, options, replace, next, written.etag);
   }
   throw new BusyError("another run of this job is at work: others change head.json all the time. Start again later");
-}
-
-function busyText({ holder }: Head, age: number): string {
-  const [seen, left] = [age, deadAfter - age].map((time) => Math.ceil(time / 1000));
-  const who = `process ${holder?.pid} on ${holder?.host} since ${holder?.since}`;
-  return `another run of this job is at work: ${who}. It gave its last sign of life ${seen} s ago; without another one, its hold is taken over in ${left} s. Wait for its end, or end it there`;
 }
 
 class Held implements BucketHold {
@@ -122,6 +125,10 @@ class Held implements BucketHold {
 
   dropRuns(runIds: readonly string[]): Promise<void> {
     return this.#change((head) => withoutRuns(head, runIds));
+  }
+
+  confirm(): Promise<void> {
+    return this.#change((head) => head);
   }
 
   async release(): Promise<void> {
@@ -183,10 +190,4 @@ class Held implements BucketHold {
     this.#lost.abort(error);
     throw error;
   }
-}
-
-function lostText(head: Head | undefined, url: string): string {
-  if (!head?.holder) return `${url} was removed or replaced while this run was at work, so it ends`;
-  const { pid, host, since } = head.holder;
-  return `this job was taken over by process ${pid} on ${host} since ${since}: this run gave no sign of life for two minutes. This run ends; the other one goes on`;
 }

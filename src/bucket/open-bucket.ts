@@ -3,7 +3,7 @@ import { type ClientOptions, openClient } from "./client.js";
 import { fetchFile } from "./fetch-file.js";
 import { listKeys, listUploads } from "./list-keys.js";
 import { putFile } from "./put-file.js";
-import { putObject } from "./put-object.js";
+import { lookAt, putObject } from "./put-object.js";
 import { readObject } from "./read-object.js";
 import { endUpload, removeKeys } from "./remove-keys.js";
 import { placeFromUrl, urlOfPlace } from "./s3-url.js";
@@ -15,6 +15,7 @@ export async function openBucket(url: string, options: ClientOptions): Promise<B
   return {
     url: urlOfPlace(place),
     read: (key) => readObject(s3, key),
+    look: (key) => s3.ask("read", key, () => lookAt(s3, key)),
     put: (key, bytes, condition) => putObject(s3, key, bytes, condition),
     putFile: (key, path, putOptions) => putFile(s3, key, path, putOptions),
     fetchFile: (key, path, facts, transfer) => fetchFile(s3, key, path, facts, transfer),

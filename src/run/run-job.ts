@@ -7,6 +7,7 @@ import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
+import { stripRuns } from "./bucket/tidy-work-folder.js";
 import { databaseOptions } from "./database/job-database.js";
 import type { PreparedDatabase } from "./database/prepare-database.js";
 import { type DocumentNames, namesOf } from "./discover/discovery.js";
@@ -20,6 +21,7 @@ import { withClient } from "./setting/with-client.js";
 import { stageRun } from "./stage-run.js";
 import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { type Kept, withWorkspace } from "./with-workspace.js";
+import { shownPath } from "./work/remote.js";
 import { withRequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
 
@@ -90,15 +92,21 @@ async function readWithin(
     return { ...staged, names: namesOf(reading.discovery) };
   });
   signal.throwIfAborted();
+  tally.step = "publishing";
   const isDamaged = found.isDamaged || damage !== undefined;
-  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
+  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }, workspace);
   const { report, failures } = setting.report
     ? await reportRun(job, workspace, published, { tally, signal })
     : { report: undefined, failures: [] };
   const problems = [...losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, setting);
-  return { ...published, report, manifest, status, names, problems, pruned };
+  if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run does it
+  return { ...published, ...shownPaths(job, published), report, manifest, status, names, problems, pruned };
+}
+
+function shownPaths(job: Job, { folder, database }: Published): Pick<Published, "folder" | "database"> {
+  return { folder: shownPath(job, folder), database: database && shownPath(job, database) };
 }
 
 /** Looks at the database before the crawl, which may take hours. */

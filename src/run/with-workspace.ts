@@ -1,10 +1,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { newRunId } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
+import { withJob } from "./bucket/with-job.js";
 import { mendPublished } from "./database/mend-published.js";
 import type { RunOptions } from "./setting/run-options.js";
 import { type EarlierOptions, earlierWork, writePlan } from "./work/earlier-work.js";
-import { withHold } from "./work/hold.js";
 import { makeOwnFolder } from "./work/job-folders.js";
 import { type Workspace, workspaceIn } from "./work/workspace.js";
 
@@ -18,11 +18,12 @@ export type Kept = "nothing" | "what was read" | "everything";
  */
 export async function withWorkspace<T>(
   job: Job,
-  options: EarlierOptions & Pick<Required<RunOptions>, "tally">,
+  options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal">,
   keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  return withHold(job, options, async (hold) => {
+  return withJob(job, options, async (hold) => {
+    if (job.output.formats.includes("duckdb")) await hold.remote?.bringDatabase();
     await mendPublished(hold, job, options.log);
     const earlier = await earlierWork(hold, job, options);
     const startedAt = earlier?.startedAt ?? options.now();

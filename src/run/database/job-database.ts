@@ -26,7 +26,8 @@ export async function currentDatabase(hold: Hold): Promise<string | undefined> {
 }
 
 /**
- * Replaces the published database by one rename from our own folder. If that fails, the new database stays in our folder.
+ * Replaces the published database: that of the bucket if there is one, and that of the folder by one rename from our own. If that
+ * fails, the new database stays in our folder.
  * Throws StopError if the published file is not a kbdump database. An unreadable database is moved aside; gives its new path.
  * The write-ahead log of the old database is removed first: DuckDB would replay it on the new one and delete the wrong rows.
  */
@@ -39,6 +40,7 @@ export async function replaceDatabase(
   const { inspectDatabase } = await import("../../database/inspect-database.js"); // heavy; other formats do without
   const found = await inspectDatabase(hold.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(hold, found));
+  await hold.remote?.publishDatabase(built);
   const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
   const aside = keepsOld ? await moveAside(hold, hold.database) : undefined;
   const log = join(hold.own, "database.wal");

@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { damagedBlocks, type Inspected, inspectWholly } from "../../database/inspect-database.js";
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
@@ -7,7 +8,7 @@ import type { Log } from "../../log.js";
 import { makeOwnFolder } from "../work/job-folders.js";
 import type { Workspace } from "../work/workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
-import { loadRuns, runsAfter } from "./load-runs.js";
+import { type BringRun, loadRuns, runsAfter } from "./load-runs.js";
 
 /** The database to which a run is added. */
 export interface PreparedDatabase {
@@ -89,9 +90,20 @@ async function loadMissing(
   );
   const scratch = join(workspace.scratch, "loading");
   await makeOwnFolder(scratch);
-  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options);
+  const bring = bringerOf(workspace, join(scratch, "whole"), options.signal);
+  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options, bring);
   for (const failure of failures) log("warn", failure);
   return { previous: database, losses: failures, loaded };
+}
+
+/** The folder of a job in a bucket has the manifests of its runs alone: their rows are fetched one run at a time. */
+function bringerOf({ remote }: Workspace, whole: string, signal = new AbortController().signal): BringRun {
+  if (!remote) return async ({ folder }) => folder;
+  return async ({ manifest }) => {
+    await rm(whole, { recursive: true, force: true });
+    await remote.fetchRun(manifest.run_id, whole, signal);
+    return whole;
+  };
 }
 
 function lossText(

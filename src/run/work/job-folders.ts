@@ -2,6 +2,7 @@ import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { JobPlace } from "../../job/job.js";
+import type { Remote } from "./remote.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -27,8 +28,10 @@ export interface Hold extends JobFolders {
    * operations fail. This process never makes the folder again.
    */
   readonly own: string;
-  /** Aborted, with a LostError, when the lock of the job is no longer ours. */
+  /** Aborted, with a LostError, when the job is no longer ours. */
   readonly lost: AbortSignal;
+  /** The bucket that the job publishes into; absent: it publishes into its folder alone. */
+  readonly remote?: Remote;
 }
 
 /** Names the folders of a job; makes none. */

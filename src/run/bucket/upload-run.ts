@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import type { Bucket, FileFacts } from "../../bucket/bucket.js";
+import type { BucketHold } from "../../bucket/hold-bucket.js";
+import { fingerprint } from "../../dump/files/join-parts.js";
+import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
+import { forEachOf } from "../work/for-each-of.js";
+
+/** Files on their way at once. Of a large one, three parts are. */
+const atOnce = 4;
+
+interface FileOfRun extends FileFacts {
+  readonly path: string;
+}
+
+/** The files that a manifest lists. */
+export function filesOf({ files, originals }: Manifest): readonly FileOfRun[] {
+  const saved = (originals ?? []).flatMap(({ path, bytes, sha256 }) =>
+    path === null || sha256 === null ? [] : [{ path, bytes, sha256 }],
+  );
+  return [...files, ...saved];
+}
+
+/**
+ * Uploads a staged run into a folder of its holder, the manifest last. Each file must have the SHA-256 of the manifest. Resolves to the
+ * commit, which lists the run. Where the upload fails, what was uploaded is removed again, as far as that is possible.
+ */
+export async function uploadRun(
+  bucket: Bucket,
+  held: BucketHold,
+  manifest: Manifest,
+  stage: string,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { run_id, status } = manifest;
+  const folder = held.folderOf(run_id);
+  const put = ({ path, sha256 }: Pick<FileOfRun, "path" | "sha256">) =>
+    bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
+  const facts = await fingerprint(join(stage, manifestName));
+  try {
+    await forEachOf(filesOf(manifest), atOnce, async (file) => {
+      signal.throwIfAborted();
+      await put(file);
+    });
+    await put({ path: manifestName, ...facts });
+  } catch (error) {
+    if (!held.lost.aborted) await removeFolder(bucket, folder).catch(() => {}); // else the successor removes it
+    throw error;
+  }
+  return () => held.commit({ run_id, status, folder, manifest: facts }, { isComplete: status === "complete" });
+}
+
+/** Removes the files of a run that no head lists, or that none lists any more. */
+export async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
+  for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload);
+  const keys: string[] = [];
+  for await (const { key } of bucket.list(`${folder}/`)) keys.push(key);
+  await bucket.remove(keys);
+}
