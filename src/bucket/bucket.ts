@@ -12,18 +12,15 @@ export interface Found {
   readonly age: number;
 }
 
-/** The facts of an object, without its content. */
-export interface Looked {
-  readonly etag: string;
+/** The content that a file must have; undefined: whatever it is, its SHA-256 is right. */
+export interface FileFacts {
   readonly bytes: number;
-  /** Of its content, as kbdump noted it; undefined where another program wrote the object. */
   readonly sha256: string | undefined;
 }
 
-/** The content that a file must have. */
-export interface FileFacts {
-  readonly bytes: number;
-  readonly sha256: string;
+/** The facts of an object that was not read. `sha256`: as kbdump noted it when it wrote the object. */
+export interface ObjectFacts extends FileFacts {
+  readonly etag: string;
 }
 
 /** The parts of a transfer that can be watched and ended. */
@@ -53,8 +50,8 @@ export interface Bucket {
   readonly url: string;
   /** Undefined where nothing has this key. */
   readonly read: (key: string) => Promise<Found | undefined>;
-  /** Undefined where nothing has this key. */
-  readonly look: (key: string) => Promise<Looked | undefined>;
+  /** Looks at an object without reading it. Undefined where nothing has this key. */
+  readonly look: (key: string) => Promise<ObjectFacts | undefined>;
   /** The store checks the SHA-256 of all bytes. A write whose answer was lost is settled by looking at what is there. */
   readonly put: (key: string, bytes: Buffer, condition?: Condition) => Promise<Written>;
   /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { RetryError } from "../errors.js";
-import type { Condition, Looked, Written } from "./bucket.js";
+import type { Condition, ObjectFacts, Written } from "./bucket.js";
 import { factsOf } from "./bucket-error.js";
 import type { S3 } from "./client.js";
 import { isAbsent } from "./read-object.js";
@@ -76,8 +76,8 @@ function holds(condition: Condition | undefined, etag: string | undefined): bool
   return condition === "absent" ? etag === undefined : condition.etag === etag;
 }
 
-/** Undefined where nothing has this key. */
-export async function lookAt(s3: S3, key: string): Promise<Looked | undefined> {
+/** The ETag and size of an object, and the SHA-256 that kbdump noted with it; undefined where there is none. */
+export async function lookAt(s3: S3, key: string): Promise<ObjectFacts | undefined> {
   try {
     const command = new s3.sdk.HeadObjectCommand(s3.at(key));
     const { ETag = "", ContentLength = 0, Metadata } = await s3.client.send(command, { abortSignal: s3.signal });

@@ -41,9 +41,9 @@ export async function addWaiting(job: Job, options: JobOptions): Promise<boolean
 async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {
   const options = databaseOptions(job, hold);
   const found = previous === undefined ? undefined : await inspectDatabase(previous, options);
-  if (found?.state === "corrupt") throw new StopError(corruptText(hold.database, found.reason));
+  if (found?.state === "corrupt") throw new StopError(corruptText(hold.shownDatabase, found.reason));
   if (found?.state === "foreign")
-    throw new StopError(`${hold.database} ${found.what}, so the readings wait beside it. Move it away`);
+    throw new StopError(`${hold.shownDatabase} ${found.what}, so the readings wait beside it. Move it away`);
   const waiting = await waitingFiles(hold);
   const scratch = join(hold.own, "status");
   await makeOwnFolder(scratch);

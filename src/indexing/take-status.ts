@@ -4,7 +4,6 @@ import { namedDatasets } from "../job/named-datasets.js";
 import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
 import { withClient } from "../run/setting/with-client.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
-import { shownPath } from "../run/work/remote.js";
 import { addWaiting } from "./add-waiting.js";
 import { captureStatus, type StatusReading } from "./capture-status.js";
 import { leaveWaiting } from "./waiting-status.js";
@@ -23,5 +22,5 @@ export async function takeStatus(job: Job, options: RunOptions = {}): Promise<Ta
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
-  return { ...reading, database: shownPath(job, folders.database), added: await addWaiting(job, setting) };
+  return { ...reading, database: folders.shownDatabase, added: await addWaiting(job, setting) };
 }

@@ -9,7 +9,6 @@ import type { Row } from "../rows/row.js";
 import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
 import { withClient } from "../run/setting/with-client.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
-import { shownPath } from "../run/work/remote.js";
 import { addWaiting } from "./add-waiting.js";
 import { Poll } from "./poll.js";
 import { batchesOf } from "./read-batches.js";
@@ -65,7 +64,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   const added = await addReadings(job, setting);
   const { polls, readings } = tally;
   const rows = [...tally.documents.values()].map(({ row }) => row);
-  const place = { database: shownPath(job, folders.database), added };
+  const place = { database: folders.shownDatabase, added };
   return { status: statusOf(tally, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 

@@ -10,7 +10,6 @@ import type { Job } from "../job/job.js";
 import { databaseOptions, replaceDatabase } from "./database/job-database.js";
 import type { CommitState } from "./setting/run-options.js";
 import { lossBehind } from "./work/hold.js";
-import { shownPath } from "./work/remote.js";
 import type { Workspace } from "./work/workspace.js";
 
 /** The paths of a published run. */
@@ -83,7 +82,7 @@ export async function publishRun(
       async () => {
         aside = await replaceDatabase(newDatabase, workspace, databaseOptions(job, workspace), isDamaged);
       },
-      (reason) => `${shownPath(job, workspace.database)} could not be replaced (${reason}); the next run does it`,
+      (reason) => `${workspace.shownDatabase} could not be replaced (${reason}); the next run does it`,
     ));
   if (isReplaced) await removeWaiting(waiting, workspace);
   if (manifest.status === "complete")

@@ -10,6 +10,8 @@ export interface StoreProxy {
   readonly requests: readonly string[];
   /** Holds the request of this number, counted from now, and all after it. Resolves to it once it is there. */
   readonly holdAt: (number: number) => Promise<string>;
+  /** The same from the first request on for which the function says so. */
+  readonly holdWhere: (isIt: (request: string) => boolean) => Promise<string>;
   readonly letGo: () => void;
   /** Adds so many milliseconds to the clock that answers show. */
   readonly ageBy: (milliseconds: number) => void;
@@ -20,7 +22,8 @@ export interface StoreProxy {
 /** Starts one for a test. */
 export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
   const requests: string[] = [];
-  let [age, from] = [0, Number.POSITIVE_INFINITY];
+  let age = 0;
+  let [isHolding, isFirst] = [false, (_request: string, _number: number) => false];
   let decide: Parameters<StoreProxy["refuse"]>[0] = () => undefined;
   let reached = (_request: string) => {};
   let open = () => {};
@@ -28,7 +31,8 @@ export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
   const server = createServer(async (incoming, answer) => {
     const name = `${incoming.method} ${incoming.url}`;
     const number = requests.push(name) - 1;
-    if (number >= from) {
+    isHolding ||= isFirst(name, number);
+    if (isHolding) {
       reached(name);
       await gate;
     }
@@ -45,20 +49,25 @@ export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
+  const hold = (isIt: typeof isFirst): Promise<string> => {
+    isFirst = isIt;
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return new Promise((resolve) => {
+      reached = resolve;
+    });
+  };
   return {
     env: envFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
     requests,
     holdAt: (number) => {
-      from = requests.length + number;
-      gate = new Promise((resolve) => {
-        open = resolve;
-      });
-      return new Promise((resolve) => {
-        reached = resolve;
-      });
+      const at = requests.length + number;
+      return hold((_request, index) => index >= at);
     },
+    holdWhere: (isIt) => hold(isIt),
     letGo: () => {
-      from = Number.POSITIVE_INFINITY;
+      [isHolding, isFirst] = [false, () => false];
       open();
     },
     ageBy: (milliseconds) => {

@@ -1,21 +1,22 @@
 import { join } from "node:path";
-import type { Bucket, FileFacts } from "../../bucket/bucket.js";
+import type { Bucket } from "../../bucket/bucket.js";
 import type { BucketHold } from "../../bucket/hold-bucket.js";
 import { fingerprint } from "../../dump/files/join-parts.js";
 import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
 import { forEachOf } from "../work/for-each-of.js";
 
 /** Files on their way at once. Of a large one, three parts are. */
-const atOnce = 4;
+const atOnce = 3;
 
-interface FileOfRun extends FileFacts {
+interface FileOfRun {
   readonly path: string;
+  readonly sha256: string;
 }
 
 /** The files that a manifest lists. */
-export function filesOf({ files, originals }: Manifest): readonly FileOfRun[] {
-  const saved = (originals ?? []).flatMap(({ path, bytes, sha256 }) =>
-    path === null || sha256 === null ? [] : [{ path, bytes, sha256 }],
+function filesOf({ files, originals }: Manifest): readonly FileOfRun[] {
+  const saved = (originals ?? []).flatMap(({ path, sha256 }) =>
+    path === null || sha256 === null ? [] : [{ path, sha256 }],
   );
   return [...files, ...saved];
 }
@@ -33,7 +34,7 @@ export async function uploadRun(
 ): Promise<() => Promise<void>> {
   const { run_id, status } = manifest;
   const folder = held.folderOf(run_id);
-  const put = ({ path, sha256 }: Pick<FileOfRun, "path" | "sha256">) =>
+  const put = ({ path, sha256 }: FileOfRun) =>
     bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
   const facts = await fingerprint(join(stage, manifestName));
   try {

@@ -86,7 +86,7 @@ async function loadMissing(
   if (runs.length === 0) return { previous: base.path, losses: [], loaded: 0 };
   log(
     "info",
-    `loading ${runs.length} published ${runs.length === 1 ? "run" : "runs"} that ${workspace.database} lacks`,
+    `loading ${runs.length} published ${runs.length === 1 ? "run" : "runs"} that ${workspace.shownDatabase} lacks`,
   );
   const scratch = join(workspace.scratch, "loading");
   await makeOwnFolder(scratch);
@@ -107,9 +107,9 @@ function bringerOf({ remote }: Workspace, whole: string, signal = new AbortContr
 }
 
 function lossText(
-  { database }: Workspace,
+  { shownDatabase }: Workspace,
   { reason }: Pick<Inspected & { state: "corrupt" }, "reason">,
   loaded: number,
 ) {
-  return `${database} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
+  return `${shownDatabase} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }

@@ -2,7 +2,7 @@ import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { JobPlace } from "../../job/job.js";
-import type { Remote } from "./remote.js";
+import { type Remote, shownPath } from "./remote.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -10,6 +10,8 @@ export interface JobFolders {
   readonly folder: string;
   /** `output/<job>/<job>.duckdb` */
   readonly database: string;
+  /** The database as users know it: its address where the job has a bucket. */
+  readonly shownDatabase: string;
   /** `output/<job>/runs` */
   readonly runs: string;
   /** `output/<job>/.work`: nothing in it is for readers. */
@@ -35,12 +37,15 @@ export interface Hold extends JobFolders {
 }
 
 /** Names the folders of a job; makes none. */
-export function foldersOf({ name, output }: JobPlace): JobFolders {
+export function foldersOf(place: JobPlace): JobFolders {
+  const { name, output } = place;
   const folder = join(output.dir, name);
+  const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
     folder,
-    database: join(folder, `${name}.duckdb`),
+    database,
+    shownDatabase: shownPath(place, database),
     runs: join(folder, "runs"),
     private: hidden,
     waiting: join(hidden, "indexing_status"),

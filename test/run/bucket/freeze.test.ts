@@ -48,6 +48,41 @@ test.skipIf(!hasS3)(
   },
 );
 
+test.skipIf(!hasS3)(
+  "a database that is written late makes the successor partial, and the next run has both",
+  async () => {
+    const store = await startMoto();
+    try {
+      const world = await openBucketWorld(store);
+      const [frozen, ahead] = [await startStoreProxy(store), await startStoreProxy(store)];
+      ahead.ageBy(later);
+      const [one, two] = [await world.machine("one", {}, frozen.env), await world.machine("two", {}, ahead.env)];
+      const ids = [(await one.run()).manifest.run_id];
+      const isDatabase = (request: string) => /^PUT .*\/test\.duckdb/.test(request);
+      const late = frozen.holdWhere(isDatabase);
+      const first = one.run();
+      await late;
+      const next = ahead.holdWhere(isDatabase);
+      const second = two.run();
+      await next;
+      frozen.letGo();
+      ids.push((await first).manifest.run_id);
+      ahead.letGo();
+      const { status, problems, manifest } = await second;
+      ids.push(manifest.run_id);
+      expect([status, problems]).toEqual([
+        "partial",
+        [expect.stringMatching(/test\.duckdb could not be replaced \(.* was changed by an earlier run that woke late/)],
+      ]);
+      expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids.slice(0, 2));
+      ids.push((await two.run()).manifest.run_id);
+      expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids);
+    } finally {
+      await store.stop();
+    }
+  },
+);
+
 type Outcome = { readonly runId: string; readonly problems: readonly string[] } | { readonly error: unknown };
 
 /** Checks what readers find after a frozen run woke, and gives how that run ended. */

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BusyError } from "../../../src/errors.js";
 import { takeStatus } from "../../../src/indexing/take-status.js";
@@ -7,7 +8,8 @@ import { pruneJob } from "../../../src/keep/prune-job.js";
 import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { runHere } from "../../cli/run-here.js";
 import { addChunks } from "../../servers/edits.js";
-import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { startStoreProxy } from "../../servers/store-proxy.js";
 import { filesInWork, openBucketWorld } from "./bucket-place.js";
 
 const allRuns = "SELECT run_id FROM runs ORDER BY 1";
@@ -59,10 +61,23 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     ids.push((await one.run()).manifest.run_id);
     expect(await world.inDatabase(allRuns)).toEqual(ids);
     expect(one.warnings).toEqual([]);
+    const older = (await world.bucket.read("test.duckdb"))?.bytes;
+    ids.push((await one.run()).manifest.run_id);
+    await putByHand(world.url, older); // somebody brings an older one back
+    ids.push((await one.run()).manifest.run_id);
+    expect(await world.inDatabase(allRuns)).toEqual(ids);
     await rm(one.job.output.dir, { recursive: true });
     ids.push((await one.run()).manifest.run_id);
     expect(await world.inDatabase(allRuns)).toEqual(ids);
   });
+
+  async function putByHand(url: string, bytes: Buffer | undefined): Promise<void> {
+    const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
+    const credentials = { accessKeyId: "access", secretAccessKey: secretKey };
+    const client = new S3Client({ endpoint: store.endpoint, forcePathStyle: true, region: "us-east-1", credentials });
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: `${prefix}/test/test.duckdb`, Body: bytes ?? "" }));
+    client.destroy();
+  }
 
   test("kbdump run says s3://, and writes report.html there, compared with the run before", async () => {
     const world = await openBucketWorld(store);
@@ -91,14 +106,20 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
 
   test("while another holds the job, a run says who and changes nothing", async () => {
     const world = await openBucketWorld(store);
-    const [one, two] = [await world.machine("one"), await world.machine("two")];
-    let busy: unknown;
-    await one.run({
-      onCommit: (state) => {
-        if (state === "begun") busy ??= two.run().catch((error: unknown) => error);
-      },
-    });
-    expect(await busy).toBeInstanceOf(BusyError);
+    const proxy = await startStoreProxy(store);
+    const [one, two] = [await world.machine("one", {}, proxy.env), await world.machine("two")];
+    const uploads = proxy.holdWhere((request) => /^PUT .*\/chunks\.jsonl/.test(request));
+    const running = one.run();
+    await uploads;
+    await expect(two.run()).rejects.toBeInstanceOf(BusyError);
+    const { code, stderr } = await runHere(["run", two.file, "--quiet"], two.env);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(
+      /another run of this job is at work: process \d+ on \S+ since .* Wait for its end, or end it there/,
+    );
+    expect((await world.head()).runs).toEqual([]);
+    proxy.letGo();
+    expect((await running).status).toBe("complete");
     expect((await world.head()).runs.length).toBe(1);
   });
 });
