@@ -59,6 +59,22 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     },
   );
 
+  test("an endpoint that is gone for good ends the run soon, with the reason", async () => {
+    const world = await openBucketWorld(store);
+    const proxy = await startStoreProxy(store);
+    const one = await world.machine("one", {}, proxy.env);
+    let isGone = false;
+    proxy.refuse((request) => {
+      isGone ||= /^PUT .*\/chunks\.jsonl/.test(request);
+      return isGone ? null : undefined;
+    });
+    const start = performance.now();
+    await expect(one.run()).rejects.toThrow(/^cannot write s3:.*\.jsonl: /);
+    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(one.warnings.at(-1)).toMatch(/^the hold in the bucket could not be let go: /);
+    expect((await world.head()).runs).toEqual([]);
+  });
+
   test("an interruption in the middle of the upload ends it, and lets the job go", async () => {
     const world = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
