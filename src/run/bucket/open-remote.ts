@@ -18,6 +18,8 @@ export interface RemoteOptions {
   readonly signal: AbortSignal;
   /** The store ignores conditions. */
   readonly unsafe: boolean;
+  /** Seconds for which the store may be gone while a run is uploaded. */
+  readonly outage: number;
 }
 
 /** The key of the report of a job's newest run that had one. */
@@ -31,7 +33,7 @@ export async function openRemote(
   bucket: Bucket,
   held: BucketHold,
   hold: Hold,
-  { log, signal, unsafe }: RemoteOptions,
+  { log, signal, unsafe, outage }: RemoteOptions,
 ): Promise<Remote> {
   await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
     log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
@@ -55,7 +57,7 @@ export async function openRemote(
   };
 
   return {
-    uploadRun: (manifest, stage, ends) => uploadRun(bucket, held, manifest, stage, ends),
+    uploadRun: (manifest, stage, ends) => uploadRun(bucket, held, manifest, stage, { outage, log, signal: ends }),
     fetchRun: (runId, folder, ends) => fetchRun(bucket, held.head(), runId, folder, ends),
     bringDatabase: async (most) => {
       const found = await bucket.look(databaseKey);

@@ -4,6 +4,7 @@ import type { BucketHold } from "../../bucket/hold-bucket.js";
 import { fingerprint } from "../../dump/files/join-parts.js";
 import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
 import { forEachOf } from "../work/for-each-of.js";
+import { outlastStore, type Patience } from "./outlast-store.js";
 
 /** Files on their way at once. Of a large one, three parts are. */
 const atOnce = 3;
@@ -23,19 +24,20 @@ function filesOf({ files, originals }: Manifest): readonly FileOfRun[] {
 
 /**
  * Uploads a staged run into a folder of its holder, the manifest last. Each file must have the SHA-256 of the manifest. Resolves to the
- * commit, which lists the run. Where the upload fails, what was uploaded is removed again, as far as that is possible.
+ * commit, which lists the run. Both outlast a store that is gone for a while. Where the upload fails, what was uploaded is removed again, as far as that is possible.
  */
 export async function uploadRun(
   bucket: Bucket,
   held: BucketHold,
   manifest: Manifest,
   stage: string,
-  signal: AbortSignal,
+  patience: Patience,
 ): Promise<() => Promise<void>> {
+  const { signal } = patience;
   const { run_id, status } = manifest;
   const folder = held.folderOf(run_id);
   const put = ({ path, sha256 }: FileOfRun) =>
-    bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal });
+    outlastStore(() => bucket.putFile(`${folder}/${path}`, join(stage, path), { sha256, signal }), patience);
   const facts = await fingerprint(join(stage, manifestName));
   try {
     await forEachOf(filesOf(manifest), atOnce, async (file) => {
@@ -47,7 +49,8 @@ export async function uploadRun(
     if (!held.lost.aborted) await removeFolder(bucket, folder).catch(() => {}); // else the successor removes it
     throw error;
   }
-  return () => held.commit({ run_id, status, folder, manifest: facts }, { isComplete: status === "complete" });
+  const run = { run_id, status, folder, manifest: facts };
+  return () => outlastStore(() => held.commit(run, { isComplete: status === "complete" }), patience);
 }
 
 /** Removes the files of a run that no head lists, or that none lists any more. */

@@ -39,6 +39,7 @@ async function withBucket<T>(
   work: (hold: Hold) => Promise<T>,
 ): Promise<T> {
   const { env, signal, log } = options;
+  const { outage } = job.service;
   const ends = new AbortController();
   const endSoon = () => setTimeout(() => ends.abort(signal.reason), grace).unref();
   signal.throwIfAborted();
@@ -50,7 +51,7 @@ async function withBucket<T>(
     const held = await holdInBucket(bucket, { ...options, holder, isDead, unsafe });
     try {
       const lost = AbortSignal.any([hold.lost, held.lost]);
-      const remote = await openRemote(bucket, held, { ...hold, lost }, { log, signal, unsafe });
+      const remote = await openRemote(bucket, held, { ...hold, lost }, { log, signal, unsafe, outage });
       return await work({ ...hold, lost, remote });
     } catch (error) {
       throw lossBehind(error, held) ?? error;

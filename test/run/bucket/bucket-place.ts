@@ -34,7 +34,7 @@ export interface BucketWorld {
   readonly documents: readonly [TestDocument, TestDocument];
   readonly folder: string;
   /** A machine; `env` names the store, or something in front of it. */
-  readonly machine: (name: string, output?: object, env?: NodeJS.ProcessEnv) => Promise<Machine>;
+  readonly machine: (name: string, output?: object, env?: NodeJS.ProcessEnv, outage?: number) => Promise<Machine>;
   readonly head: () => Promise<Head>;
   /** Fetches every file of a run and verifies it; gives the folder. */
   readonly fetched: (runId: string) => Promise<string>;
@@ -63,11 +63,11 @@ export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
   const bucket = await openAt(store, `${url}/test`);
   const head = async () => headFrom((await bucket.read("head.json"))?.bytes ?? Buffer.alloc(0), bucket.url);
 
-  const machine = async (host: string, output: object = {}, env = store.env): Promise<Machine> => {
+  const machine = async (host: string, output: object = {}, env = store.env, outage = 0): Promise<Machine> => {
     const file = join(folder, `${host}.yaml`);
     const dir = { dir: url, work_dir: join(folder, host), formats: ["jsonl", "duckdb"] };
     const datasets = [{ id: dataset.id, documents: documents.map(({ id }) => id) }];
-    const facts = { name: "test", service: { base_url: server.url }, datasets, output: { ...dir, ...output } };
+    const facts = { name: "test", service: { base_url: server.url, outage }, datasets, output: { ...dir, ...output } };
     await writeFile(file, JSON.stringify(facts));
     const job = await loadJob({ file }, {}, {});
     const warnings: string[] = [];

@@ -75,6 +75,36 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     expect((await world.head()).runs).toEqual([]);
   });
 
+  test.each([
+    ["no answer", null],
+    ["503", { status: 503, code: "SlowDown" }],
+  ])(
+    "a store that is gone for a while (%s) is waited for: the upload and the commit take place",
+    async (_name, refusal) => {
+      const world = await openBucketWorld(store);
+      const proxy = await startStoreProxy(store);
+      const one = await world.machine("one", {}, proxy.env, 60);
+      const left = new Map([
+        ["chunks.jsonl", 4],
+        ["head.json", 4],
+      ]);
+      let isUploaded = false;
+      proxy.refuse((request) => {
+        isUploaded ||= /^PUT .*\/manifest\.json/.test(request);
+        const name = /^PUT .*\/([\w.]+)\?/.exec(request)?.[1] ?? "";
+        const refusals = name === "head.json" && !isUploaded ? 0 : (left.get(name) ?? 0);
+        left.set(name, refusals > 0 ? refusals - 1 : (left.get(name) ?? 0));
+        return refusals > 0 ? refusal : undefined;
+      });
+      const { status, manifest } = await one.run();
+      expect(status).toBe("complete");
+      expect([left.get("chunks.jsonl"), left.get("head.json")]).toEqual([0, 0]);
+      expect(one.warnings[0]).toMatch(/^cannot write s3:.*\/chunks\.jsonl: .*; next try in 1 s$/);
+      await world.fetched(manifest.run_id);
+      expect((await world.head()).latest).toBe(manifest.run_id);
+    },
+  );
+
   test("an interruption in the middle of the upload ends it, and lets the job go", async () => {
     const world = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
