@@ -8,7 +8,6 @@ import { folderOfKey, type Head } from "./head.js";
  */
 export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonly string[]> {
   const isLeft = leftoverTest(head);
-  for await (const upload of bucket.uploads("runs/")) if (isLeft(upload.key)) await bucket.endUpload(upload);
   const folders = new Set<string>();
   let keys: string[] = [];
   for await (const { key } of bucket.list("runs/")) {
@@ -21,6 +20,8 @@ export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonl
     keys = [];
   }
   await bucket.remove(keys);
+  // Last: some stores do not list uploads, or not to everybody.
+  for await (const upload of bucket.uploads("runs/")) if (isLeft(upload.key)) await bucket.endUpload(upload);
   return [...folders];
 }
 

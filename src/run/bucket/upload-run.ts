@@ -55,8 +55,8 @@ export async function uploadRun(
 
 /** Removes the files of a run that no head lists, or that none lists any more. */
 export async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
-  for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload);
   const keys: string[] = [];
   for await (const { key } of bucket.list(`${folder}/`)) keys.push(key);
   await bucket.remove(keys);
+  for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload); // last: some stores do not list them
 }

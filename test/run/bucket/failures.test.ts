@@ -105,6 +105,19 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     },
   );
 
+  test("where uploads cannot be listed, old runs go nevertheless, with a warning", async () => {
+    const world = await openBucketWorld(store);
+    const proxy = await startStoreProxy(store);
+    proxy.refuse((request) => (/[?&]uploads/.test(request) ? { status: 501, code: "NotImplemented" } : undefined));
+    const one = await world.machine("one", { keep: { last: 1 } }, proxy.env);
+    await one.run();
+    const { pruned } = await one.run();
+    expect(pruned.length).toBe(1);
+    expect(one.warnings.join("\n")).toMatch(/what earlier runs left in s3:.* the store does not support this request/);
+    const folders = new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/", 2).join("/")));
+    expect(folders).toEqual(new Set((await world.head()).runs.map(({ folder }) => folder)));
+  });
+
   test("an interruption in the middle of the upload ends it, and lets the job go", async () => {
     const world = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
