@@ -16,9 +16,11 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   client: ["rows"],
   "client/write": ["rows", "client"],
   "client/download": ["client"],
+  bucket: ["dump/manifest", "client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
-  job: ["dump/files", "dump/formats"],
+  job: ["dump/files", "dump/formats", "bucket"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
+  "run/bucket": ["dump/files", "dump/manifest", "bucket", "job", "run/work"],
   "dump/publish": ["dump/files", "dump/manifest", "run/work"],
   "run/database": [
     "rows",
@@ -64,10 +66,11 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "database",
     "job",
     "run/work",
+    "run/bucket",
     "run/database",
     "run/setting",
   ],
-  keep: ["dump/files", "dump/manifest", "job", "run/work", "dump/publish", "run/database", "run/setting"],
+  keep: ["dump/files", "dump/manifest", "job", "run/work", "run/bucket", "dump/publish", "run/database", "run/setting"],
   list: ["dump/manifest", "job", "keep", "run/work"],
   locate: ["dump/files", "dump/manifest", "job", "run/work"],
   crawl: ["rows", "client"],
@@ -100,6 +103,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "database",
     "job",
     "run/work",
+    "run/bucket",
     "dump/publish",
     "run/database",
     "run/setting",
@@ -183,6 +187,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   query: ["rows", "duckdb", "dump/files", "dump"],
   terminal: [
     "rows",
+    "bucket",
     "dump/formats",
     "results",
     "dump/manifest",
@@ -251,6 +256,7 @@ export const common = [
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(connections|exchange|failed-request|write\/multipart)\.ts$/,
+  "@aws-sdk/client-s3": /^bucket\/load-sdk\.ts$/,
   "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
@@ -269,5 +275,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|bucket\/head\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
 };

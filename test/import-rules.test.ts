@@ -85,7 +85,12 @@ test("nothing but client/write sends a write, the apply folders of restore and m
   expect(foldersOf(users(/^client\/write\//))).toEqual(["client/write", "move/apply", "restore/apply"]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/http.ts", "client/write/writer.ts"]);
   const sending = files.filter((file) => /\.request\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")));
-  expect(sending.sort()).toEqual(["client/download/open-downloads.ts", "client/exchange.ts", "notify/send-notice.ts"]);
+  expect(sending.sort()).toEqual([
+    "bucket/request-handler.ts",
+    "client/download/open-downloads.ts",
+    "client/exchange.ts",
+    "notify/send-notice.ts",
+  ]);
 });
 
 test("libraries are imported where their one job is done", () => {

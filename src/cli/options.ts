@@ -37,7 +37,12 @@ export const jobPositional = {
 } as const satisfies Positionals;
 
 export const outOption = {
-  out: { type: "string", alias: "o", names: "folder", describe: "output folder; wins over output.dir" },
+  out: {
+    type: "string",
+    alias: "o",
+    names: "folder",
+    describe: "output folder; s3://bucket/prefix for a bucket; wins over output.dir",
+  },
 } as const satisfies Options;
 
 export const dirOption = {

@@ -29,7 +29,12 @@ export const pruneCommand = defineCommand({
     const { dryRun, json } = args;
     const job = await jobFrom(args, {}, world);
     const { pruneJob } = await import("../keep/prune-job.js");
-    const result = await pruneJob(job, { dryRun, log: viewFrom(args, world).log });
+    const result = await pruneJob(job, {
+      dryRun,
+      log: viewFrom(args, world).log,
+      env: world.env,
+      signal: world.signal,
+    });
     const text = json
       ? jsonLine(pruneJson(job.name, result, dryRun))
       : renderPrune(result, dryRun, pageFor(world.stdout, world.env));

@@ -5,10 +5,9 @@ import { inspectDatabase } from "../database/inspect-database.js";
 import { BusyError, LostError, StopError } from "../errors.js";
 import { isDiskError, sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
-import type { Log } from "../log.js";
+import { type JobOptions, withJob } from "../run/bucket/with-job.js";
 import { currentDatabase, databaseOptions, newDatabase, replaceDatabase } from "../run/database/job-database.js";
 import { mendPending } from "../run/database/mend-published.js";
-import { withHold } from "../run/work/hold.js";
 import { type Hold, makeOwnFolder } from "../run/work/job-folders.js";
 import { joinWaiting, removeWaiting, waitingFiles } from "./waiting-status.js";
 
@@ -19,9 +18,11 @@ const largeDatabase = 256_000_000;
  * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
  * run: the database is large, a run is at work or took over meanwhile, or the disk is full or fails. A disk problem is logged.
  */
-export async function addWaiting(job: Job, now: () => Date, log: Log): Promise<boolean> {
+export async function addWaiting(job: Job, options: JobOptions): Promise<boolean> {
+  const { log } = options;
   try {
-    return await withHold(job, { now, log }, async (hold) => {
+    return await withJob(job, options, async (hold) => {
+      if ((await hold.remote?.bringDatabase(largeDatabase)) === false) return false;
       await mendPending(hold, job, log);
       const current = await currentDatabase(hold);
       if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
@@ -40,9 +41,9 @@ export async function addWaiting(job: Job, now: () => Date, log: Log): Promise<b
 async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {
   const options = databaseOptions(job, hold);
   const found = previous === undefined ? undefined : await inspectDatabase(previous, options);
-  if (found?.state === "corrupt") throw new StopError(corruptText(hold.database, found.reason));
+  if (found?.state === "corrupt") throw new StopError(corruptText(hold.shownDatabase, found.reason));
   if (found?.state === "foreign")
-    throw new StopError(`${hold.database} ${found.what}, so the readings wait beside it. Move it away`);
+    throw new StopError(`${hold.shownDatabase} ${found.what}, so the readings wait beside it. Move it away`);
   const waiting = await waitingFiles(hold);
   const scratch = join(hold.own, "status");
   await makeOwnFolder(scratch);

@@ -22,5 +22,5 @@ export async function takeStatus(job: Job, options: RunOptions = {}): Promise<Ta
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
-  return { ...reading, database: folders.database, added: await addWaiting(job, setting.now, setting.log) };
+  return { ...reading, database: folders.shownDatabase, added: await addWaiting(job, setting) };
 }

@@ -64,15 +64,15 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   const added = await addReadings(job, setting);
   const { polls, readings } = tally;
   const rows = [...tally.documents.values()].map(({ row }) => row);
-  const place = { database: folders.database, added };
+  const place = { database: folders.shownDatabase, added };
   return { status: statusOf(tally, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 
 /** A database that cannot be read is said, and no reason to keep back how the watch ended. */
-async function addReadings(job: Job, { now, log }: Required<RunOptions>): Promise<boolean> {
-  return addWaiting(job, now, log).catch((error: unknown) => {
+async function addReadings(job: Job, setting: Required<RunOptions>): Promise<boolean> {
+  return addWaiting(job, setting).catch((error: unknown) => {
     if (!(error instanceof StopError)) throw error;
-    log("warn", error.message);
+    setting.log("warn", error.message);
     return false;
   });
 }

@@ -45,7 +45,9 @@ originals: false                        # true: also the files that the document
 resume_within: 24                       # hours within which a run that broke off is continued
 
 output:
-  dir: output
+  dir: output                           # or s3://bucket/prefix
+  # work_dir: /var/lib/kbdump           # with s3://…: the local folder for what is in work
+  # allow_unsafe_lock: true             # with s3://…: use a store that ignores conditions of writes
   formats: [jsonl, duckdb]              # of ${fileFormats.join(", ")}, duckdb
   # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
   keep_signatures: false                # true: leave the signatures in links to files

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import type { Label } from "./draft.js";
 import type { DatasetJob, Job, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
+import { outputPlace } from "./output-place.js";
 import type { JobFile } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 
@@ -72,7 +73,8 @@ function datasetFromFile(dataset: Named): DatasetJob {
 function outputFromFile(output: JobFile["output"]): OutputOptions {
   const keep: Keep | undefined = output.keep;
   return {
-    dir: output.dir,
+    ...outputPlace(output.dir, output.work_dir),
+    allowUnsafeLock: output.allow_unsafe_lock,
     formats: output.formats,
     keep,
     keepSignatures: output.keep_signatures,

@@ -53,7 +53,12 @@ export type Keep = {
 };
 
 export interface OutputOptions {
+  /** The folder of the results; with a bucket the folder of what is in work on this machine. */
   readonly dir: string;
+  /** `s3://bucket/prefix`, where the results go; undefined: they stay in `dir`. */
+  readonly bucket: string | undefined;
+  /** A bucket may be used although its store ignores conditions of writes. */
+  readonly allowUnsafeLock: boolean;
   readonly formats: readonly Format[];
   /** undefined: every run is kept. */
   readonly keep: Keep | undefined;
@@ -96,7 +101,7 @@ export interface Shard {
 /** The place of a job's runs, and how long they stay: all that is needed where nothing is asked of the service. */
 export interface JobPlace {
   readonly name: string;
-  readonly output: Pick<OutputOptions, "dir" | "keep">;
+  readonly output: Pick<OutputOptions, "dir" | "bucket" | "keep">;
   /** The shard whose runs are meant; each has a folder of its own in that of the job. */
   readonly shard?: Shard | undefined;
 }

@@ -4,6 +4,7 @@ import { draftFromFile } from "./draft-from-file.js";
 import { isWithin, joinFindings } from "./finding.js";
 import type { JobPlace } from "./job.js";
 import { jobRefusal } from "./load-job.js";
+import { outputPlace } from "./output-place.js";
 import { readText } from "./read-text.js";
 import { placeEntries } from "./schema/job-schema.js";
 
@@ -22,5 +23,5 @@ export async function loadJobPlace(file: string, env: NodeJS.ProcessEnv): Promis
   const checked = v.safeParse(placeSchema, draft.document);
   if (findings.length > 0 || !checked.success) throw jobRefusal(draft, findings);
   const { name, output } = checked.output;
-  return { name: name ?? "", output: { dir: output.dir, keep: output.keep } };
+  return { name: name ?? "", output: { ...outputPlace(output.dir, output.work_dir), keep: output.keep } };
 }

@@ -3,14 +3,15 @@ import { UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
+import { withListedRuns } from "../run/bucket/listed-runs.js";
+import { withJob } from "../run/bucket/with-job.js";
 import { mendPublished } from "../run/database/mend-published.js";
-import type { RunOptions } from "../run/setting/run-options.js";
-import { withHold } from "../run/work/hold.js";
+import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
 import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
 import type { Workspace } from "../run/work/workspace.js";
 import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
 
-export interface PruneOptions extends Pick<RunOptions, "log" | "now"> {
+export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
   /** Only say what would be removed. */
   readonly dryRun?: boolean;
 }
@@ -25,7 +26,9 @@ export interface PruneResult extends PrunePlan {
  * lock. Throws UsageError when the job has no such rules, BusyError when a run is at work.
  */
 export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<PruneResult> {
-  const { log = () => {}, now = () => new Date(), dryRun = false } = options;
+  const { dryRun = false } = options;
+  const setting = withDefaults(options);
+  const { now, log } = setting;
   const { keep } = job.output;
   if (!keep) {
     const message = "expected, such as {last: 14}; without it every run is kept";
@@ -33,11 +36,14 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
   }
   const folders = foldersOf(job);
   await refuseLinks(folders);
-  if (dryRun || !(await isThere(folders.runs)))
-    return { ...(await planPrune(job, keep, folders, now())), failures: [] };
-  return withHold(job, { now, log }, async (hold) => {
+  const planIn = (runs: string) => planPrune(job, keep, { ...folders, runs }, now());
+  if (dryRun && job.output.bucket !== undefined)
+    return { ...(await withListedRuns(job, setting, planIn)), failures: [] };
+  if (dryRun || (job.output.bucket === undefined && !(await isThere(folders.runs))))
+    return { ...(await planIn(folders.runs)), failures: [] };
+  return withJob(job, setting, async (hold) => {
     await mendPublished(hold, job, log);
-    const plan = await planPrune(job, keep, hold, now());
+    const plan = await planIn(hold.runs);
     return { ...plan, failures: await pruneRuns(plan, hold, log) };
   });
 }

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { flush } from "../dump/files/flush.js";
 import { isThere } from "../dump/files/is-there.js";
 import { pointLatest } from "../dump/publish/latest.js";
+import { LostError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import type { Job, Keep } from "../job/job.js";
 import type { Log } from "../log.js";
@@ -48,7 +49,7 @@ export async function planPrune(
 }
 
 /**
- * Removes what the plan does not keep, and says each before it does. A run leaves the folder of runs by one rename into our
+ * Removes what the plan does not keep, and says each before it does. A run leaves the bucket if there is one, and the folder of runs by one rename into our
  * own folder, and is deleted there: a kill in between leaves nothing that is half there, and the next run deletes the rest.
  * Gives the runs that could not be removed. Once `signal` is aborted, no further run is removed.
  */
@@ -72,9 +73,10 @@ export async function pruneRuns(
     log("info", `removing run ${runId}: ${reasons.join(", ")}`);
     try {
       await rm(join(hold.own, runId), { recursive: true, force: true }); // work that nobody can retry without it
+      await hold.remote?.dropRun(runId);
       await moveAway(hold, join(hold.runs, runId), runId);
     } catch (error) {
-      if (!(await isThere(hold.own))) throw error; // fenced: the successor prunes at its own end
+      if (error instanceof LostError || !(await isThere(hold.own))) throw error; // fenced: the successor prunes at its own end
       failures.push({ runId, error: problemText(error) });
     }
   }

@@ -4,6 +4,7 @@ import { type Problem, UsageError } from "../errors.js";
 import type { JobPlace } from "../job/job.js";
 import { isJobName } from "../job/job-name.js";
 import { loadJobPlace } from "../job/load-job-place.js";
+import { outputPlace } from "../job/output-place.js";
 import { jobsIn, lookAt } from "./look-at.js";
 import { type Found, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
 
@@ -48,12 +49,12 @@ async function thingFrom(
     return { kind: "job", place: placeAt(parent, basename(folder)), ...run };
   }
   const place = await loadJobPlace(meaning.file, env);
-  const output = dir === undefined ? place.output : { ...place.output, dir };
+  const output = dir === undefined ? place.output : { ...place.output, ...outputPlace(dir) };
   return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
 }
 
 function placeAt(dir: string, name: string): JobPlace {
-  return { name, output: { dir, keep: undefined } };
+  return { name, output: { ...outputPlace(dir), keep: undefined } };
 }
 
 /** The error of a word that stands for nothing. */

@@ -4,6 +4,7 @@ import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
+import { stripRuns } from "./bucket/tidy-work-folder.js";
 import { databaseOptions } from "./database/job-database.js";
 import type { PreparedDatabase } from "./database/prepare-database.js";
 import { type DocumentNames, namesOf } from "./discover/discovery.js";
@@ -13,6 +14,7 @@ import { type Reading, requireDocument } from "./reading.js";
 import { type Reported, reportRun } from "./report-run.js";
 import type { RunOptions } from "./setting/run-options.js";
 import { stageRun } from "./stage-run.js";
+import { shownPath } from "./work/remote.js";
 import type { RequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
 import { writtenFormats } from "./written-formats.js";
@@ -65,15 +67,30 @@ export async function makeRun(
   const staging = { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal };
   const { manifest, damage } = await stageRun(reading, staging);
   signal.throwIfAborted();
+  tally.step = "publishing";
   const isDamaged = found.isDamaged || damage !== undefined;
-  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit }, workspace);
+  const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }, workspace);
   const { report, failures } = setting.report
     ? await reportRun(job, workspace, published, { tally, signal })
     : { report: undefined, failures: [] };
   const problems = [...losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
   const pruned = await pruneAfterRun(job, workspace, setting);
-  return { ...published, report, manifest, status, names: namesOf(reading.discovery), problems, pruned };
+  if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run does it
+  return {
+    ...published,
+    ...shownPaths(job, published),
+    report,
+    manifest,
+    status,
+    names: namesOf(reading.discovery),
+    problems,
+    pruned,
+  };
+}
+
+function shownPaths(job: Job, { folder, database }: Published): Pick<Published, "folder" | "database"> {
+  return { folder: shownPath(job, folder), database: database && shownPath(job, database) };
 }
 
 /** Looks at the database before anything else, as reading may take hours. */

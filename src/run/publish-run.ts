@@ -3,7 +3,7 @@ import { flush } from "../dump/files/flush.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import { commitRun } from "../dump/publish/commit.js";
 import { pointLatest } from "../dump/publish/latest.js";
-import type { LostError } from "../errors.js";
+import { LostError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { removeWaiting } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
@@ -32,19 +32,24 @@ export interface ToPublish {
   /** The readings of the indexing status that the new database holds. */
   readonly waiting: readonly string[];
   readonly onCommit: (state: CommitState) => void;
+  /** Ends an upload; what is committed stays. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * Publishes a staged run: first its folder, which is the commit, then the database, then `latest` if the run is complete. Each
  * step is one rename, so that readers see all of it or nothing. The stage is flushed to the disk before. Rejects only if
- * nothing is published. Every rename has its source in our own folder, so that it fails once a successor has fenced us.
+ * nothing is published. Every rename has its source in our own folder, so that it fails once a successor has fenced us. In a
+ * bucket, the commit is one change of `head.json`, and the database one conditional write; the same in the folder follows each.
  */
 export async function publishRun(
-  { job, manifest, newDatabase, isDamaged, waiting, onCommit }: ToPublish,
+  { job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }: ToPublish,
   workspace: Workspace,
 ): Promise<Published> {
+  const commitLocally = () => commitRun(workspace, workspace.runId);
+  const commitInBucket = await workspace.remote?.uploadRun(manifest, workspace.stage, signal);
   onCommit("begun");
-  await commitRun(workspace, workspace.runId).catch((error: unknown) => {
+  await (commitInBucket ?? commitLocally)().catch((error: unknown) => {
     onCommit("failed");
     throw error;
   });
@@ -57,6 +62,11 @@ export async function publishRun(
         failures.push({ error, sayFailed });
         return false;
       },
+    );
+  if (commitInBucket)
+    await attempt(
+      commitLocally,
+      (reason) => `${workspace.runs} could not take the run (${reason}); the next run does it`,
     );
   const flushed = (folder: string) =>
     attempt(
@@ -72,7 +82,7 @@ export async function publishRun(
       async () => {
         aside = await replaceDatabase(newDatabase, workspace, databaseOptions(job, workspace), isDamaged);
       },
-      (reason) => `${workspace.database} could not be replaced (${reason}); the next run does it`,
+      (reason) => `${workspace.shownDatabase} could not be replaced (${reason}); the next run does it`,
     ));
   if (isReplaced) await removeWaiting(waiting, workspace);
   if (manifest.status === "complete")
@@ -82,7 +92,7 @@ export async function publishRun(
     );
   await flushed(workspace.folder);
   const [first] = failures;
-  const loss = first && (await lossBehind(first.error, workspace));
+  const loss = first && ((await lossBehind(first.error, workspace)) ?? lossAmong(failures));
   return {
     folder: join(workspace.runs, workspace.runId),
     database: isReplaced ? workspace.database : undefined,
@@ -97,6 +107,11 @@ export async function publishRun(
 interface Failure {
   readonly error: unknown;
   readonly sayFailed: (reason: string) => string;
+}
+
+/** What the bucket says of a successor. */
+function lossAmong(failures: readonly Failure[]): LostError | undefined {
+  return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }
 
 /** Gives one sentence for all failures if a successor caused them: it does the remaining steps. */

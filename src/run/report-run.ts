@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { problemText } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { emptyReadTally } from "../read-tally.js";
@@ -7,6 +7,7 @@ import { shellText } from "../shell-text.js";
 import type { Published } from "./publish-run.js";
 import type { RunTally } from "./setting/run-tally.js";
 import { lossBehind } from "./work/hold.js";
+import { shownPath } from "./work/remote.js";
 import { completeRunBefore } from "./work/run-before.js";
 import type { Workspace } from "./work/workspace.js";
 
@@ -32,13 +33,26 @@ export async function reportRun(
   const path = join(workspace.folder, reportName);
   try {
     const { writeReport } = await import("../report/course/write-report.js"); // heavy; most runs do without
-    const against = await completeRunBefore(workspace, job.name);
+    const against = await wholeRun(await completeRunBefore(workspace, job.name), workspace, signal);
     const request = { folder, against, memory: job.output.memory, signal, tally: emptyReadTally() };
     await writeReport(path, request, { aside: join(workspace.scratch, reportName) });
-    return { report: path, failures: [] };
+    await workspace.remote?.publishReport(path);
+    return { report: shownPath(job, path), failures: [] };
   } catch (error) {
     const reason = problemText((await lossBehind(error, workspace)) ?? error);
-    const command = `kbdump report ${shellText(folder)} -o ${shellText(path)}`;
+    const command = `kbdump report ${shellText(shownPath(job, folder))} -o ${shellText(workspace.remote ? reportName : path)}`;
     return { report: undefined, failures: [`the report could not be written (${reason}); ${command} writes it`] };
   }
+}
+
+/** The folder of a run with its rows, which a job in a bucket has to fetch. */
+async function wholeRun(
+  folder: string | undefined,
+  { remote, scratch }: Workspace,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!remote || folder === undefined) return folder;
+  const whole = join(scratch, basename(folder));
+  await remote.fetchRun(basename(folder), whole, signal);
+  return whole;
 }

@@ -16,5 +16,6 @@ export async function stageList({ list }: Reading, job: Job, folder: string): Pr
   await writeFile(path, text, { mode: 0o600 });
   await flush(path);
   const sha256 = createHash("sha256").update(text).digest("hex");
-  return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), sha256 } };
+  const facts = { bytes: Buffer.byteLength(text), sha256 };
+  return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
 }

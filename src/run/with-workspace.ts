@@ -2,12 +2,14 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunId, newRunId } from "../dump/manifest/run-id.js";
 import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
+import { type JobOptions, withJob } from "./bucket/with-job.js";
 import { mendPublished } from "./database/mend-published.js";
 import type { RunOptions } from "./setting/run-options.js";
 import { type EarlierOptions, earlierWork, hasPlan, writePlan } from "./work/earlier-work.js";
-import { type HoldOptions, withHold } from "./work/hold.js";
-import { makeOwnFolder } from "./work/job-folders.js";
+import { type Hold, makeOwnFolder } from "./work/job-folders.js";
 import { type Workspace, workspaceIn } from "./work/workspace.js";
+import { writtenFormats } from "./written-formats.js";
 
 /** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
@@ -19,12 +21,12 @@ export type Kept = "nothing" | "what was read" | "everything";
  */
 export async function withWorkspace<T>(
   job: Job,
-  options: EarlierOptions & Pick<Required<RunOptions>, "tally">,
+  options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal">,
   keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  return withHold(job, options, async (hold) => {
-    await mendPublished(hold, job, options.log);
+  return withJob(job, options, async (hold) => {
+    await bringUpToDate(hold, job, options.log);
     const earlier = await earlierWork(hold, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
     const runId = earlier?.runId ?? (await newRunId(hold.runs, startedAt));
@@ -45,12 +47,12 @@ export async function withWorkspace<T>(
  */
 export async function withFreshWorkspace<T>(
   job: Job,
-  options: HoldOptions,
+  options: JobOptions,
   keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  return withHold(job, options, async (hold) => {
-    await mendPublished(hold, job, options.log);
+  return withJob(job, options, async (hold) => {
+    await bringUpToDate(hold, job, options.log);
     for (const name of (await readdir(hold.own)).filter(isRunId))
       if (!(await hasPlan(join(hold.own, name)))) await rm(join(hold.own, name), { recursive: true, force: true });
     const startedAt = options.now();
@@ -60,6 +62,12 @@ export async function withFreshWorkspace<T>(
     await makeFolders(workspace);
     return useWorkspace(workspace, work, keep, async () => "nothing");
   });
+}
+
+/** Does what an earlier run left undone, with the database of the bucket if the job has one. */
+async function bringUpToDate(hold: Hold, job: Job, log: Log): Promise<void> {
+  if (writtenFormats(job).includes("duckdb")) await hold.remote?.bringDatabase();
+  await mendPublished(hold, job, log);
 }
 
 async function makeFolders({ work, stage, scratch, parts }: Workspace): Promise<void> {

@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import { bytesText, countText, durationText } from "../amounts.js";
+import { isBucketUrl } from "../bucket/s3-url.js";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
 import { listName } from "../dump/manifest/shard.js";
 import type { RunSummary } from "../results/run.js";
@@ -97,7 +98,9 @@ function placesOf({ manifest, folder, database, report }: RunResult): readonly (
 
 /** Commands that work as they stand, from the folder that the program was started in. */
 function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
-  const look = `cat ${shellText(join(shortPath(folder), manifestName))}`;
+  const look = isBucketUrl(folder)
+    ? `${program} verify ${shellText(folder)}`
+    : `cat ${shellText(join(shortPath(folder), manifestName))}`;
   const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
   const source = database === undefined ? hasChunks && shortPath(folder) : sourceOf(shortPath(database), manifest.job);
   const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
@@ -107,8 +110,9 @@ function nextCommands({ manifest, folder, database }: RunResult, { program }: In
 const documentsQuery =
   "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
 
-/** The name of a job stands for its database in the usual output folder. */
+/** The name of a job stands for its database in the usual output folder, and the address of a job for that in its bucket. */
 function sourceOf(database: string, job: string): string {
+  if (isBucketUrl(database)) return database.slice(0, database.lastIndexOf("/"));
   return database === join("output", job, `${job}.duckdb`) ? job : database;
 }
 
@@ -125,6 +129,7 @@ export function renderPlaces(
 
 /** A path as short as it can be written from here. */
 export function shortPath(path: string): string {
+  if (isBucketUrl(path)) return path;
   const fromHere = relative("", path);
   return fromHere.startsWith("..") || fromHere === "" ? path : fromHere;
 }

@@ -167,6 +167,14 @@ describe("one wrong value, one problem", () => {
     [{ ...smallJob, child_chunks: true }, "child_chunks: got true, expected all, auto or none"],
     [{ ...smallJob, consistency: "none" }, 'consistency: got "none", expected sweeps, counts or anchored'],
     [withOutput("there"), 'output: got "there", expected a mapping such as {dir: output, formats: [jsonl]}'],
+    [
+      withOutput({ dir: "s3://B" }),
+      'output.dir: got "s3://B", expected s3://bucket/prefix; the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens',
+    ],
+    [
+      withOutput({ dir: "out", work_dir: "work" }),
+      'output.work_dir: got "work", expected nothing, unless dir is s3://bucket/prefix',
+    ],
     [withOutput({ dir: "" }), 'output.dir: got "", expected the path of a folder, without a question mark in it'],
     [
       withOutput({ dir: "a\0b" }),
@@ -226,11 +234,11 @@ describe("an unknown key", () => {
     [withOutput({ keep: { last: 1, dayly: 1 } }), "output.keep.dayly: unknown key; did you mean daily?"],
     [
       withOutput({ colour: secret }),
-      "output.colour: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory",
+      "output.colour: unknown key; expected one of dir, work_dir, allow_unsafe_lock, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory",
     ],
     [
       withOutput({ "a\nb": 1 }),
-      'output["a\\nb"]: unknown key; expected one of dir, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory',
+      'output["a\\nb"]: unknown key; expected one of dir, work_dir, allow_unsafe_lock, formats, keep, keep_signatures, csv_safe, compress, partition, metrics_file, memory',
     ],
     ...["api_key", "apiKey", "key", "token", "access-token", "password"].map(
       (bad) =>

@@ -71,6 +71,8 @@ const contractJob: Job = {
   resumeWithin: 24,
   output: {
     dir: "output",
+    bucket: undefined,
+    allowUnsafeLock: false,
     formats: ["jsonl", "duckdb"],
     keep: { last: 14 },
     keepSignatures: false,
@@ -89,6 +91,21 @@ const contractJob: Job = {
 describe("a job file", () => {
   test("with everything in it becomes a job", async () => {
     expect(await load(contractExample(`[${document}, ${otherDocument}]`))).toEqual(contractJob);
+  });
+
+  test("may name a bucket, with a folder for its work", async () => {
+    const dir = "s3://kb-dumps/nightly/";
+    expect((await load({ ...smallJob, output: { dir } })).output).toMatchObject({
+      dir: "output/.s3/kb-dumps/nightly",
+      bucket: "s3://kb-dumps/nightly",
+      allowUnsafeLock: false,
+    });
+    const output = { dir: "s3://kb-dumps", work_dir: "/var/kb", allow_unsafe_lock: true };
+    expect((await load({ ...smallJob, output })).output).toMatchObject({
+      dir: "/var/kb",
+      bucket: "s3://kb-dumps",
+      allowUnsafeLock: true,
+    });
   });
 
   test("may be JSON, by its content and not by its name", async () => {

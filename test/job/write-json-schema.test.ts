@@ -50,7 +50,20 @@ test("names every key of the file, and no other is allowed", () => {
     ["datasets[]", ["id", "documents", "batches", "status", "keyword"], false],
     [
       "output",
-      ["dir", "formats", "keep", "keep_signatures", "csv_safe", "compress", "partition", "metrics_file", "memory"],
+      [
+        ...[
+          "dir",
+          "work_dir",
+          "allow_unsafe_lock",
+          "formats",
+          "keep",
+          "keep_signatures",
+          "csv_safe",
+          "compress",
+          "partition",
+        ],
+        ...["metrics_file", "memory"],
+      ],
       false,
     ],
     ["output.keep", ["last", "daily", "weekly", "monthly"], false],

@@ -94,6 +94,8 @@ test("words that name no shards are wrong usage", async () => {
     output: {
       dir,
       formats: ["duckdb"],
+      bucket: undefined,
+      allowUnsafeLock: false,
       keep: undefined,
       keepSignatures: false,
       csvSafe: false,

@@ -95,7 +95,10 @@ test("the originals lie below originals/<document_id>, and the manifest says wha
   expect(verified).toMatchObject({ status: "sound", findings: [], checked: { originals: 4 } });
   expect(verified.checked.notes).toContainEqual(expect.stringMatching(/^5 of 7 originals were not complete when/));
   const [listed] = (
-    await listRuns({ name: "test", output: { dir: join(place.folder, "out"), keep: undefined } }, new Date())
+    await listRuns(
+      { name: "test", output: { dir: join(place.folder, "out"), bucket: undefined, keep: undefined } },
+      new Date(),
+    )
   ).runs;
   expect(listed?.bytes).toBe([...manifest.files, ...originalsOf(result)].reduce((sum, { bytes }) => sum + bytes, 0));
 });

@@ -36,7 +36,16 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
   const formats = [jsonlText, csvText(false)].filter(({ format }) =>
     scenario.job.formats.some((name) => name === format),
   );
-  const folders = { folder, above: [], database: join(folder, "db"), runs: folder, private: folder, waiting: folder };
+  const database = join(folder, "db");
+  const folders = {
+    folder,
+    above: [],
+    database,
+    shownDatabase: database,
+    runs: folder,
+    private: folder,
+    waiting: folder,
+  };
   const run = {
     runId: "run",
     startedAt: new Date(0),

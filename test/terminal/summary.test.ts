@@ -61,7 +61,7 @@ test("a partial run lists what is missing once, by name and id, and gives the co
 });
 
 test("a shard says which one it is, first, and last how all of them become one dump", () => {
-  const list = { documents: 40, sha256: "0".repeat(64) };
+  const list = { documents: 40, bytes: 9, sha256: "0".repeat(64) };
   const shard = { index: 3, count: 16, plan: "p", list };
   const lines = (folder: string) => summaryOf(resultOf({ shard }, { folder }));
   const usual = lines("output/test/shards/3-of-16/runs/x");

@@ -230,7 +230,7 @@ describe("a manifest that cannot be relied on", () => {
 
   test("a shard that cannot be, and one that has other formats than JSONL", async () => {
     const run = await soundDump();
-    const shard = { index: 5, count: 4, plan: "p", list: { documents: 1, sha256: "0".repeat(64) } };
+    const shard = { index: 5, count: 4, plan: "p", list: { documents: 1, bytes: 1, sha256: "0".repeat(64) } };
     await writeFile(join(run, "list.json"), "{}");
     await editManifest(run, (manifest) => {
       manifest.shard = shard;
@@ -241,7 +241,7 @@ describe("a manifest that cannot be relied on", () => {
       "manifest.json: shard: it has 2 documents, the list of all shards has 1",
     ]);
     await editManifest(run, (manifest) => {
-      manifest.shard = { ...shard, index: 0, list: { documents: 1, sha256: "x" } };
+      manifest.shard = { ...shard, index: 0, list: { documents: 1, bytes: 1, sha256: "x" } };
     });
     expect(await findingsOf(run)).toEqual([
       "manifest.json: shard.index: got 0, expected a whole number from 1",

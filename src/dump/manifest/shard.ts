@@ -14,8 +14,8 @@ export const shardSchema = object({
   count: fromOne,
   /** The hash of the job and the version of the tool: the same for all shards of a run. */
   plan: text,
-  /** The documents of all shards, and the hash of the file that lists them. */
-  list: object({ documents: count, sha256 }),
+  /** The documents of all shards, and the size and hash of the file that lists them. */
+  list: object({ documents: count, bytes: count, sha256 }),
 });
 
 export type ManifestShard = v.InferOutput<typeof shardSchema>;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { brokenRule, isBucketUrl } from "../../bucket/s3-url.js";
 import { missingCompression } from "../../dump/files/compression.js";
 import { fileFormats } from "../../dump/formats/formats.js";
 import { filePath, memorySize, trueOrFalse, wholeNumber } from "./leaf.js";
@@ -32,19 +33,41 @@ const compression = v.pipe(
 /** DuckDB takes what stands behind a question mark for options. */
 const dirText = "the path of a folder, without a question mark in it";
 
+const folderPath = v.pipe(
+  filePath(dirText),
+  v.check((dir) => !dir.includes("?"), dirText),
+);
+
+/** A folder, or a place in a bucket. */
+const dir = v.pipe(
+  folderPath,
+  v.check(
+    (text) => !isBucketUrl(text) || brokenRule(text) === undefined,
+    ({ input }) => `s3://bucket/prefix; ${typeof input === "string" ? brokenRule(input) : ""}`,
+  ),
+);
+
 const metricsText = "the path of a file whose name ends in .prom";
 
-/** The folder and formats of the result, and how long runs are kept. */
-export const outputSchema = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
+/** The place and formats of the result, and how long runs are kept. */
+const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   dir: v.pipe(
-    v.nullish(
-      v.pipe(
-        filePath(dirText),
-        v.check((dir) => !dir.includes("?"), dirText),
-      ),
-      "output",
+    v.nullish(dir, "output"),
+    v.description(
+      "Folder of the results, made where there is none. Relative to the working directory. Or s3://bucket/prefix: see docs/s3.md.",
     ),
-    v.description("Folder of the results, made where there is none. Relative to the working directory."),
+  ),
+  work_dir: v.pipe(
+    v.optional(folderPath),
+    v.description(
+      "With dir: s3://…, the local folder for what is in work, and for a copy of the database. Default: output/.s3/<bucket>/<prefix>.",
+    ),
+  ),
+  allow_unsafe_lock: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description(
+      "true: use a bucket whose store ignores conditions of writes. Two runs at once may then undo each other's changes.",
+    ),
   ),
   formats: v.pipe(
     v.nullish(
@@ -83,3 +106,15 @@ export const outputSchema = mapping("a mapping such as {dir: output, formats: [j
     v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
   ),
 });
+
+/** The same, where the folder of a bucket's work stands only beside a bucket. */
+export const outputSchema = v.pipe(
+  output,
+  v.forward(
+    v.check(
+      ({ dir, work_dir }) => work_dir === undefined || isBucketUrl(dir),
+      "nothing, unless dir is s3://bucket/prefix",
+    ),
+    ["work_dir"],
+  ),
+);

@@ -26,7 +26,8 @@ export async function currentDatabase(hold: Hold): Promise<string | undefined> {
 }
 
 /**
- * Replaces the published database by one rename from our own folder. If that fails, the new database stays in our folder.
+ * Replaces the published database: that of the bucket if there is one, and that of the folder by one rename from our own. If that
+ * fails, the new database stays in our folder.
  * Throws StopError if the published file is not a kbdump database. An unreadable database is moved aside; gives its new path.
  * The write-ahead log of the old database is removed first: DuckDB would replay it on the new one and delete the wrong rows.
  */
@@ -39,6 +40,7 @@ export async function replaceDatabase(
   const { inspectDatabase } = await import("../../database/inspect-database.js"); // heavy; other formats do without
   const found = await inspectDatabase(hold.database, options);
   if (found.state === "foreign") throw new StopError(foreignText(hold, found));
+  await hold.remote?.publishDatabase(built);
   const keepsOld = found.state === "corrupt" || (isDamaged && found.state === "ours");
   const aside = keepsOld ? await moveAside(hold, hold.database) : undefined;
   const log = join(hold.own, "database.wal");
@@ -62,12 +64,12 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
   if (published.state === "ours" && !isAfter(waiting.newest, published.newest)) return rm(pending);
   await replaceDatabase(pending, hold, options).then(
     (aside) => {
-      log("info", `${hold.database} was brought up to date: an earlier run could not do it`);
-      if (aside !== undefined) log("warn", `${hold.database} could not be read; it was moved to ${aside}`);
+      log("info", `${hold.shownDatabase} was brought up to date: an earlier run could not do it`);
+      if (aside !== undefined) log("warn", `${hold.shownDatabase} could not be read; it was moved to ${aside}`);
     },
     async (error: unknown) => {
       if (!(await isThere(hold.own))) throw error; // we were fenced
-      log("warn", `${hold.database} could not be replaced: ${problemText(error)}`);
+      log("warn", `${hold.shownDatabase} could not be replaced: ${problemText(error)}`);
     },
   );
 }
@@ -75,13 +77,13 @@ export async function mendDatabase(hold: Hold, options: DuckDbOptions, log: Log)
 /** Keeps an unreadable waiting database beside the published one: the disk may have failed only for a moment. */
 export async function setPendingAside(hold: Hold, log: Log): Promise<void> {
   const aside = await moveAside(hold, join(hold.own, pendingDatabase));
-  log("warn", `a database that was to replace ${hold.database} cannot be read; it was moved to ${aside}`);
+  log("warn", `a database that was to replace ${hold.shownDatabase} cannot be read; it was moved to ${aside}`);
 }
 
 /** Whether a run comes after another one; null is before every run. */
 const isAfter = (run: string | null, other: string | null) => (run ?? "") > (other ?? "");
 
 /** Why a database is left alone. */
-export function foreignText({ database }: Hold, { what }: { readonly what: string }): string {
-  return `${database} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
+export function foreignText({ shownDatabase }: Hold, { what }: { readonly what: string }): string {
+  return `${shownDatabase} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
 }

@@ -19,9 +19,13 @@ export async function runsAfter(newest: string | null, runs: string, job: string
     const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
     const isOurs = manifest?.job === job && manifest.run_id === name;
     if (manifest && isOurs && manifest.options.output.formats.includes("duckdb"))
-      found.push(new Dump(join(runs, name), manifest, "it was not loaded"));
+      found.push(dumpIn(join(runs, name), manifest));
   }
   return found;
+}
+
+function dumpIn(folder: string, manifest: Manifest): Dump {
+  return new Dump(folder, manifest, "it was not loaded");
 }
 
 /** The result of loading runs. */
@@ -33,6 +37,9 @@ export interface LoadedRuns {
   readonly failures: readonly string[];
 }
 
+/** Gives the folder that has the rows of a run. */
+export type BringRun = (run: Dump) => Promise<string>;
+
 /**
  * Loads published runs into a copy of a database, or into a new one, one after the other, below the folder `scratch`. A run
  * is skipped if its files are missing, changed or unreadable. Rejects if the disk is full.
@@ -42,6 +49,7 @@ export async function loadRuns(
   previous: string | undefined,
   scratch: string,
   options: DuckDbOptions,
+  bring: BringRun = async ({ folder }) => folder,
 ): Promise<LoadedRuns> {
   const failures: string[] = [];
   const datasets = new Map<string, string>();
@@ -50,7 +58,7 @@ export async function loadRuns(
     const { manifest } = run;
     try {
       const target = join(scratch, `${manifest.run_id}.duckdb`);
-      const rows = await rowsOf(run, datasets);
+      const rows = await rowsOf(dumpIn(await bring(run), manifest), datasets);
       await buildDatabase(rows, { ...options, previous: database, target, waiting: [] });
       if (database !== undefined && database !== previous) await rm(database);
       database = target;

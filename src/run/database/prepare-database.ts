@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { damagedBlocks, type Inspected, inspectWholly } from "../../database/inspect-database.js";
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
@@ -7,7 +8,7 @@ import type { Log } from "../../log.js";
 import { makeOwnFolder } from "../work/job-folders.js";
 import type { Workspace } from "../work/workspace.js";
 import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
-import { loadRuns, runsAfter } from "./load-runs.js";
+import { type BringRun, loadRuns, runsAfter } from "./load-runs.js";
 
 /** The database to which a run is added. */
 export interface PreparedDatabase {
@@ -85,19 +86,30 @@ async function loadMissing(
   if (runs.length === 0) return { previous: base.path, losses: [], loaded: 0 };
   log(
     "info",
-    `loading ${runs.length} published ${runs.length === 1 ? "run" : "runs"} that ${workspace.database} lacks`,
+    `loading ${runs.length} published ${runs.length === 1 ? "run" : "runs"} that ${workspace.shownDatabase} lacks`,
   );
   const scratch = join(workspace.scratch, "loading");
   await makeOwnFolder(scratch);
-  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options);
+  const bring = bringerOf(workspace, join(scratch, "whole"), options.signal);
+  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options, bring);
   for (const failure of failures) log("warn", failure);
   return { previous: database, losses: failures, loaded };
 }
 
+/** The folder of a job in a bucket has the manifests of its runs alone: their rows are fetched one run at a time. */
+function bringerOf({ remote }: Workspace, whole: string, signal = new AbortController().signal): BringRun {
+  if (!remote) return async ({ folder }) => folder;
+  return async ({ manifest }) => {
+    await rm(whole, { recursive: true, force: true });
+    await remote.fetchRun(manifest.run_id, whole, signal);
+    return whole;
+  };
+}
+
 function lossText(
-  { database }: Workspace,
+  { shownDatabase }: Workspace,
   { reason }: Pick<Inspected & { state: "corrupt" }, "reason">,
   loaded: number,
 ) {
-  return `${database} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
+  return `${shownDatabase} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }

@@ -63,7 +63,7 @@ export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions)
     const runId = await settlePublished(hold, name, job, options);
     if (runId === undefined) continue;
     const facts = valueIf(factsSchema, await readJsonFile(join(hold.own, runId, "plan.json")));
-    const why = reasonAgainst(facts, job, options);
+    const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(hold, runId));
     if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
     else if (!facts && (await isEmpty(join(hold.own, runId, "parts"))))
       await rm(join(hold.own, runId), { recursive: true, force: true }); // it ended before it had begun
@@ -144,6 +144,12 @@ function reasonAgainst(
   if (facts?.plan !== planHash(job, list)) return "the job has changed since";
   const age = now().getTime() - facts.started_at.getTime();
   return age > job.resumeWithin * 3_600_000 ? `it is older than ${job.resumeWithin} h` : undefined;
+}
+
+/** Another machine may have published a run of the job since: what was read before that run is older than what it read. */
+async function reasonOfNewer({ runs, remote }: Hold, runId: string): Promise<string | undefined> {
+  const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
+  return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
 /** The last work that was set aside is kept, in case somebody wants it; its time says since when. */

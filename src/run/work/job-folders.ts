@@ -2,6 +2,7 @@ import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { JobPlace, Shard } from "../../job/job.js";
+import { type Remote, shownPath } from "./remote.js";
 
 /** The paths of a job. */
 export interface JobFolders {
@@ -11,6 +12,8 @@ export interface JobFolders {
   readonly above: readonly string[];
   /** `output/<job>/<job>.duckdb` */
   readonly database: string;
+  /** The database as users know it: its address where the job has a bucket. */
+  readonly shownDatabase: string;
   /** `output/<job>/runs` */
   readonly runs: string;
   /** `output/<job>/.work`: nothing in it is for readers. */
@@ -29,8 +32,10 @@ export interface Hold extends JobFolders {
    * operations fail. This process never makes the folder again.
    */
   readonly own: string;
-  /** Aborted, with a LostError, when the lock of the job is no longer ours. */
+  /** Aborted, with a LostError, when the job is no longer ours. */
   readonly lost: AbortSignal;
+  /** The bucket that the job publishes into; absent: it publishes into its folder alone. */
+  readonly remote?: Remote;
 }
 
 /** The folder in that of a job in which each of its shards has one. */
@@ -55,11 +60,13 @@ export function foldersOf(place: JobPlace): JobFolders {
   const whole = join(output.dir, name);
   const shards = shardsFolderOf(place);
   const folder = shard ? join(shards, shardFolderName(shard)) : whole;
+  const database = join(folder, `${name}.duckdb`);
   const hidden = join(folder, ".work");
   return {
     folder,
     above: shard ? [whole, shards] : [],
-    database: join(folder, `${name}.duckdb`),
+    database,
+    shownDatabase: shownPath(place, database),
     runs: join(folder, "runs"),
     private: hidden,
     waiting: join(hidden, "indexing_status"),

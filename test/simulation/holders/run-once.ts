@@ -55,6 +55,8 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
     fresh: false,
     retryFailed: false,
     tally: emptyRunTally(),
+    env: {},
+    signal: new AbortController().signal,
   };
   return withWorkspace(
     job,
@@ -70,7 +72,15 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
       const built = join(workspace.scratch, newDatabase);
       await writeFile(built, JSON.stringify(database));
       const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
-      const toPublish = { job, manifest, newDatabase: built, isDamaged: false, waiting, onCommit: () => {} };
+      const toPublish = {
+        job,
+        manifest,
+        newDatabase: built,
+        isDamaged: false,
+        waiting,
+        onCommit: () => {},
+        signal: options.signal,
+      };
       const { problems } = await publishRun(toPublish, workspace);
       return { runId: workspace.runId, status: problems.length > 0 ? "partial" : "complete" };
     },

@@ -1,0 +1,49 @@
+import type { OpenUpload } from "./bucket.js";
+import type { S3 } from "./client.js";
+import { wholeKey } from "./s3-url.js";
+
+/** Lists the objects whose keys begin with a text, 1,000 a request. */
+export async function* listKeys(s3: S3, prefix: string): AsyncGenerator<{ key: string; bytes: number }> {
+  let page: Awaited<ReturnType<typeof pageOfKeys>> | undefined;
+  do {
+    page = await pageOfKeys(s3, prefix, page?.NextContinuationToken);
+    for (const { Key, Size } of page.Contents ?? [])
+      if (Key !== undefined) yield { key: ownKey(s3, Key), bytes: Size ?? 0 };
+  } while (page.NextContinuationToken !== undefined);
+}
+
+/** Lists the multipart uploads of keys that begin with a text. */
+export async function* listUploads(s3: S3, prefix: string): AsyncGenerator<OpenUpload> {
+  let page: Awaited<ReturnType<typeof pageOfUploads>> | undefined;
+  do {
+    page = await pageOfUploads(s3, prefix, {
+      KeyMarker: page?.NextKeyMarker,
+      UploadIdMarker: page?.NextUploadIdMarker,
+    });
+    for (const { Key, UploadId } of page.Uploads ?? [])
+      if (Key !== undefined && UploadId !== undefined) yield { key: ownKey(s3, Key), id: UploadId };
+  } while (page.IsTruncated && page.NextKeyMarker !== undefined);
+}
+
+function pageOfKeys(s3: S3, prefix: string, token: string | undefined) {
+  const command = new s3.sdk.ListObjectsV2Command({ ...below(s3, prefix), ContinuationToken: token });
+  return s3.ask("list", prefix, () => s3.client.send(command, { abortSignal: s3.signal }));
+}
+
+interface UploadMarkers {
+  readonly KeyMarker: string | undefined;
+  readonly UploadIdMarker: string | undefined;
+}
+
+function pageOfUploads(s3: S3, prefix: string, markers: UploadMarkers) {
+  const command = new s3.sdk.ListMultipartUploadsCommand({ ...below(s3, prefix), ...markers });
+  return s3.ask("list the uploads of", prefix, () => s3.client.send(command, { abortSignal: s3.signal }));
+}
+
+function below({ place }: S3, prefix: string) {
+  return { Bucket: place.bucket, Prefix: wholeKey(place, prefix) };
+}
+
+function ownKey({ place }: S3, key: string): string {
+  return place.prefix === "" ? key : key.slice(place.prefix.length + 1);
+}

@@ -1,0 +1,59 @@
+import { UsageError } from "../errors.js";
+
+/** A place in an object store. */
+export interface BucketPlace {
+  readonly bucket: string;
+  /** Keys below the place begin with it and a slash; empty: the place is the whole bucket. */
+  readonly prefix: string;
+}
+
+/** S3's rules for names of buckets: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html */
+const bucketName = /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** Characters that no store, signature or shell reads in another way. */
+const folderName = /^(?!\.{1,2}$)[A-Za-z0-9._=+@-]+$/;
+
+/** S3 takes 1,024 bytes for a key; the rest is left to the files of a run. */
+const longestPrefix = 512;
+
+/** Whether a text names a bucket rather than a local folder. */
+export function isBucketUrl(text: string): boolean {
+  return /^s3:/i.test(text);
+}
+
+/** The place that `s3://bucket/prefix` names. UsageError where the text is no such address. */
+export function placeFromUrl(url: string): BucketPlace {
+  const rule = brokenRule(url);
+  if (rule !== undefined)
+    throw new UsageError(
+      `${JSON.stringify(url).slice(0, 120)} is no address of a bucket: expected s3://bucket/prefix; ${rule}`,
+      [],
+    );
+  return split(url);
+}
+
+/** The rule for addresses of buckets that a text breaks; undefined where it is such an address. */
+export function brokenRule(url: string): string | undefined {
+  const { bucket, prefix } = split(url);
+  if (!bucketName.test(bucket)) return "the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens";
+  if (prefix.length > longestPrefix) return `the prefix is longer than ${longestPrefix} characters`;
+  if (prefix !== "" && !prefix.split("/").every((name) => folderName.test(name)))
+    return "the prefix is made of names with letters, digits and ._=+@- only, divided by single slashes";
+  return undefined;
+}
+
+function split(url: string): BucketPlace {
+  const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/s.exec(url) ?? [];
+  return { bucket, prefix };
+}
+
+/** The address of a place, or of a key below it: `s3://bucket/prefix/head.json`. */
+export function urlOfPlace(place: BucketPlace, key?: string): string {
+  const whole = key === undefined ? place.prefix : wholeKey(place, key);
+  return whole === "" ? `s3://${place.bucket}` : `s3://${place.bucket}/${whole}`;
+}
+
+/** The key in the bucket of a key below the place. */
+export function wholeKey({ prefix }: BucketPlace, key: string): string {
+  return prefix === "" ? key : `${prefix}/${key}`;
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { keysBelow } from "../../bucket/bucket-helpers.js";
+import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
+import { rounds } from "../../rounds.js";
+import { hasS3, startMoto } from "../../servers/start-s3.js";
+import { openBucketWorld, stableTexts } from "./bucket-place.js";
+
+const killRounds = rounds(2, 25, "KBDUMP_KILL_ROUNDS");
+
+test.skipIf(!hasS3)(
+  `kill -9 at random moments, ${killRounds} times: readers see whole runs, and the next run goes on from any machine`,
+  { timeout: 900_000 },
+  async () => {
+    const store = await startMoto();
+    try {
+      const world = await openBucketWorld(store);
+      const keep = { keep: { last: 3 } };
+      const machines = [await world.machine("one", keep), await world.machine("two", keep)];
+      const args = (at: number) => ["run", machines[at % 2]?.file ?? "", "--quiet"];
+      const { env } = machines[0] as (typeof machines)[0];
+      const start = performance.now();
+      expect(await runKbdump(args(0), env)).toMatchObject({ code: 0 });
+      const takes = performance.now() - start;
+      const texts = await stableTexts(await world.fetched((await world.head()).latest ?? ""));
+      for (let round = 1; round <= killRounds; round++) {
+        const child = startKbdump(args(round), env);
+        const moment = Math.round(takes * (0.2 + Math.random() * 0.9));
+        await sleep(moment);
+        child.kill("SIGKILL");
+        await finished(child).catch(() => {});
+        const told = `round ${round}, killed after ${moment} ms`;
+        const { runs } = await world.head();
+        const last = runs.at(-1)?.run_id ?? "";
+        expect(await stableTexts(await world.fetched(last)), told).toEqual(texts);
+        const { code, stderr } = await runKbdump(args(round + Math.floor(Math.random() * 2)), env);
+        expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
+        const after = await world.head();
+        expect(after.latest, told).toBe(after.runs.at(-1)?.run_id);
+        expect(await stableTexts(await world.fetched(after.latest ?? "")), told).toEqual(texts);
+        const folders = new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/", 2).join("/")));
+        expect(folders, told).toEqual(new Set(after.runs.map(({ folder }) => folder)));
+        const known = await world.inDatabase("SELECT run_id FROM runs");
+        for (const { run_id } of after.runs) expect(known, told).toContain(run_id);
+      }
+    } finally {
+      await store.stop();
+    }
+  },
+);

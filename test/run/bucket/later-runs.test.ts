@@ -1,0 +1,125 @@
+import { rm } from "node:fs/promises";
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BusyError } from "../../../src/errors.js";
+import { takeStatus } from "../../../src/indexing/take-status.js";
+import type { DatasetJob } from "../../../src/job/job.js";
+import { pruneJob } from "../../../src/keep/prune-job.js";
+import { keysBelow } from "../../bucket/bucket-helpers.js";
+import { runHere } from "../../cli/run-here.js";
+import { addChunks } from "../../servers/edits.js";
+import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { startStoreProxy } from "../../servers/store-proxy.js";
+import { filesInWork, openBucketWorld } from "./bucket-place.js";
+
+const allRuns = "SELECT run_id FROM runs ORDER BY 1";
+
+describe.skipIf(!hasS3)("runs in a bucket", () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startMoto();
+  });
+  afterAll(() => store.stop());
+
+  test("goes on from any machine: history, keep and prune", async () => {
+    const world = await openBucketWorld(store);
+    const [one, two] = [await world.machine("one"), await world.machine("two", { keep: { last: 2 } })];
+    const first = await one.run();
+    addChunks(world.documents[0], 2, { children: 1, seed: 99 });
+    const second = await two.run();
+    expect(await world.inDatabase(allRuns)).toEqual([first.manifest.run_id, second.manifest.run_id]);
+    const third = await one.run();
+    const fourth = await two.run();
+    const ids = [third, fourth].map(({ manifest }) => manifest.run_id);
+    expect(fourth.pruned).toEqual([second.manifest.run_id, first.manifest.run_id]);
+    const { runs, latest } = await world.head();
+    expect(runs.map(({ run_id }) => run_id)).toEqual(ids);
+    expect(latest).toBe(fourth.manifest.run_id);
+    expect(new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/")[1]))).toEqual(
+      new Set(runs.map(({ folder }) => folder.split("/")[1])),
+    );
+    expect((await world.inDatabase(allRuns)).length).toBe(4);
+    const strict = await world.machine("three", { keep: { last: 1 } });
+    const dry = await pruneJob(strict.job, { env: strict.env, dryRun: true });
+    expect(dry.runs.map(({ runId, keep }) => [runId, keep])).toEqual([
+      [ids[1], true],
+      [ids[0], false],
+    ]);
+    expect((await world.head()).runs.length).toBe(2);
+    expect(await runHere(["prune", strict.file], strict.env)).toMatchObject({ code: 0 });
+    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual([ids[1]]);
+    await world.fetched(ids[1] ?? "");
+    await one.run();
+    expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
+  });
+
+  test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
+    const world = await openBucketWorld(store);
+    const one = await world.machine("one");
+    const ids = [(await one.run()).manifest.run_id, (await one.run()).manifest.run_id];
+    await world.bucket.remove(["test.duckdb"]);
+    ids.push((await one.run()).manifest.run_id);
+    expect(await world.inDatabase(allRuns)).toEqual(ids);
+    expect(one.warnings).toEqual([]);
+    const older = (await world.bucket.read("test.duckdb"))?.bytes;
+    ids.push((await one.run()).manifest.run_id);
+    await putByHand(world.url, older); // somebody brings an older one back
+    ids.push((await one.run()).manifest.run_id);
+    expect(await world.inDatabase(allRuns)).toEqual(ids);
+    await rm(one.job.output.dir, { recursive: true });
+    ids.push((await one.run()).manifest.run_id);
+    expect(await world.inDatabase(allRuns)).toEqual(ids);
+  });
+
+  async function putByHand(url: string, bytes: Buffer | undefined): Promise<void> {
+    const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
+    const credentials = { accessKeyId: "access", secretAccessKey: secretKey };
+    const client = new S3Client({ endpoint: store.endpoint, forcePathStyle: true, region: "us-east-1", credentials });
+    await client.send(new PutObjectCommand({ Bucket: bucket, Key: `${prefix}/test/test.duckdb`, Body: bytes ?? "" }));
+    client.destroy();
+  }
+
+  test("kbdump run says s3://, and writes report.html there, compared with the run before", async () => {
+    const world = await openBucketWorld(store);
+    const { file, env, job } = await world.machine("one");
+    expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0, stderr: "" });
+    const { code, stdout, stderr } = await runHere(["run", file, "--report", "--quiet"], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.replaceAll("\n", "")).toContain(`sql ${world.url}/test `);
+    expect(stdout).not.toContain(job.output.dir);
+    const page = (await world.bucket.read("report.html"))?.bytes.toString() ?? "";
+    for (const { run_id } of (await world.head()).runs) expect(page).toContain(run_id);
+  });
+
+  test("readings of kbdump status go into the database of the bucket", async () => {
+    const world = await openBucketWorld(store);
+    const { job, env, run } = await world.machine("one");
+    await run();
+    const datasets = [{ ...(job.datasets[0] as DatasetJob), batches: ["2026"] }];
+    const withBatch = { ...job, datasets };
+    const before = (await world.bucket.look("test.duckdb"))?.etag;
+    const { added, database } = await takeStatus(withBatch, { env });
+    expect([added, database]).toEqual([true, `${world.url}/test/test.duckdb`]);
+    expect((await world.bucket.look("test.duckdb"))?.etag).not.toBe(before);
+    expect(await world.inDatabase("SELECT count(*)::INTEGER FROM indexing_status")).toEqual([2]);
+  });
+
+  test("while another holds the job, a run says who and changes nothing", async () => {
+    const world = await openBucketWorld(store);
+    const proxy = await startStoreProxy(store);
+    const [one, two] = [await world.machine("one", {}, proxy.env), await world.machine("two")];
+    const uploads = proxy.holdWhere((request) => /^PUT .*\/chunks\.jsonl/.test(request));
+    const running = one.run();
+    await uploads;
+    await expect(two.run()).rejects.toBeInstanceOf(BusyError);
+    const { code, stderr } = await runHere(["run", two.file, "--quiet"], two.env);
+    expect(code).toBe(5);
+    expect(stderr).toMatch(
+      /another run of this job is at work: process \d+ on \S+ since .* Wait for its end, or end it there/,
+    );
+    expect((await world.head()).runs).toEqual([]);
+    proxy.letGo();
+    expect((await running).status).toBe("complete");
+    expect((await world.head()).runs.length).toBe(1);
+  });
+});

@@ -1,0 +1,75 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { UsageError } from "../../../src/errors.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { keysBelow, openAt } from "../../bucket/bucket-helpers.js";
+import { hasS3, startMoto, startRclone, type TestStore } from "../../servers/start-s3.js";
+import { filesInWork, openBucketWorld, stableTexts } from "./bucket-place.js";
+
+const allRuns = "SELECT run_id FROM runs ORDER BY 1";
+
+describe.skipIf(!hasS3)("a run into a bucket", () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startMoto();
+  });
+  afterAll(() => store.stop());
+
+  test("is the same run as into a folder, listed by head.json, and leaves manifests alone in the work folder", async () => {
+    const world = await openBucketWorld(store);
+    const machine = await world.machine("one");
+    const { status, folder, database, problems, manifest } = await machine.run();
+    expect({ status, problems, warnings: machine.warnings }).toEqual({
+      status: "complete",
+      problems: [],
+      warnings: [],
+    });
+    expect(folder).toBe(`${world.url}/test/runs/${manifest.run_id}`);
+    expect(database).toBe(`${world.url}/test/test.duckdb`);
+    const local = await runJob(
+      { ...machine.job, output: { ...machine.job.output, bucket: undefined, dir: join(world.folder, "local") } },
+      { env: machine.env },
+    );
+    expect(await stableTexts(await world.fetched(manifest.run_id))).toEqual(await stableTexts(local.folder));
+    const { latest, runs, holder } = await world.head();
+    expect({ latest, status: runs[0]?.status, released: holder?.released }).toEqual({
+      latest: manifest.run_id,
+      status: "complete",
+      released: true,
+    });
+    expect(await filesInWork(machine)).toEqual([`${manifest.run_id}/manifest.json`]);
+    expect(await readdir(join(machine.job.output.dir, "test"))).toEqual([
+      ".work",
+      "latest",
+      "metrics.prom",
+      "runs",
+      "test.duckdb",
+    ]);
+    expect(await readdir(join(machine.job.output.dir, "test", ".work"))).toEqual(["indexing_status"]);
+    expect((await keysBelow(world.bucket, "")).map((key) => key.split("/")[0])).toContain("test.duckdb");
+    expect(await keysBelow(world.bucket, "try")).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasS3)("a store that ignores conditions", () => {
+  test("is refused before the crawl, and used with a warning where the job allows it", async () => {
+    const store = await startRclone();
+    try {
+      const world = await openBucketWorld(store);
+      const strict = await world.machine("one");
+      const refused = strict.run();
+      await expect(refused).rejects.toBeInstanceOf(UsageError);
+      await expect(refused).rejects.toThrow(/ignores If-None-Match.* set output.allow_unsafe_lock: true/);
+      expect(world.server.requests.length).toBe(0);
+      expect(await keysBelow(await openAt(store, world.url), "")).toEqual([]);
+      const loose = await world.machine("two", { allow_unsafe_lock: true });
+      const ids = [(await loose.run()).manifest.run_id, (await loose.run()).manifest.run_id];
+      expect(loose.warnings[0]).toContain("ignores If-None-Match");
+      expect(await world.inDatabase(allRuns)).toEqual(ids);
+      await world.fetched(ids[1] ?? "");
+    } finally {
+      await store.stop();
+    }
+  });
+});

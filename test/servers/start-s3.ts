@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "./find-program.js";
+
+/** The program of an object store that honours conditions: moto, a simulation of AWS; undefined where it is not installed. */
+export const findMoto = (env?: NodeJS.ProcessEnv) => findProgram(["moto_server"], env);
+/** The program of one that ignores them; undefined where it is not installed. */
+export const findRclone = (env?: NodeJS.ProcessEnv) => findProgram(["rclone"], env);
+
+/** Whether a program is missing that the tests of buckets need. */
+export function lacksStores(env?: NodeJS.ProcessEnv): boolean {
+  return findMoto(env) === undefined || findRclone(env) === undefined;
+}
+
+/** Whether the tests of buckets can run. */
+export const hasS3 = !lacksStores();
+
+export interface TestStore {
+  readonly endpoint: string;
+  readonly port: number;
+  /** Names the store and its credentials, as a user does. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly makeBucket: (name: string) => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The secret of every test; no message may show it. */
+export const secretKey = "wJalr-SECRET-never-shown/bPxRfiCY";
+
+/** Starts moto on a free port of this machine. */
+export async function startMoto(): Promise<TestStore> {
+  const server = spawn(findMoto() ?? "", ["-H", "127.0.0.1", "-p", "0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const endpoint = await announced(server, /Running on (http:\S+)/);
+  const makeBucket = async (name: string) => void (await fetch(`${endpoint}/${name}`, { method: "PUT" }));
+  return { ...storeAt(endpoint), makeBucket, stop: () => stop(server) };
+}
+
+/** Starts `rclone serve s3` on a free port of this machine. */
+export async function startRclone(): Promise<TestStore> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-rclone-"));
+  const flags = ["--addr", "127.0.0.1:0", "--auth-key", `access,${secretKey}`, "--config", "/dev/null"];
+  const server = spawn(findRclone() ?? "", ["serve", "s3", ...flags, folder], { stdio: ["ignore", "ignore", "pipe"] });
+  const endpoint = await announced(server, /(http:\/\/127\.0\.0\.1:\d+)/);
+  const makeBucket = async (name: string) => void (await mkdir(join(folder, name)));
+  const end = async () => {
+    await stop(server);
+    await rm(folder, { recursive: true });
+  };
+  return { ...storeAt(endpoint), makeBucket, stop: end };
+}
+
+/** The variables for a store, or for something in front of it. */
+export function envFor(endpoint: string): NodeJS.ProcessEnv {
+  return {
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_ACCESS_KEY_ID: "access",
+    AWS_SECRET_ACCESS_KEY: secretKey,
+    AWS_REGION: "us-east-1",
+  };
+}
+
+function storeAt(url: string) {
+  const { origin: endpoint, port } = new URL(url);
+  return { endpoint, port: Number(port), env: envFor(endpoint) };
+}
+
+/** The address that a server writes to its stderr once it listens. */
+async function announced(server: ChildProcess, pattern: RegExp): Promise<string> {
+  let text = "";
+  return new Promise((resolve, reject) => {
+    server.stderr?.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
+      const [, address] = pattern.exec(text) ?? [];
+      if (address) resolve(address);
+    });
+    server.once("error", reject).once("exit", () => reject(new Error(`the store did not start: ${text}`)));
+  });
+}
+
+async function stop(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, "exit");
+  server.kill("SIGTERM");
+  await ended;
+}
