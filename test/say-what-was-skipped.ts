@@ -28,7 +28,7 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
     ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
     : "";
   const inBuckets = lacksStores()
-    ? `\nSkipped, because moto_server or rclone is not on the PATH: the tests of buckets, test/bucket. ${installStores}\n`
+    ? `\nSkipped, because moto_server or rclone is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
     : "";
   if (command === "test" && project === "shared") return skippedLong + inBrowser + inBuckets;
   return command === "test:long" && project === "long" ? inBrowser + inBuckets : "";

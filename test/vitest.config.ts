@@ -43,6 +43,7 @@ export const onlyLong = [
   "test/run/bucket/freeze.test.ts",
   "test/run/bucket/kill.test.ts",
   "test/run/bucket/later-runs.test.ts",
+  "test/run/bucket/shards.test.ts",
   "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",

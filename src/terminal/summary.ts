@@ -68,10 +68,17 @@ export function renderSummary(
 function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
   if (!manifest.shard) return [];
   const { count } = manifest.shard;
+  return [
+    "",
+    `Once all ${countText(count, "shard")} are there: ${program} join ${wordForShards(folder, manifest.job, count)}`,
+  ];
+}
+
+/** The words that stand for all shards of a job: no shell finds those in a bucket by a pattern. */
+function wordForShards(folder: string, job: string, count: number): string {
+  if (isBucketUrl(folder)) return shellText(folder.slice(0, folder.lastIndexOf("/shards/")));
   const shards = shortPath(join(folder, "..", "..", ".."));
-  const usual = join("output", manifest.job, "shards");
-  const which = shards === usual ? manifest.job : `${shellText(shards)}/*-of-${count}`;
-  return ["", `Once all ${countText(count, "shard")} are there: ${program} join ${which}`];
+  return shards === join("output", job, "shards") ? job : `${shellText(shards)}/*-of-${count}`;
 }
 
 /** Renders which documents are new or gone since the run before; nothing where none are, or where the job does not list documents. */
@@ -101,7 +108,7 @@ function nextCommands({ manifest, folder, database }: RunResult, { program }: In
   const look = isBucketUrl(folder)
     ? `${program} verify ${shellText(folder)}`
     : `cat ${shellText(join(shortPath(folder), manifestName))}`;
-  const hasChunks = manifest.files.some(({ path }) => /^chunks\./.test(path));
+  const hasChunks = manifest.files.some(({ path }) => /^chunks[./]/.test(path));
   const source = database === undefined ? hasChunks && shortPath(folder) : sourceOf(shortPath(database), manifest.job);
   const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
   return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(query)}`, look];

@@ -71,6 +71,9 @@ test("a shard says which one it is, first, and last how all of them become one d
   expect(lines("/my kb/test/shards/3-of-16/runs/x").at(-1)).toBe(
     'Once all 16 shards are there: kbdump join "/my kb/test/shards"/*-of-16',
   );
+  expect(lines("s3://kb/dumps/test/shards/3-of-16/runs/x").at(-1)).toBe(
+    "Once all 16 shards are there: kbdump join s3://kb/dumps/test",
+  );
   expect(summaryJson(resultOf({ shard }), 1).shard).toEqual({ index: 3, count: 16 });
   expect(summaryJson(resultOf({}), 1).shard).toBeNull();
 });

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { Bucket } from "../../../src/bucket/bucket.js";
 import { type Head, headFrom } from "../../../src/bucket/head.js";
-import type { Job } from "../../../src/job/job.js";
+import type { Job, Shard } from "../../../src/job/job.js";
 import { loadJob } from "../../../src/job/load-job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
@@ -23,7 +23,7 @@ export interface Machine {
   readonly job: Job;
   readonly env: NodeJS.ProcessEnv;
   readonly warnings: string[];
-  readonly run: (options?: RunOptions) => Promise<RunResult>;
+  readonly run: (options?: RunOptions, shard?: Shard) => Promise<RunResult>;
 }
 
 /** A job of a small service that publishes into a bucket. */
@@ -36,9 +36,9 @@ export interface BucketWorld {
   readonly folder: string;
   /** A machine; `env` names the store, or something in front of it. */
   readonly machine: (name: string, output?: object, env?: NodeJS.ProcessEnv, outage?: number) => Promise<Machine>;
-  readonly head: () => Promise<Head>;
-  /** Fetches every file of a run and verifies it; gives the folder. */
-  readonly fetched: (runId: string) => Promise<string>;
+  readonly head: (place?: string) => Promise<Head>;
+  /** Fetches every file of a run and verifies it; gives the folder. `place`: that of a shard. */
+  readonly fetched: (runId: string, place?: string) => Promise<string>;
   /** The values that a statement gives in the database of the bucket. */
   readonly inDatabase: (sql: string) => Promise<readonly unknown[]>;
 }
@@ -62,7 +62,8 @@ export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
   await store.makeBucket(name);
   const url = `s3://${name}/team`;
   const bucket = await openAt(store, `${url}/test`);
-  const head = async () => headFrom((await bucket.read("head.json"))?.bytes ?? Buffer.alloc(0), bucket.url);
+  const head = async (place = "") =>
+    headFrom((await bucket.read(`${place}head.json`))?.bytes ?? Buffer.alloc(0), bucket.url);
 
   const machine = async (host: string, output: object = {}, env = store.env, outage = 0): Promise<Machine> => {
     const file = join(folder, `${host}.yaml`);
@@ -74,14 +75,16 @@ export async function openBucketWorld(store: TestStore): Promise<BucketWorld> {
     const warnings: string[] = [];
     const log = (level: string, message: string) => void (level === "warn" && warnings.push(message));
     const all = { ...env, KNOWLEDGE_API_KEY: server.key };
-    return { file, job, env: all, warnings, run: (options = {}) => runJob(job, { env: all, log, ...options }) };
+    const run = (options: RunOptions = {}, shard?: Shard) => runJob({ ...job, shard }, { env: all, log, ...options });
+    return { file, job, env: all, warnings, run };
   };
 
-  const fetched = async (runId: string) => {
-    const run = (await head()).runs.find(({ run_id }) => run_id === runId);
+  const fetched = async (runId: string, place = "") => {
+    const run = (await head(place)).runs.find(({ run_id }) => run_id === runId);
     const target = join(folder, "fetched", `${++count}`, runId);
-    for await (const { key } of bucket.list(`${run?.folder}/`)) {
-      const path = join(target, key.slice(`${run?.folder}/`.length));
+    const below = `${place}${run?.folder}/`;
+    for await (const { key } of bucket.list(below)) {
+      const path = join(target, key.slice(below.length));
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, (await bucket.read(key))?.bytes ?? "");
     }

@@ -37,7 +37,11 @@ test("shards that each ask the service have together the rows of a whole run, an
   const bytes = Buffer.byteLength(texts[0] ?? "");
   for (const [at, { manifest, folder, database }] of parts.entries()) {
     const place = { index: at + 1, count: 5 };
-    expect(manifest.shard).toEqual({ ...place, plan: planHash({ ...job, output }), list: { documents: 8, bytes, sha256 } });
+    expect(manifest.shard).toEqual({
+      ...place,
+      plan: planHash({ ...job, output }),
+      list: { documents: 8, bytes, sha256 },
+    });
     expect(folder).toBe(join(shards, `${at + 1}-of-5`, "runs", manifest.run_id));
     expect([manifest.status, database, manifest.discovered]).toEqual(["complete", undefined, undefined]);
     expect(manifest.options).toEqual(resolvedOptions({ ...job, output }));
