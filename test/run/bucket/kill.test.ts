@@ -25,10 +25,11 @@ test.skipIf(!hasS3)(
       const texts = await stableTexts(await world.fetched((await world.head()).latest ?? ""));
       for (let round = 1; round <= killRounds; round++) {
         const child = startKbdump(args(round), env);
+        const ended = finished(child);
         const moment = Math.round(takes * (0.2 + Math.random() * 0.9));
         await sleep(moment);
         child.kill("SIGKILL");
-        await finished(child).catch(() => {});
+        await ended;
         const told = `round ${round}, killed after ${moment} ms`;
         const { runs } = await world.head();
         const last = runs.at(-1)?.run_id ?? "";
