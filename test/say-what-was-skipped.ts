@@ -1,17 +1,20 @@
 import type { TestProject } from "vitest/node";
 import { findChromium } from "./report/browser/find-chromium.js";
 import { onlyLong } from "./vitest.config.js";
+import { hasZstd } from "./zstd.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
 
 /**
  * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1, as in
- * CI, a browser that is missing fails the tests.
+ * CI, a browser that is missing fails the tests; with KBDUMP_ZSTD=1, as in CI with the newest Node, so does Zstandard.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;
   if (lacksBrowser && process.env.KBDUMP_BROWSER === "1")
     throw new Error(`KBDUMP_BROWSER=1 asks for the tests in a browser, and there is no Chromium. ${installIt}`);
+  if (!hasZstd && process.env.KBDUMP_ZSTD === "1")
+    throw new Error(`KBDUMP_ZSTD=1 asks for the tests of zstd, which needs Node 22.15; this is ${process.version}`);
   const text = skippedTests(name, lacksBrowser);
   return text === "" ? undefined : () => process.stderr.write(text);
 }
@@ -21,8 +24,12 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
   const inBrowser = lacksBrowser
     ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
     : "";
-  if (command === "test" && project === "shared") return skippedLong + inBrowser;
-  return command === "test:long" && project === "long" ? inBrowser : "";
+  const withZstd = hasZstd
+    ? ""
+    : "\nSkipped, because zstd needs Node 22.15: the tests of files that are compressed with it.\n";
+  const missing = inBrowser + withZstd;
+  if (command === "test" && project === "shared") return skippedLong + missing;
+  return command === "test:long" && project === "long" ? missing : "";
 }
 
 const skippedLong = `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`;
