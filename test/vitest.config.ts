@@ -36,6 +36,7 @@ export const onlyLong = [
   "test/report/course/without-content.test.ts",
   "test/report/hostile-dump.test.ts",
   "test/restore/kill.test.ts",
+  "test/run/compressed-joins.test.ts",
   "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",
