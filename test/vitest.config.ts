@@ -26,6 +26,7 @@ export const onlyLong = [
   "test/join/history.test.ts",
   "test/join/kill.test.ts",
   "test/move/forms.test.ts",
+  "test/move/partitioned.test.ts",
   "test/originals/originals-command.test.ts",
   "test/originals/originals.test.ts",
   "test/plan/plan-job.test.ts",
