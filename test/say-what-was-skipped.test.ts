@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { findChromium } from "./report/browser/find-chromium.js";
 import prepare from "./say-what-was-skipped.js";
+import { hasZstd } from "./zstd.js";
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -48,7 +49,7 @@ test("a missing browser is named once, with what to do, or fails the tests", asy
   expect(saidAfter("test", "shared")).toMatch(
     /npm run test:long runs them:[\s\S]*there is no Chromium.*apt-get install/,
   );
-  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because there is no Chromium.*\n$/);
+  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because there is no Chromium.*\n/);
   expect(saidAfter("test", "alone")).toBe("");
   vi.stubEnv("KBDUMP_BROWSER", "1");
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_BROWSER=1 asks for");
@@ -71,4 +72,18 @@ test("where there are a browser and the stores, only the long tests are named", 
   expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
   expect(saidAfter("test", "shared")).not.toMatch(/Chromium|moto/);
   expect(saidAfter("test:unit", "shared")).toBe("");
+});
+
+test("where Node has no zstd, its tests are named, or fail the others if they are insisted upon", () => {
+  vi.stubEnv("KBDUMP_BROWSER", "1");
+  vi.stubEnv("CHROMIUM", process.execPath);
+  const sentence = "Skipped, because zstd needs Node 22.15";
+  for (const [command, project] of [
+    ["test", "shared"],
+    ["test:long", "long"],
+  ] as const)
+    expect(saidAfter(command, project).includes(sentence)).toBe(!hasZstd);
+  vi.stubEnv("KBDUMP_ZSTD", "1");
+  if (hasZstd) expect(saidAfter("test", "shared")).not.toContain(sentence);
+  else expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_ZSTD=1 asks for");
 });

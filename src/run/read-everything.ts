@@ -21,6 +21,7 @@ import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./d
 import { datasetsOf, discoveryOf } from "./discover/shard-of.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import type { Reading } from "./reading.js";
+import { requireFolderNames } from "./require-folder-names.js";
 import { readingDocuments } from "./setting/run-tally.js";
 import { type Answers, sumUpAnswers } from "./sum-up-answers.js";
 import { readOnce } from "./work/read-once.js";
@@ -42,6 +43,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
   const { work } = workspace;
   tally.step = "listing documents";
   const whole = await readDiscovery(api, options);
+  if (job.output.partition === "dataset") requireFolderNames(whole);
   const { discovery, datasets, list } = shareOf(whole, job.shard);
   tally.step = "reading status";
   const before = await readOnce<StatusReading>(work, "status", {

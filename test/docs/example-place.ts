@@ -11,10 +11,10 @@ import { installPrograms } from "./programs.js";
 export const exampleUrl = "https://kb.example.com/v1";
 
 /** A job file that pages mean which show none of their own. */
-const usualJob = (url: string, formats: string) => `service: { base_url: ${url} }
+const usualJob = (url: string, output: string) => `service: { base_url: ${url} }
 datasets:
   - { id: ${ids.dataset}, documents: all, batches: ["${ids.batch}"] }
-output: { formats: [${formats}], keep: { last: 14 } }
+output: { formats: ${output}, keep: { last: 14 } }
 `;
 
 /** A folder like that of a user, with the server behind it. */
@@ -26,8 +26,8 @@ export interface ExamplePlaces {
 }
 
 /**
- * Makes the folder that the examples start in, once: a job with two runs in every format, a re-index between them; the job
- * files of the package; what a checkout has. Each page gets a copy.
+ * Makes the folder that the examples start in, once: a job with two runs in every format, a re-index between them; a job with
+ * compressed files; the job files of the package; what a checkout has. Each page gets a copy.
  */
 export async function openExamplePlaces(): Promise<ExamplePlaces> {
   const knowledge = exampleKnowledge();
@@ -35,16 +35,19 @@ export async function openExamplePlaces(): Promise<ExamplePlaces> {
   const base = await mkdtemp(join(tmpdir(), "kbdump-docs-"));
   const template = join(base, "template");
   await mkdir(template);
-  await writeFile(join(template, "nightly.yaml"), usualJob(server.url, "jsonl, csv, parquet, duckdb"));
-  await writeFile(join(template, "job.yaml"), usualJob(server.url, "jsonl"));
+  await writeFile(join(template, "nightly.yaml"), usualJob(server.url, "[jsonl, csv, parquet, duckdb]"));
+  await writeFile(join(template, "packed.yaml"), usualJob(server.url, "[jsonl], compress: gzip"));
+  await writeFile(join(template, "job.yaml"), usualJob(server.url, "[jsonl]"));
   for (const name of ["nightly.env", "api_key"]) await writeFile(join(template, name), "");
   await cp("jobs", join(template, "jobs"), { recursive: true });
   await mkdir(join(template, "textfile"));
-  const nightly = await loadJob({ file: join(template, "nightly.yaml") }, { out: join(template, "output") }, {});
+  const load = (name: string) => loadJob({ file: join(template, name) }, { out: join(template, "output") }, {});
+  const nightly = await load("nightly.yaml");
   const env = { KNOWLEDGE_API_KEY: server.key };
   await runJob(nightly, { env });
   reindexManual(knowledge);
   await runJob(nightly, { env });
+  await runJob(await load("packed.yaml"), { env });
   let opened = 0;
   const open = async () => {
     const folder = join(base, `place-${++opened}`);

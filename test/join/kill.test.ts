@@ -33,7 +33,7 @@ test("16 shards at once, some of them killed and run again, are joined as one ru
   expect(joined).toMatchObject({ status: "complete", manifest: { job: job.name } });
   await expectSameFiles(joined, whole);
   await expectSameState(joined, whole);
-});
+}, 180_000);
 
 test("a join that is killed at any moment is made again by the next one", async () => {
   const { run, runShards, env, folder, dir, joinJob } = await startJoining(16, {
@@ -41,7 +41,7 @@ test("a join that is killed at any moment is made again by the next one", async 
   });
   const whole = await run({ name: "whole" });
   await runShards(4);
-  for (let round = 0; round < rounds(3, 20); round++) {
+  for (let round = 0; round < rounds(3, 10); round++) {
     const place = join(folder, `round-${round}`);
     await cp(join(dir, "test", "shards"), join(place, "test", "shards"), { recursive: true });
     const child = startKbdump(["join", "test", "--dir", place, "--quiet"], env);
@@ -61,4 +61,4 @@ test("a join that is killed at any moment is made again by the next one", async 
     expect(await verifyRun(published, { duckdb: true })).toMatchObject({ status: "sound" });
   }
   expect((await joinJob()).status).toBe("complete");
-});
+}, 300_000);

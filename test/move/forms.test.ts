@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
-import type { DatasetOutline } from "../../src/demo/sample/outline.js";
 import { productKnowledge } from "../../src/demo/sample/product-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
 import { compareWithService } from "../../src/move/against/compare-with-service.js";
@@ -15,26 +14,20 @@ import { jobFor, testFolder } from "../run/job-for.js";
 import { type Fate, openLossyWire } from "../servers/lossy-wire.js";
 import { handbook } from "./made-move.js";
 import { moving } from "./moving.js";
-
-/** The dataset of the sample data that has documents of three forms, with so many chunks of each, and of each chunk child chunks, at the most. */
-function shortened(most: number): DatasetOutline {
-  const documents = productKnowledge.documents.map(({ chunkCount, childCount = () => 0, ...document }) => ({
-    ...{ ...document, chunkCount: Math.min(most, chunkCount) },
-    childCount: (number: number) => Math.min(most, childCount(number)),
-  }));
-  return { ...productKnowledge, documents };
-}
+import { shortOutline } from "./short-outline.js";
 
 const few = 3;
 const allRestored = productKnowledge.documents.map(() => "restored");
 const names = ["Product knowledge (2)", "Product knowledge (qa_model)", "Product knowledge (text_model)"];
 const forms = ["hierarchical_model", "qa_model", "text_model"];
 
-/** A run of that dataset, and a wire before its service that decides on writes. `move` restores the run into the same service. */
+/** A run of the dataset of the sample data that has documents of three forms, and a wire before its service that decides on writes. `move` restores the run into the same service. */
 async function backedUp(most: number) {
   const clock = () => new Date();
   const options = { indexingTime: 0, indexingSeconds: 0 };
-  const service = await startService({ demo: demoKnowledge([buildDataset(shortened(most), clock)], clock, options) });
+  const service = await startService({
+    demo: demoKnowledge([buildDataset(shortOutline(productKnowledge, most), clock)], clock, options),
+  });
   const { key } = service;
   const decider = { url: "", decide: (_path: string): Fate => "pass" };
   const wire = await openLossyWire(service.url, ({ method, path }) =>

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Job } from "../../src/job/job.js";
 import { AnswerLog } from "../../src/plan/answer-log.js";
 import { ChildCounts, pagesOf } from "../../src/plan/child-counts.js";
 import { diskNeeds } from "../../src/plan/disk-space.js";
@@ -61,12 +62,16 @@ test("latencies are the median and the 95th percentile of the answers of one kin
 });
 
 test("disk: what is written once, twice while it is joined, and a database with a copy of the old one", () => {
-  const needs = (formats: ("jsonl" | "csv" | "parquet" | "duckdb")[], before = 0) => diskNeeds(formats, 1_000, before);
+  const needs = (formats: Job["output"]["formats"], before = 0, compress: Job["output"]["compress"] = "none") =>
+    diskNeeds({ formats, compress }, 1_000, before);
   expect(needs(["jsonl"])).toEqual({ needed_bytes: 2_000, run_folder_bytes: 1_000, database_bytes: 0 });
   expect(needs(["jsonl", "csv"])).toMatchObject({ needed_bytes: 2 * 1_800, run_folder_bytes: 1_800 });
   expect(needs(["csv"])).toMatchObject({ needed_bytes: 1_800 + 800 + 1_000, run_folder_bytes: 800 });
   const [fresh, later] = [needs(["duckdb"]), needs(["duckdb"], 50_000_000)];
   expect(fresh.run_folder_bytes).toBe(0);
+  const compressed = needs(["jsonl", "csv", "parquet"], 0, "gzip"); // the parts are not, nor is Parquet a second time
+  expect(compressed).toMatchObject({ needed_bytes: 1_800 + 900 + 400, run_folder_bytes: 900 + 400 });
+  expect(needs(["csv"], 0, "gzip")).toMatchObject({ needed_bytes: 1_800 + 400 + 1_000, run_folder_bytes: 400 });
   expect(later.needed_bytes - fresh.needed_bytes).toBe(50_000_000 - fresh.database_bytes + 50_000_000);
 });
 

@@ -7,12 +7,21 @@ import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
 import { canMount, tinyDisk } from "./tiny-disk.js";
 
-/** How many kB the disk grows from try to try. */
-const growth = 350;
+/** Sizes of the disk in kB: the first, and how many more from try to try. Compressed files are small, so that fewer kB lie between the steps. */
+const cases = [
+  {
+    ...{ compress: "none", ending: "", formats: ["jsonl", "csv", "parquet", "duckdb"], first: 300, growth: 350 },
+    steps: ["reading documents", "joining the parts", "writing csv", "writing duckdb"],
+  },
+  {
+    ...{ compress: "gzip", ending: ".gz", formats: ["jsonl", "csv"], first: 2_100, growth: 60 },
+    steps: ["joining the parts", "writing csv"],
+  },
+];
 
-test.runIf(canMount)(
-  "a disk that is full at whatever step: exit 1 and clear words, nothing half, and the next run goes on",
-  async () => {
+test.runIf(canMount).each(cases)(
+  "a disk that is full at whatever step, with compress: $compress: exit 1 and clear words, nothing half, and the next run goes on",
+  async ({ compress, ending, formats, first, growth, steps: expected }) => {
     const store = new Store();
     const documents = [
       makeDocument({ chunks: 420, seed: 1 }),
@@ -22,20 +31,19 @@ test.runIf(canMount)(
     const server = await startRealisticServer(store);
     onTestFinished(() => server.close());
     const folder = await testFolder();
-    const { path: disk, grow } = await tinyDisk(folder, 300);
+    const { path: disk, grow } = await tinyDisk(folder, first);
 
     const facts = {
       service: { base_url: server.url },
       datasets: [{ id: dataset.id, documents: documents.map(({ id }) => id) }],
     };
-    const formats = ["jsonl", "csv", "parquet", "duckdb"];
     const env = { KNOWLEDGE_API_KEY: server.key };
-    const job = await jobFile(folder, { ...facts, output: { dir: join(folder, "out"), formats } });
+    const job = await jobFile(folder, { ...facts, output: { dir: join(folder, "out"), formats, compress } });
     expect(await runKbdump(["run", job, "--quiet"], env)).toMatchObject({ code: 0 });
     server.reset();
 
     const steps = new Set<string>();
-    let size = 300;
+    let size = first;
     for (; ; size += growth) {
       grow(size);
       const { code, stderr } = await runKbdump(["run", job, "--quiet", "--out", disk], env);
@@ -48,16 +56,14 @@ test.runIf(canMount)(
       expect(await readdir(join(disk, "test", "runs"))).toEqual([]);
       expect(size).toBeLessThan(60_000);
     }
-    expect([...steps]).toEqual(
-      expect.arrayContaining(["reading documents", "joining the parts", "writing csv", "writing duckdb"]),
-    );
+    expect([...steps]).toEqual(expect.arrayContaining(expected));
     const lists = server.requests.filter(({ path }) => /(segments|child_chunks)$/.test(path));
     expect(lists.length).toBeLessThan(627 + 300);
     for (const name of ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"]) {
       const [there, here] = [join(disk, "test"), join(folder, "out", "test")].map((place) =>
-        readFile(join(place, "latest", name), "utf8"),
+        readFile(join(place, "latest", `${name}${ending}`)),
       );
-      expect(await there).toBe(await here);
+      expect((await there)?.equals((await here) ?? Buffer.alloc(0)), name).toBe(true);
     }
     expect(await readdir(join(disk, "test", ".work"))).toEqual(["indexing_status"]);
   },

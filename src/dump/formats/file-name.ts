@@ -19,7 +19,15 @@ interface NamedFile {
 export function fileName({ kind, format, dataset, compression }: NamedFile): string {
   const ending = `${format}${endingOf(compression)}`;
   if (dataset === undefined) return `${kind}.${ending}`;
-  return `${kind}.${format}/dataset_id=${folderName(dataset)}/part-0.${ending}`;
+  return `${kind}.${format}/${folderName(dataset)}/part-0.${ending}`;
+}
+
+/** Bytes of the longest name that ext4, XFS, APFS, NTFS and others take. */
+const longestName = 255;
+
+/** Whether the id of a dataset is so long that no folder can be named after it. */
+export function isTooLongForFolder(dataset: string): boolean {
+  return Buffer.byteLength(folderName(dataset)) > longestName;
 }
 
 /**
@@ -28,5 +36,5 @@ export function fileName({ kind, format, dataset, compression }: NamedFile): str
  */
 function folderName(dataset: string): string {
   const code = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0");
-  return dataset.replace(/[^\w.\u0080-\uffff-]/g, (character) => `%${code(character)}`);
+  return `dataset_id=${dataset.replace(/[^\w.\u0080-\uffff-]/g, (character) => `%${code(character)}`)}`;
 }

@@ -9,16 +9,17 @@ import { reindex } from "../../servers/edits.js";
 import { fileFormats, ids, type Partition, startDatasets, threeDatasets } from "./datasets.js";
 
 const later = { now: () => new Date("2026-11-21T02:00:00.123Z") };
-const details = { details: true, output: { formats: [...fileFormats, "duckdb"] } };
+const output = { formats: [...fileFormats, "duckdb"] };
+const compressed = { ...output, compress: "gzip" };
 
-/** Runs before and after a re-index of the first document took an edit, in whole files and in divided ones. */
+/** Runs before and after a re-index of the first document took an edit, in whole files and in divided ones, which are compressed. */
 async function startRuns() {
   const { store, documents } = threeDatasets();
   const place = await startDatasets(store);
   const [edited] = documents;
   const both = async (options = {}) => ({
-    none: (await place.run("none", details, options)).folder,
-    dataset: (await place.run("dataset", details, options)).folder,
+    none: (await place.run("none", { details: true, output }, options)).folder,
+    dataset: (await place.run("dataset", { details: true, output: compressed }, options)).folder,
   });
   await both();
   Object.assign(edited.chunks[3] ?? {}, { content: "Written by a person.", updated_by: "ann" });
@@ -47,7 +48,7 @@ async function expectAlike(command: (partition: Partition) => readonly string[],
   return divided.stdout;
 }
 
-test("commands that read a dump say the same of divided files as of whole ones", async () => {
+test("commands that read a dump say the same of divided and compressed files as of whole ones", async () => {
   const { old, fresh, folder } = await startRuns();
 
   expect((await runHere(["verify", fresh.dataset, "--duckdb"])).code).toBe(0);

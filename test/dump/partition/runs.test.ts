@@ -82,3 +82,21 @@ test("a run without documents writes whole files, and one without jsonl leaves n
   expect(names.filter((name) => /jsonl|csv/.test(name))).toEqual([]);
   expect(await readFile(join(folder, "chunks.parquet", `dataset_id=${ids.empty}`, "part-0.parquet"))).toBeDefined();
 });
+
+test("the id of a dataset is too long for the name of a folder: the run ends before it reads a chunk", async () => {
+  const { store } = threeDatasets();
+  const longest = "x".repeat(255 - "dataset_id=".length);
+  addDataset(store, longest, makeDocument({ chunks: 1, seed: 6 }));
+  addDataset(store, `${longest}, without documents`);
+  const { run, server } = await startDatasets(store);
+  expect((await run("dataset")).manifest.status).toBe("complete");
+  server.reset();
+  addDataset(store, `${longest}x`, makeDocument({ chunks: 1, seed: 7 }));
+  const ended = run("dataset");
+  await expect(ended).rejects.toThrow(StopError);
+  await expect(ended).rejects.toThrow(
+    /^output.partition names a folder after each dataset, and a dataset has an id too long for that: x+…\. Leave output.partition out/,
+  );
+  expect(server.requests.filter(({ path }) => path.endsWith("/segments"))).toEqual([]);
+  expect((await run("none", { output: { formats: ["jsonl"] } })).manifest.status).toBe("complete");
+});
