@@ -54,6 +54,7 @@ export const onlyLong = [
   "test/run/shards/demo.test.ts",
   "test/run/shards/kill.test.ts",
   "test/run/transient-faults.test.ts",
+  "test/simulation/shards/sabotage.test.ts",
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
   "test/stories/owner.test.ts",
@@ -69,6 +70,7 @@ const cut = [
   "test/simulation/determinism.test.ts",
   "test/simulation/holders/holders.test.ts",
   "test/simulation/moving/moving.test.ts",
+  "test/simulation/shards/shards.test.ts",
   "test/simulation/simulation.test.ts",
 ];
 

@@ -18,7 +18,7 @@ import {
 import { type DocumentList, documentListFrom } from "./discover/document-list.js";
 import { type DetailsAsked, type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
 import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./discover/read-metadata-fields.js";
-import { datasetsOf, discoveryOf } from "./discover/shard-of.js";
+import { datasetsOf, discoveryOf, isRowOf } from "./discover/shard-of.js";
 import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
 import type { Reading } from "./reading.js";
 import { requireFolderNames } from "./require-folder-names.js";
@@ -146,7 +146,10 @@ async function readDiscovery(
   if (given) return tell(given);
   return readOnce<Discovery>(workspace.work, "discovery", {
     schema: discoverySchema,
-    read: async () => tell(await discoverDocuments(api, job, lookAheadOf(job))),
+    read: async () => {
+      const { shard } = job;
+      return tell(await discoverDocuments(api, job, lookAheadOf(job), shard ? { keeps: isRowOf(shard) } : {}));
+    },
     isWhole: ({ found }) => found !== undefined,
   });
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Original } from "../../src/dump/manifest/original.js";
+import type { Job } from "../../src/job/job.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { idsOf, type Place, startPlace } from "../run/discover/discovering.js";
@@ -44,16 +45,19 @@ export async function run(
   more: Record<string, unknown> = {},
   options: object = {},
 ): Promise<RunResult> {
-  const { server, folder } = library;
-  const { service: given, ...others } = more;
-  const service = { base_url: server.url, concurrency: 4, retries: 1, ...(given as object | undefined) };
-  const output = { dir: join(folder, "out"), formats: ["jsonl"] };
-  const job = await jobFor(folder, { service, datasets: "all", originals: true, output, ...others });
-  return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, ...options });
+  return runJob(await jobOf(library, more), { env: { KNOWLEDGE_API_KEY: library.server.key }, ...options });
 }
 
 export const originalsOf = ({ manifest }: RunResult): readonly Original[] => manifest.originals ?? [];
 export const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** The job that `run` runs, with `more` over it. */
+export async function jobOf({ server, folder }: Library, more: Record<string, unknown> = {}): Promise<Job> {
+  const { service: given, ...others } = more;
+  const service = { base_url: server.url, concurrency: 4, retries: 1, ...(given as object | undefined) };
+  const output = { dir: join(folder, "out"), formats: ["jsonl"] };
+  return jobFor(folder, { service, datasets: "all", originals: true, output, ...others });
+}
 
 /** The text of every file in a folder; one that goes away meanwhile has none. */
 export async function everyText(folder: string): Promise<string> {

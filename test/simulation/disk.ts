@@ -54,6 +54,11 @@ export class SimulatedDisk {
     if (powerCut) this.#unflushed.clear();
   }
 
+  /** Everything below a folder is flushed, as a run does before it publishes. */
+  flush(folder: string): void {
+    for (const path of this.#unflushed.keys()) if (path.startsWith(`${folder}/`)) this.#unflushed.delete(path);
+  }
+
   async #turn(what: string): Promise<void> {
     const { life } = this;
     if (!life?.step()) return forever();

@@ -3,8 +3,9 @@ import { type Client, openClient } from "../../src/client/open-client.js";
 import { csvText } from "../../src/dump/formats/csv/write.js";
 import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
 import { checkJob } from "../../src/job/check-job.js";
-import type { Job } from "../../src/job/job.js";
+import type { Job, Shard } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/job-from-file.js";
+import type { Discovery } from "../../src/run/discover/discovery.js";
 import { readEverything } from "../../src/run/read-everything.js";
 import { emptyRunTally, type RunTally } from "../../src/run/setting/run-tally.js";
 import type { Through } from "./outcome.js";
@@ -18,6 +19,14 @@ export interface ProcessWorld extends NetworkParts {
   /** In it, the folder of the parts. */
   readonly parts: string;
   readonly sabotage: Sabotage | undefined;
+  /** The part that the process reads; undefined: everything. */
+  readonly share?: Share;
+}
+
+/** A shard, and the list that it works from; undefined: it asks the service. */
+export interface Share {
+  readonly shard: Shard;
+  readonly given: Discovery | undefined;
 }
 
 /** Breaks the client, or the headers that it sends, to see whether that is found out. */
@@ -32,7 +41,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
   const sabotage = world.sabotage?.client ?? ((client: Client) => client);
   const tally = emptyRunTally();
   const client = clientOf(world, tally);
-  const job = jobOf(scenario, world.service.knowledge.dataset.id);
+  const job = { ...jobOf(scenario, world.service.knowledge.dataset.id), shard: world.share?.shard };
   const formats = [jsonlText, csvText(false)].filter(({ format }) =>
     scenario.job.formats.some((name) => name === format),
   );
@@ -66,7 +75,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     now,
     log: () => {},
     retryFailed: false,
-    given: undefined,
+    given: world.share?.given,
     ...noFiles,
   };
   try {
@@ -84,7 +93,8 @@ const noFiles = {
   },
 };
 
-function clientOf(world: ProcessWorld, tally: RunTally): Client {
+/** The client of a process. */
+export function clientOf(world: ProcessWorld, tally: RunTally): Client {
   const { scenario, clock, life, random, tell } = world;
   const { concurrency, maxRps, timeout, retries } = scenario.job;
   return openClient({
@@ -107,7 +117,8 @@ function clientOf(world: ProcessWorld, tally: RunTally): Client {
   });
 }
 
-function jobOf({ job, documents }: Scenario, dataset: string): Job {
+/** The job that all processes of a scenario have. */
+export function jobOf({ job, documents }: Scenario, dataset: string): Job {
   const named = documents.map((_, index) => documentId(index));
   const file = {
     name: "simulation",

@@ -152,9 +152,10 @@ function inProofs({ documents, proofs }: Manifest): readonly string[] {
 function inOriginals({ documents, originals = [] }: Manifest): readonly string[] {
   const known = new Set(documents.map(documentKey));
   const places = originals.flatMap(({ path }) => path ?? []);
-  const attached = originals.filter(({ attachment_id: id }) => id !== null).map(originalText);
+  const attached = originals.filter(({ attachment_id: id }) => id !== null);
+  const twice = [...repeatsIn(places, (path) => path), ...repeatsIn(attached, attachmentKey).map(originalText)];
   return [
-    ...repeatsIn([...places, ...attached]).map((twice) => `originals: ${twice} is listed twice`),
+    ...twice.map((which) => `originals: ${which} is listed twice`),
     ...originals
       .filter((original) => !known.has(documentKey(original)))
       .map(({ document_id: id }) => `originals: document ${id} is not among the documents`),
@@ -190,7 +191,9 @@ function originalText({ attachment_id: attachment, document_id: id }: Original):
   return `${attachment === null ? "that" : `attachment ${attachment}`} of document ${id}`;
 }
 
-function repeatsIn(places: readonly string[]): readonly string[] {
+const attachmentKey = (original: Original) => JSON.stringify([documentKey(original), original.attachment_id]);
+
+function repeatsIn<Thing>(things: readonly Thing[], keyOf: (thing: Thing) => string): readonly Thing[] {
   const seen = new Set<string>();
-  return places.filter((place) => seen.size === seen.add(place).size);
+  return things.filter((thing) => seen.size === seen.add(keyOf(thing)).size);
 }

@@ -6,13 +6,24 @@ import { SkipError, StopError } from "../../errors.js";
 import type { Job } from "../../job/job.js";
 import { namedDatasets } from "../../job/named-datasets.js";
 import { DriftCount, sumOfDrift } from "../../rows/drift.js";
+import type { Row } from "../../rows/row.js";
 import { rowFromRecord } from "../../rows/row-from-record.js";
-import { nameAndId } from "../../words.js";
+import { countOf, nameAndId } from "../../words.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
 import { listDatasets, type Wanted } from "./list-datasets.js";
 
 /** The keys of a job that discovery needs. */
 export type DiscoveryJob = Pick<Job, "datasets">;
+
+export interface DiscoveryOptions {
+  /** Whether a row of `document_info` is kept; default: every row. The ids of all documents are. */
+  readonly keeps?: (row: Row) => boolean;
+  /** Documents of which a job may not have more. */
+  readonly most?: number;
+}
+
+/** `manifest.json` takes some 860 bytes for each document, and is read as one text, which cannot be longer than 536 MB. */
+const mostDocuments = 500_000;
 
 /** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
 type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> & {
@@ -23,16 +34,26 @@ type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> &
 /**
  * Finds the documents of a job: asks the service wherever the job says `all`, one request a page and one for the name of a
  * dataset, and nothing where it names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
- * a dataset whose list fails beside others has no documents and a sentence in `found.failures`.
+ * a dataset whose list fails beside others has no documents and a sentence in `found.failures`. StopError, too, when there are more
+ * documents than a run can hold.
  */
 export async function discoverDocuments(
   api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
   job: DiscoveryJob,
   lookAhead: LookAhead = new LookAhead(32),
+  { keeps = () => true, most = mostDocuments }: DiscoveryOptions = {},
 ): Promise<Discovery> {
   const all = job.datasets === "all" ? await listDatasets(api, lookAhead) : undefined;
   const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
-  const answers = await Promise.all(wanted.map((each) => listDocuments(api, each, lookAhead)));
+  let documents = 0;
+  const answers = await Promise.all(
+    wanted.map(async (each) => {
+      const { rows, ...answered } = await listDocuments(api, each, lookAhead);
+      documents += answered.dataset.documents.length;
+      if (documents > most) throw tooMany(most);
+      return { ...answered, rows: rows.filter(keeps) };
+    }),
+  );
   requireDocuments(answers);
   const datasets = answers.map(({ dataset }) => dataset);
   const listings = [...answers.flatMap(({ listing }) => listing ?? []), ...(all?.skipped ?? [])];
@@ -47,6 +68,12 @@ export async function discoverDocuments(
     pages: answers.reduce((sum, { pages }) => sum + pages, 0),
   };
   return { datasets, found };
+}
+
+function tooMany(most: number): StopError {
+  return new StopError(
+    `the job has more than ${countOf(most, "document")}, which is the most that a run can hold, because its manifest lists each; make several jobs, each of some of the datasets`,
+  );
 }
 
 /** If lists failed and nothing else is left to read, the run ends without a dump. */

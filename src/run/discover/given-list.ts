@@ -14,8 +14,15 @@ import { jsonText } from "../../rows/exact-json.js";
 import { rowSchema } from "../../rows/row.js";
 import { count, listOf, object, text } from "../../schema.js";
 import { tool } from "../../tool.js";
+import { countOf } from "../../words.js";
 import type { Discovery, Listing } from "./discovery.js";
-import { checkJson, type DocumentList, documentListEntries, documentListFrom } from "./document-list.js";
+import {
+  checkJson,
+  countDocuments,
+  type DocumentList,
+  documentListEntries,
+  documentListFrom,
+} from "./document-list.js";
 
 /** The content of the file: the list, the job and service that it is of, and the answers that a run needs in place of its own. */
 const fileSchema = object({
@@ -35,7 +42,7 @@ type ListFile = v.InferOutput<typeof fileSchema>;
 /** A list, with the answers of the service that it comes from. */
 type ListedAnswers = DocumentList & Pick<ListFile, "rows" | "drift" | "pages">;
 
-/** Bytes of the largest file that is read; more does not fit a string. A document takes some 600. */
+/** Bytes of the largest file that is read; more does not fit a string. A document takes some 1,000. */
 const largest = 500_000_000;
 
 /** A list of documents that a run works from instead of asking the service. */
@@ -54,7 +61,7 @@ export interface ListOrigin {
 
 /**
  * Writes the list of a whole discovery, for its owner only, whole or not at all. StopError, and nothing is written, when a list
- * of the service could not be read or did not hold still, or the file cannot be written.
+ * of the service could not be read or did not hold still, the file would be too long to be read, or cannot be written.
  */
 export async function writeGivenList(
   path: string,
@@ -75,10 +82,24 @@ export async function writeGivenList(
     drift,
     pages,
   };
+  const content = textOf(file);
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
-  await writeAside(path, `${jsonText(file)}\n`, { aside }).catch((error: unknown) => {
+  await writeAside(path, content, { aside }).catch((error: unknown) => {
     throw new StopError(`the list of documents could not be written to ${path}: ${problemText(error)}`);
   });
+}
+
+/** V8 throws a RangeError where a string would be longer than it can be. */
+function textOf(file: ListFile): string {
+  try {
+    const content = `${jsonText(file)}\n`;
+    if (Buffer.byteLength(content) <= largest) return content;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new StopError(
+    `no list of documents was written, because it would be longer than ${largest / 1_000_000} MB, which is the most that a run reads, with ${countOf(countDocuments(file), "document")}; let every shard ask the service, without --documents-from, or make several jobs`,
+  );
 }
 
 /** Reads the list for a job. UsageError, with every reason, when it is none, or that of another job. */

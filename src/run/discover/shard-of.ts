@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Shard } from "../../job/job.js";
+import type { Row } from "../../rows/row.js";
 import type { Discovery, ListedDataset } from "./discovery.js";
 
 /**
@@ -12,17 +13,22 @@ export function shardOf(datasetId: string, documentId: string, count: number): n
   return (hash.readUIntBE(0, 6) % count) + 1;
 }
 
+/** Whether a row is of a document of the shard. */
+export function isRowOf({ index, count }: Shard): (row: Row) => boolean {
+  return ({ dataset_id, document_id }) => shardOf(String(dataset_id), String(document_id), count) === index;
+}
+
 /** The documents of a shard, with their rows of `document_info`, in their order. All datasets and listings stay. */
-export function discoveryOf({ datasets, found }: Discovery, { index, count }: Shard): Discovery {
-  const isOwn = (datasetId: string, documentId: string) => shardOf(datasetId, documentId, count) === index;
+export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Discovery {
+  const { index, count } = shard;
   return {
     datasets: datasets.map((dataset) => ({
       ...dataset,
-      documents: dataset.documents.filter((id) => isOwn(dataset.id, id)),
+      documents: dataset.documents.filter((id) => shardOf(dataset.id, id, count) === index),
     })),
     found: found && {
       ...found,
-      rows: found.rows.filter((row) => isOwn(String(row.dataset_id), String(row.document_id))),
+      rows: found.rows.filter(isRowOf(shard)),
       drift: index === 1 ? found.drift : {}, // of the lists: counted once over all shards
     },
   };

@@ -20,7 +20,10 @@ export interface OnceRead<T> {
   readonly isWhole: (answer: T) => boolean;
 }
 
-/** Asks a question once in a run: a run that is continued has the answer already. */
+/**
+ * Asks a question once in a run: a run that is continued has the answer already. One that is too long for a text, as the lists of
+ * some 500,000 documents are, is not kept, and is asked for again.
+ */
 export async function readOnce<T>(
   work: string,
   what: keyof typeof files,
@@ -30,8 +33,13 @@ export async function readOnce<T>(
   const earlier = valueIf(schema, await readJsonFile(path));
   if (earlier !== undefined) return earlier;
   const answer = await read();
-  if (isWhole(answer)) await writeJsonFile(path, answer);
+  if (isWhole(answer)) await writeJsonFile(path, answer).catch(unlessTooLong);
   return answer;
+}
+
+/** V8 throws a RangeError where a string would be longer than it can be. */
+function unlessTooLong(error: unknown): void {
+  if (!(error instanceof RangeError)) throw error;
 }
 
 /** Forgets all answers: a run that goes on asks anew. */

@@ -222,6 +222,28 @@ test("no datasets, and none that can be read, are an error; a dataset without do
   );
 });
 
+test("a job of more documents than a run can hold is refused, however many datasets they are in", async () => {
+  const place = await startPlace([2, 2]);
+  await expect(discoverDocuments(place.client, everything, undefined, { most: 3 })).rejects.toThrow(
+    new StopError(
+      "the job has more than 3 documents, which is the most that a run can hold, because its manifest lists each; make several jobs, each of some of the datasets",
+    ),
+  );
+  const { datasets } = await discoverDocuments(place.client, everything, undefined, { most: 4 });
+  expect(datasets.flatMap(({ documents }) => documents)).toHaveLength(4);
+});
+
+test("of the documents of others, ids are kept, and no rows", async () => {
+  const place = await startPlace([3]);
+  const [only] = place.datasets;
+  const [, second] = idsOf(only);
+  const keeps = ({ document_id }: { readonly document_id?: unknown }) => document_id === second;
+  const { datasets, found } = await discoverDocuments(place.client, everything, undefined, { keeps });
+  expect(datasets.map(({ documents }) => documents)).toEqual([idsOf(only)]);
+  expect(found?.rows.map(({ document_id }) => document_id)).toEqual([second]);
+  expect(found?.listings.map(({ documents }) => documents)).toEqual([3]);
+});
+
 test("a wrong key stops at once", async () => {
   const faults = refusing("", 401, "unauthorized", "Access token is invalid");
   const place = await startPlace([1, 1], { faults });

@@ -172,3 +172,22 @@ test("a list that is not whole, or has no place, is not written", async () => {
   );
   expect(await readdir(place)).toEqual(["job.yaml"]);
 });
+
+test("a list that would be longer than a run reads is not written", async () => {
+  const place = await testFolder();
+  const job = await jobFor(place, every);
+  const discovery = discoveryOf(job);
+  const { found } = discovery;
+  const tooLong = {
+    toJSON() {
+      throw new RangeError("Invalid string length"); // as V8 does it, in less time
+    },
+  };
+  const long = { ...discovery, found: found && { ...found, rows: [{ dataset_id: a, extra: tooLong }] } };
+  await expect(writeGivenList(join(place, "list.json"), long, { job, ...origin })).rejects.toThrow(
+    new StopError(
+      "no list of documents was written, because it would be longer than 500 MB, which is the most that a run reads, with 2 documents; let every shard ask the service, without --documents-from, or make several jobs",
+    ),
+  );
+  expect(await readdir(place)).toEqual(["job.yaml"]);
+});

@@ -125,6 +125,21 @@ test("a shard of which no document can be read is published as partial: others m
   }
 });
 
+test("a shard keeps no rows of documents of others while it works", async () => {
+  const { run, store, behaviour, shards } = await startPlace();
+  const ids = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);
+  const body = { code: "x", message: "no", status: 400 };
+  behaviour.documentError = new Map(ids.map((id) => [id, { status: 400, body }]));
+  const { manifest } = await run({ shard: { index: 1, count: 2 } });
+  const work = join(shards, "1-of-2", ".work");
+  const [kept = ""] = (await readdir(work, { recursive: true })).filter((path) => path.endsWith("/discovery.json"));
+  const { datasets, found } = JSON.parse(await readFile(join(work, kept), "utf8"));
+  const own = manifest.documents.map(({ document_id }) => document_id);
+  expect(found.rows.map((row: { document_id: string }) => row.document_id)).toEqual(own);
+  expect(own.length).toBeLessThan(ids.length);
+  expect(datasets.flatMap((dataset: { documents: string[] }) => dataset.documents).sort()).toEqual(ids.sort());
+});
+
 test("work that broke off is continued by the same shard with the same list, and by no other", async () => {
   const { job, run, list, env, server, behaviour, shards } = await startPlace(8);
   await planJob(job, { env, documentsOut: list });

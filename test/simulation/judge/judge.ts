@@ -39,10 +39,18 @@ export function judge(outcome: Outcome, coverage: Coverage): readonly string[] {
   checkResumed(outcome, (text) => wrong.push(text), coverage);
   checkDiscovered(outcome, (text) => wrong.push(text), coverage);
   checkPace(outcome, (text) => wrong.push(text), coverage);
-  for (const [index, { row }] of (outcome.through?.reading.documents ?? []).entries()) {
-    const say = (text: string) => wrong.push(`document ${index + 1}, ${row.status}: ${text}`);
-    const evidence = evidenceOf(outcome, row, index);
-    for (const check of checks) check(evidence, say, coverage);
-  }
+  for (const [index] of (outcome.through?.reading.documents ?? []).entries())
+    wrong.push(...judgeDocument(outcome, index, coverage));
+  return wrong;
+}
+
+/** Everything that is wrong with one document of an outcome. */
+export function judgeDocument(outcome: Outcome, index: number, coverage: Coverage): readonly string[] {
+  const row = outcome.through?.reading.documents[index]?.row;
+  if (!row) return [];
+  const wrong: string[] = [];
+  const evidence = evidenceOf(outcome, row, index);
+  for (const check of checks)
+    check(evidence, (text) => wrong.push(`document ${index + 1}, ${row.status}: ${text}`), coverage);
   return wrong;
 }

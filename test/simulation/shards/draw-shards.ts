@@ -1,0 +1,39 @@
+import { integer, pick } from "../../servers/random.js";
+import { chance, streamOf } from "../draw/stream.js";
+import { drawMoving } from "../moving/draw-moving.js";
+import type { EditKind, Scenario } from "../scenario.js";
+
+/** A scenario that shards read. */
+export interface ShardedScenario {
+  readonly scenario: Scenario;
+  readonly count: number;
+  /** in turn: one shard after the other, each in processes of its own. at once: all of them in each process. */
+  readonly order: "in turn" | "at once";
+  /** Whether all shards are given one list of documents; otherwise each asks the service. */
+  readonly isListGiven: boolean;
+}
+
+const ofDocuments: readonly EditKind[] = ["add document", "drop document", "replace document"];
+
+/** Draws a scenario in which the data moves, with documents for each of a few shards. */
+export function drawSharded(seed: number): ShardedScenario {
+  const random = streamOf(seed, "shards");
+  const count = integer(random, 2, 4);
+  const drawn = drawMoving(seed);
+  const wanted = integer(random, count, 2 * count);
+  const times = drawn.job.documents === "all" ? 1 : Math.ceil(wanted / drawn.documents.length);
+  const documents = Array.from({ length: times }, () => drawn.documents).flat();
+  const isAll = drawn.job.documents === "all" || chance(random, 0.4);
+  const { kinds, rate, most } = drawn.edits;
+  return {
+    scenario: {
+      ...drawn,
+      documents,
+      job: { ...drawn.job, documents: isAll ? "all" : "named" },
+      edits: { kinds: isAll ? [...kinds, ...ofDocuments] : kinds, rate: Math.max(0.1, rate), most: most * times },
+    },
+    count,
+    order: pick(random, ["in turn", "at once"]),
+    isListGiven: chance(random, 0.5),
+  };
+}

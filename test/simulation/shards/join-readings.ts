@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { Job } from "../../../src/job/job.js";
+import { findShards } from "../../../src/join/find-shards.js";
+import { type JoinResult, joinShards } from "../../../src/join/join-shards.js";
+import { makeRun } from "../../../src/run/make-run.js";
+import type { Reading } from "../../../src/run/reading.js";
+import { withDefaults } from "../../../src/run/setting/run-options.js";
+import { withFreshWorkspace } from "../../../src/run/with-workspace.js";
+import { jobOf } from "../read-all.js";
+import type { World } from "../world.js";
+import type { ReadShard } from "./read-shards.js";
+
+/** Publishes the shards that were read, each as a run of its own, and joins these. Works on the real disk. */
+export async function joinReadings(world: World, shards: readonly ReadShard[]): Promise<JoinResult> {
+  const dir = join(world.folder, "out");
+  const job = jobOf(world.scenario, world.service.knowledge.dataset.id);
+  for (const { shard, through } of shards)
+    if (through) await publish(through.reading, { ...job, shard, output: { ...job.output, dir } });
+  const found = await findShards([join(dir, job.name)], { dir, env: {} });
+  return joinShards(found, { env: {}, now: () => new Date(world.clock.now) });
+}
+
+async function publish(reading: Reading, job: Job): Promise<void> {
+  const setting = withDefaults({ now: () => reading.finishedAt });
+  const requests = { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
+  await withFreshWorkspace(
+    job,
+    setting,
+    () => "nothing",
+    (workspace) =>
+      makeRun(workspace, job, setting, async () => ({ reading, baseUrl: "https://kb.example/v1", requests })),
+  );
+}

@@ -1,0 +1,66 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Shard } from "../../../src/job/job.js";
+import { discoverDocuments } from "../../../src/run/discover/discover-documents.js";
+import type { Discovery } from "../../../src/run/discover/discovery.js";
+import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import type { Through } from "../outcome.js";
+import type { Processes } from "../processes.js";
+import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";
+import type { World } from "../world.js";
+import type { ShardedScenario } from "./draw-shards.js";
+
+/** A shard that was read; `through` is undefined when its processes gave up. */
+export interface ReadShard {
+  readonly shard: Shard;
+  readonly through: Through | undefined;
+}
+
+/** Reads all shards of a scenario, in the order that it draws. */
+export async function readShards(
+  world: World,
+  processes: Processes,
+  { count, order, isListGiven }: ShardedScenario,
+): Promise<readonly ReadShard[]> {
+  const given = isListGiven ? await processes.run(listDocuments) : undefined;
+  const shards = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
+  const read = (shard: Shard) => {
+    const folder = join(world.folder, `shard-${shard.index}`);
+    const parts = join(folder, "parts");
+    mkdirSync(parts, { recursive: true });
+    return async (process: ProcessWorld) => {
+      const through = await readAll({ ...process, folder, parts, share: { shard, given } });
+      processes.flush(parts); // as the shard is published then
+      return through;
+    };
+  };
+  if (order === "at once") {
+    const results = new Map<Shard, Through>();
+    const readers = shards.map((shard) => [shard, read(shard)] as const);
+    await processes.run((process) =>
+      Promise.all(
+        readers.map(async ([shard, reader]) => {
+          if (!results.has(shard)) results.set(shard, await reader(process));
+        }),
+      ),
+    );
+    return shards.map((shard) => ({ shard, through: results.get(shard) }));
+  }
+  const results: ReadShard[] = [];
+  for (const shard of shards) {
+    results.push({ shard, through: await processes.run(read(shard)) });
+    processes.pause();
+  }
+  return results;
+}
+
+/** The list of documents, as `kbdump plan --documents-out` gets it; undefined when it is not whole, and so not written. */
+async function listDocuments(world: ProcessWorld): Promise<Discovery | undefined> {
+  const client = clientOf(world, emptyRunTally());
+  try {
+    const discovery = await discoverDocuments(client, jobOf(world.scenario, world.service.knowledge.dataset.id));
+    return (discovery.found?.failures.length ?? 0) > 0 ? undefined : discovery;
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test, vi } from "vitest";
+import type * as joinDocuments from "../../../src/join/join-documents.js";
+import type { DumpedDocument } from "../../../src/run/documents/document-result.js";
+import { Coverage } from "../judge/coverage.js";
+import { drawSharded } from "./draw-shards.js";
+import { playShards } from "./play-shards.js";
+
+/** A join that breaks one promise: the judge has to find each out, and nothing wrong where it is kept. */
+type Breaking = (documents: readonly DumpedDocument[]) => readonly DumpedDocument[];
+const broken = vi.hoisted((): { breaking: Breaking | undefined } => ({ breaking: undefined }));
+
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
+vi.mock("../../../src/join/join-documents.js", async (original) => {
+  const actual = await original<typeof joinDocuments>();
+  const broke: typeof actual.joinDocuments = (...args) => {
+    const documents = actual.joinDocuments(...args);
+    return broken.breaking?.(documents) ?? documents;
+  };
+  return { ...actual, joinDocuments: broke };
+});
+
+/** Seeds within which each has to be found out. */
+const seeds = 60;
+
+test.each<[string, string, Breaking]>([
+  ["drops a document", "the documents are not those of the job", (documents) => documents.slice(0, -1)],
+  [
+    "calls an unstable document complete",
+    "complete: ",
+    (documents) =>
+      documents.map((document) => {
+        const { row, proof } = document;
+        if (row.status !== "unstable") return document;
+        const whole = { ...row, status: "complete" as const, total: row.chunk_count, error: null };
+        return { ...document, row: whole, proof: { ...proof, proof: "sweeps" as const } };
+      }),
+  ],
+  [
+    "says nothing of a document that failed",
+    "complete: ",
+    (documents) =>
+      documents.map((document) => {
+        const { row } = document;
+        return row.status === "failed" ? { ...document, row: { ...row, status: "complete", error: null } } : document;
+      }),
+  ],
+])("a join that %s is found out", async (_name, complaint, breaking) => {
+  for (let seed = 1; seed <= seeds; seed++) {
+    broken.breaking = breaking;
+    const { wrong } = await playShards(drawSharded(seed), new Coverage());
+    broken.breaking = undefined;
+    if (!wrong.some((text) => text.includes(complaint))) continue;
+    expect((await playShards(drawSharded(seed), new Coverage())).wrong).toEqual([]);
+    return;
+  }
+  expect.fail(`not found out in ${seeds} seeds`);
+});

@@ -1,0 +1,48 @@
+import { expect, test, vi } from "vitest";
+import { rounds } from "../../rounds.js";
+import { failureText } from "../failure-text.js";
+import { Coverage } from "../judge/coverage.js";
+import { movingText } from "../moving/moving-text.js";
+import type { Played } from "../play.js";
+import { drawSharded } from "./draw-shards.js";
+import { playShards } from "./play-shards.js";
+
+/**
+ * A service that moves all the time is read by shards, one after the other or at once, and the shards are joined. Each
+ * document of the joined dump is judged as that of a single run. KBDUMP_SHARD_SEEDS: how many seeds; the others as in simulation.test.ts.
+ */
+vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
+vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
+
+const { KBDUMP_SEED, KBDUMP_FIRST_SEED = 1, KBDUMP_TRACE, KBDUMP_TALLY } = process.env;
+const first = Number(KBDUMP_SEED ?? KBDUMP_FIRST_SEED);
+const count = KBDUMP_SEED ? 1 : rounds(3, 150, "KBDUMP_SHARD_SEEDS");
+
+test(`seeds ${first} to ${first + count - 1}: a joined dump says of each document what is true`, {
+  timeout: 60_000 + count * 1_000,
+}, async () => {
+  const coverage = new Coverage();
+  const failed: Played[] = [];
+  for (let seed = first; seed < first + count && failed.length < 5; seed++) {
+    const played = await playShards(drawSharded(seed), coverage);
+    if (KBDUMP_TRACE) process.stderr.write(`${played.trace.join("\n")}\n`);
+    if (played.wrong.length > 0) failed.push(played);
+  }
+  if (KBDUMP_TALLY) process.stdout.write(`${movingText(coverage.counts)}\n`);
+  if (failed.length > 0) expect.fail(failed.map(failureText).join("\n\n"));
+  if (count < 100) return;
+  for (const [what, least] of Object.entries(wanted))
+    expect(coverage.counts.get(what) ?? 0, `${what}: met too rarely`).toBeGreaterThan(least * count);
+});
+
+/** For every seed, how often each case has to be met at the least. */
+const wanted: Readonly<Record<string, number>> = {
+  "joined: complete": 0.25,
+  "joined: partial": 0.2,
+  "joined from lists that differ": 0.04,
+  "not listed by its own shard": 0.04,
+  "documents came and went": 0.2,
+  "complete although edited": 0.5,
+  "unstable after edits": 0.1,
+  "failed after edits": 0.1,
+};
