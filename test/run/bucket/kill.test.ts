@@ -6,7 +6,7 @@ import { rounds } from "../../rounds.js";
 import { hasS3, startMoto } from "../../servers/start-s3.js";
 import { openBucketWorld, stableTexts } from "./bucket-place.js";
 
-const killRounds = rounds(2, 25, "KBDUMP_KILL_ROUNDS");
+const killRounds = rounds(2, 12, "KBDUMP_KILL_ROUNDS");
 
 test.skipIf(!hasS3)(
   `kill -9 at random moments, ${killRounds} times: readers see whole runs, and the next run goes on from any machine`,
