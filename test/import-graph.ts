@@ -20,6 +20,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/files", "dump/formats", "bucket"],
   "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
+  "bucket/copy": ["dump/files", "dump/manifest", "bucket", "run/work"],
   "run/bucket": ["dump/files", "dump/manifest", "bucket", "job", "run/work"],
   "dump/publish": ["dump/files", "dump/manifest", "run/work"],
   "run/database": [
