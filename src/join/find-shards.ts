@@ -4,7 +4,8 @@ import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { UsageError } from "../errors.js";
 import type { JobPlace, Shard } from "../job/job.js";
-import { type FindOptions, findNamed } from "../locate/find-named.js";
+import { findNamed } from "../locate/find-named.js";
+import type { FindOptions } from "../locate/found-thing.js";
 import { foldersOf, shardOfFolder, shardsFolderOf } from "../run/work/job-folders.js";
 import { shellText } from "../shell-text.js";
 
