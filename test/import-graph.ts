@@ -213,6 +213,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "bucket",
     "bucket/copy",
     "results",
+    "dump/manifest",
     "dump/formats",
     "diff",
     "job",
