@@ -3,6 +3,7 @@ import { copyDatabase } from "../bucket/copy/copy-database.js";
 import type { CopyOptions, JobCopy } from "../bucket/copy/job-copy.js";
 import { jobsInBucket, lookUpJob } from "../bucket/copy/look-up-job.js";
 import { UsageError } from "../errors.js";
+import { outputPlace } from "../job/output-place.js";
 import { bucketWordFrom } from "./bucket-word.js";
 import type { FindOptions, FoundJob, FoundThing } from "./found-thing.js";
 
@@ -18,6 +19,15 @@ export async function findInBucket(text: string, options: FindOptions): Promise<
 function jobOf(copy: JobCopy): FoundJob {
   const output = { dir: dirname(copy.folder), bucket: copy.url.slice(0, copy.url.lastIndexOf("/")), keep: undefined };
   return { kind: "job", place: { name: copy.job, output }, copy };
+}
+
+/** The place that such a word names. It is not looked at. */
+export function placeInBucket(text: string): FoundThing {
+  const { url, run, isDatabase } = bucketWordFrom(text);
+  if (isDatabase) return { kind: "database", file: text };
+  const [at, which] = [url.lastIndexOf("/"), run === undefined ? {} : { run }];
+  const output = { ...outputPlace(url.slice(0, at)), keep: undefined };
+  return { kind: "job", place: { name: url.slice(at + 1), output }, ...which };
 }
 
 async function databaseOf(text: string, copy: JobCopy): Promise<string> {

@@ -6,7 +6,7 @@ import type { JobPlace } from "../job/job.js";
 import { isJobName } from "../job/job-name.js";
 import { loadJobPlace } from "../job/load-job-place.js";
 import { outputPlace } from "../job/output-place.js";
-import { copyFrom, findInBucket } from "./find-in-bucket.js";
+import { copyFrom, findInBucket, placeInBucket } from "./find-in-bucket.js";
 import type { FindOptions, FoundJob, FoundThing } from "./found-thing.js";
 import { jobsIn, lookAt } from "./look-at.js";
 import { type Found, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
@@ -14,6 +14,13 @@ import { type Found, type Meaning, meaningOf, type Word, wordFrom } from "./mean
 /** Finds what a word stands for. UsageError, with what there is instead, where it is none of all this. */
 export async function findNamed(text: string, options: FindOptions): Promise<FoundThing> {
   if (isBucketUrl(text)) return findInBucket(text, options);
+  const thing = await findPlace(text, options);
+  return thing.kind === "job" ? withCopy(thing, options) : thing;
+}
+
+/** The same, but no bucket is asked: a job there may have shards, and nothing else yet. */
+export async function findPlace(text: string, options: FindOptions): Promise<FoundThing> {
+  if (isBucketUrl(text)) return placeInBucket(text);
   const { dir } = options;
   const word = wordFrom(text);
   const output = dir ?? "output";
@@ -36,8 +43,7 @@ async function thingFrom(meaning: Exclude<Meaning, { kind: "unknown" }>, options
   const { dir, env } = options;
   if (meaning.kind === "run folder" || meaning.kind === "database") return meaning;
   const run = meaning.run === undefined ? {} : { run: meaning.run };
-  if (meaning.kind === "job")
-    return inBucket({ kind: "job", place: placeAt(dir ?? "output", meaning.name), ...run }, options);
+  if (meaning.kind === "job") return { kind: "job", place: placeAt(dir ?? "output", meaning.name), ...run };
   if (meaning.kind === "job folder") {
     const folder = resolve(meaning.folder);
     const parent = basename(folder) === basename(meaning.folder) ? dirname(meaning.folder) : dirname(folder);
@@ -45,11 +51,11 @@ async function thingFrom(meaning: Exclude<Meaning, { kind: "unknown" }>, options
   }
   const place = await loadJobPlace(meaning.file, env);
   const output = dir === undefined ? place.output : { ...place.output, ...outputPlace(dir) };
-  return inBucket({ kind: "job", place: { ...place, output }, file: meaning.file, ...run }, options);
+  return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
 }
 
 /** The job with its copy, where it is kept in a bucket. */
-async function inBucket(job: FoundJob, options: FindOptions): Promise<FoundJob> {
+async function withCopy(job: FoundJob, options: FindOptions): Promise<FoundJob> {
   const { name, output } = job.place;
   if (output.bucket === undefined) return job;
   const copy = await copyFrom(`${output.bucket}/${name}`, options);
