@@ -1,7 +1,7 @@
 import type { Bucket } from "./bucket.js";
 import { type ClientOptions, openClient } from "./client.js";
 import { fetchFile } from "./fetch-file.js";
-import { listKeys, listUploads } from "./list-keys.js";
+import { listFolders, listKeys, listUploads } from "./list-keys.js";
 import { putFile } from "./put-file.js";
 import { lookAt, putObject } from "./put-object.js";
 import { readObject } from "./read-object.js";
@@ -20,6 +20,7 @@ export async function openBucket(url: string, options: ClientOptions): Promise<B
     putFile: (key, path, putOptions) => putFile(s3, key, path, putOptions),
     fetchFile: (key, path, facts, transfer) => fetchFile(s3, key, path, facts, transfer),
     list: (prefix) => listKeys(s3, prefix),
+    folders: () => listFolders(s3),
     remove: (keys) => removeKeys(s3, keys),
     uploads: (prefix) => listUploads(s3, prefix),
     endUpload: (upload) => endUpload(s3, upload),

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { bucketNames, withBucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes } from "../errors.js";
 import type { Command } from "./command.js";
 import { argumentsFrom } from "./line/arguments-from.js";
@@ -91,7 +92,9 @@ async function runCommand(command: Command, args: readonly string[], world: Worl
   const { withEnvFiles } = await import("./line/env-files.js");
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
   const env = files.length > 0 ? await withEnvFiles(world.env, files) : world.env;
-  return command.run(argumentsFrom(line, command), { ...world, env });
+  return command.run(argumentsFrom(line, command), { ...world, env }).catch((error: unknown) => {
+    throw withBucketNames(error, bucketNames(env));
+  });
 }
 
 function isAsked({ flags }: Line, option: string): boolean {

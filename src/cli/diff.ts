@@ -1,3 +1,4 @@
+import { bucketNames, withFolderName } from "../bucket/copy/bucket-names.js";
 import type { Changes } from "../diff/read-changes.js";
 import type { RunDiff } from "../diff/run-diff.js";
 import { exitCodes } from "../errors.js";
@@ -8,7 +9,7 @@ import { pageFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -52,14 +53,16 @@ export const diffCommand = defineCommand({
   async run(args, world) {
     const { memory } = args;
     await checkArguments(args);
+    const names = bucketNames(world.env);
     const [before, after] = await runsFrom(args, world);
     const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
     const tally = emptyReadTally();
     const view = viewFrom(args, world);
-    if (before !== args.old || after !== args.new) view.log("info", `comparing ${before} with ${after}`);
+    if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
     const unwatch = view.watch(renderReading(tally));
     const setting = { tally, memory, signal: world.signal, text: textsFor(args) };
-    const status = await withRunDiff(before, after, setting, async (diff, changes) => {
+    const status = await withRunDiff(before, after, setting, async (found, changes) => {
+      const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);
       await show(diff, changes, args, world);
@@ -70,10 +73,11 @@ export const diffCommand = defineCommand({
 });
 
 /** The folders of the two runs, the older one first. */
-async function runsFrom({ old, new: fresh, dir }: DiffArguments, { env }: World): Promise<readonly [string, string]> {
+async function runsFrom(args: DiffArguments, world: World): Promise<readonly [string, string]> {
   const { findRun, findRunAndOneBefore } = await import("../locate/find-run.js");
-  if (fresh === undefined) return findRunAndOneBefore(old, { dir, env });
-  return [await findRun(old, { dir, env }), await findRun(fresh, { dir, env })];
+  const places = placesFrom(args, world);
+  if (args.new === undefined) return findRunAndOneBefore(args.old, places);
+  return [await findRun(args.old, places), await findRun(args.new, places)];
 }
 
 async function checkArguments(args: DiffArguments): Promise<void> {

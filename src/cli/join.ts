@@ -1,3 +1,4 @@
+import { bucketNames, withFolderName } from "../bucket/copy/bucket-names.js";
 import { exitCodes } from "../errors.js";
 import { commandText } from "../shell-text.js";
 import { joinJson } from "../terminal/join.js";
@@ -5,7 +6,15 @@ import { renderSummary } from "../terminal/summary.js";
 import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { defineCommand } from "./command.js";
-import { commonOptions, dirOption, environmentOption, formatOption, outOption, viewFrom } from "./options.js";
+import {
+  commonOptions,
+  dirOption,
+  environmentOption,
+  formatOption,
+  outOption,
+  placesFrom,
+  viewFrom,
+} from "./options.js";
 import { printResult } from "./print-result.js";
 import { reasonsOf } from "./run.js";
 import { tellReason } from "./tell-error.js";
@@ -14,6 +23,7 @@ const epilog = `Examples:
   kbdump join nightly
   kbdump join nightly.yaml
   kbdump join gathered/*-of-16 --out output
+  kbdump join s3://kb-dumps/team/nightly
 
 The shards are proved first: the same job, version and list of documents, each shard once, every byte as its manifest says. The dump is published as a run of the job.
 
@@ -36,7 +46,7 @@ export const joinCommand = defineCommand({
   epilog,
   async run(args, world) {
     const { findShards } = await import("../join/find-shards.js");
-    const found = await findShards(args.shards, { dir: args.dir, env: world.env });
+    const found = await findShards(args.shards, placesFrom(args, world));
     const { emptyJoinTally, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
     const tally = emptyJoinTally();
     const view = viewFrom(args, world);
@@ -45,7 +55,9 @@ export const joinCommand = defineCommand({
     const { signal, env } = world;
     const { log } = view;
     const setting = { tally, signal, env, log, onCommit: world.committing, out: args.out, format: args.format };
-    const result = await joinShards(found, setting).finally(unwatch);
+    const joined = await joinShards(found, setting).finally(unwatch);
+    const names = bucketNames(env);
+    const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
     const page = pageFor(world.stdout, world.env);
     const invocation = { program: world.program(), args: world.args };

@@ -1,3 +1,4 @@
+import { isBucketUrl } from "../bucket/s3-url.js";
 import { exitCodes, UsageError } from "../errors.js";
 import type { RunList } from "../list/list-runs.js";
 import { listJson, renderJobs, renderRuns, staleTexts } from "../terminal/list-table.js";
@@ -5,7 +6,7 @@ import { jsonLine, paintFor } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { durationFrom } from "./duration.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption } from "./options.js";
+import { commonOptions, dirOption, environmentOption, placesFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import { tellReason } from "./tell-error.js";
 import type { World } from "./world.js";
@@ -49,7 +50,8 @@ export const listCommand = defineCommand({
   async run(args, world) {
     const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
-    const lists = args.job === undefined ? await listJobs(args, now) : [await listJob(args.job, args, now, world)];
+    const lists =
+      args.job === undefined ? await listJobs(args, now, world) : [await listJob(args.job, args, now, world)];
     await printResult(world, resultText(lists, args, { now: now.getTime(), maxAge }, world));
     const stale = staleTexts(lists, now.getTime(), maxAge);
     for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, world);
@@ -64,16 +66,18 @@ function maxAgeFrom(text: string | undefined): number | undefined {
   return age;
 }
 
-async function listJob(job: string, { dir }: ListArguments, now: Date, { env }: World): Promise<RunList> {
+async function listJob(job: string, args: ListArguments, now: Date, world: World): Promise<RunList> {
   const { findNamed } = await import("../locate/find-named.js");
   const { listRuns } = await import("../list/list-runs.js");
-  const found = await findNamed(job, { dir, env });
-  if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now);
+  const found = await findNamed(job, placesFrom(args, world));
+  if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now, found.copy);
   const message = "expected a job: its name, its folder or its job file";
   throw new UsageError("Nothing was listed:", [{ path: job, message }]);
 }
 
-async function listJobs({ dir = defaultDir }: ListArguments, now: Date): Promise<readonly RunList[]> {
+async function listJobs(args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+  const { dir = defaultDir } = args;
+  if (isBucketUrl(dir)) return listBucket(dir, args, now, world);
   const { jobsIn } = await import("../locate/look-at.js");
   const { listRuns } = await import("../list/list-runs.js");
   const names = await jobsIn(dir);
@@ -84,6 +88,14 @@ async function listJobs({ dir = defaultDir }: ListArguments, now: Date): Promise
   const lists: RunList[] = [];
   for (const name of names)
     lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
+  return lists;
+}
+
+async function listBucket(dir: string, args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+  const { namesInBucket } = await import("../locate/find-in-bucket.js");
+  const names = await namesInBucket(dir, placesFrom(args, world));
+  const lists: RunList[] = [];
+  for (const name of names) lists.push(await listJob(name, args, now, world));
   return lists;
 }
 

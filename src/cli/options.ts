@@ -1,7 +1,11 @@
+import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
+import type { FindOptions } from "../locate/found-thing.js";
+import type { ReadTally } from "../read-tally.js";
+import { renderReading } from "../terminal/verify-progress.js";
 import { openView, type View } from "../terminal/view.js";
 import type { ArgumentsOf, Options, Positionals } from "./command.js";
 import type { World } from "./world.js";
@@ -49,7 +53,7 @@ export const dirOption = {
   dir: {
     type: "string",
     names: "folder",
-    describe: "output folder of a job that is given by its name; default: output",
+    describe: "output folder of a job that is given by its name, or s3://bucket/prefix; default: output",
   },
 } as const satisfies Options;
 
@@ -129,9 +133,18 @@ export async function jobFrom(
   return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env, { notifies });
 }
 
-/** The view that the common options ask for. */
+/** The view that the common options ask for. It names what lies in buckets by its address. */
 export function viewFrom({ logFormat, quiet }: ArgumentsOf<typeof commonOptions>, { stderr, env }: World): View {
-  return openView({ output: stderr, env, format: logFormat, quiet });
+  const view = openView({ output: stderr, env, format: logFormat, quiet });
+  const names = bucketNames(env);
+  return { ...view, log: (level, message) => view.log(level, names(message)) };
+}
+
+/** The folder that a command looks in for what its words name, and the view that shows how copies from buckets go on. */
+export function placesFrom(args: ArgumentsOf<typeof commonOptions & typeof dirOption>, world: World): FindOptions {
+  const view = viewFrom(args, world);
+  const watch = (tally: ReadTally) => view.watch(renderReading(tally));
+  return { dir: args.dir, env: world.env, signal: world.signal, log: view.log, watch };
 }
 
 /** Different ids in lower case: `--document a,b` and `--document a --document b` are the same. */

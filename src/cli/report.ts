@@ -1,3 +1,4 @@
+import { bucketNames, withFolderName } from "../bucket/copy/bucket-names.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { ReportRequest } from "../report/course/report-request.js";
@@ -7,7 +8,7 @@ import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -32,7 +33,7 @@ const options = {
     type: "string",
     alias: "o",
     names: "file",
-    describe: "file to write, or - for stdout; default: report.html in the folder of the job, or else in this one",
+    describe: "file to write, or - for stdout; default: report.html in the folder of a local job, or else in this one",
   },
   db: {
     type: "string",
@@ -74,7 +75,8 @@ export const reportCommand = defineCommand({
     const view = viewFrom(args, world);
     const tally = emptyReadTally();
     const { folder, against } = request;
-    if (folder !== args.run || against !== args.against)
+    const names = bucketNames(world.env);
+    if (names(folder) !== args.run || (against && names(against)) !== args.against)
       view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
     const unwatch = view.watch(renderReading(tally));
     const { text, warnings } = await made({ ...request, tally }, args, world).finally(unwatch);
@@ -91,9 +93,17 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, worl
     const { html, summary } = await renderReport(request);
     return { text: html.trimEnd(), warnings: summary.warnings };
   }
-  const { usualPlace } = await import("../report/course/place.js"); // heavy, likewise
+  const { reportName, usualPlace } = await import("../report/course/place.js"); // heavy, likewise
   const { writeReport } = await import("../report/course/write-report.js");
-  const result: Printed = await writeReport(out ?? (await usualPlace(request.folder)), request);
+  const names = bucketNames(world.env);
+  const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
+  const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
+  const { run, against } = written;
+  const result: Printed = {
+    ...written,
+    run: withFolderName(run, names),
+    against: against && withFolderName(against, names),
+  };
   const text = json ? jsonLine(result) : renderReportResult(result, pageFor(world.stdout, world.env));
   return { text, warnings: result.warnings };
 }
@@ -106,11 +116,13 @@ async function checkArguments({ memory, out, json }: ReportArguments): Promise<v
   if (problems.length > 0) throw wrongLine(problems);
 }
 
-async function requestFrom(args: ReportArguments, { env, signal }: World): Promise<ReportRequest> {
+async function requestFrom(args: ReportArguments, world: World): Promise<ReportRequest> {
   const { findRun, findRunBefore } = await import("../locate/find-run.js");
-  const named = { dir: args.dir, env };
+  const { env, signal } = world;
+  const named = { ...placesFrom(args, world), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);
   const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
   const { memory, db: database, noContent, noVerify } = args;
-  return { folder, against, database, content: !noContent, verify: !noVerify, memory, signal };
+  const nameFolder = bucketNames(env);
+  return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
 }

@@ -9,7 +9,7 @@ import { renderReading } from "../terminal/verify-progress.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, viewFrom } from "./options.js";
+import { commonOptions, dirOption, environmentOption, placesFrom, viewFrom } from "./options.js";
 import type { World } from "./world.js";
 
 const epilog = `Examples:
@@ -98,12 +98,12 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
 }
 
 async function start(args: ServeArguments, port: number, world: World): Promise<Serving> {
-  const { run, dir, keyEnv } = args;
+  const { run, keyEnv } = args;
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);
   const { findRun } = await import("../locate/find-run.js");
-  return startDump(await findRun(run, { dir, env: world.env }), options, args, world);
+  return startDump(await findRun(run, placesFrom(args, world)), options, args, world);
 }
 
 async function keyFrom(name: string, world: World): Promise<string> {

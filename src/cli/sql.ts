@@ -1,3 +1,4 @@
+import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes, type Problem } from "../errors.js";
 import type { QuerySource } from "../query/query-database.js";
 import type { QueryResult, QueryRow } from "../query/run-query.js";
@@ -6,7 +7,7 @@ import { renderQuery } from "../terminal/query-table.js";
 import { paintFor } from "../terminal/text.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals } from "./command.js";
 import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, memoryOption } from "./options.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom } from "./options.js";
 import { printPieces, printResult } from "./print-result.js";
 import type { World } from "./world.js";
 
@@ -20,7 +21,7 @@ The database is opened read-only. Times are shown in UTC.
 Exit codes: 0 answered · 1 the database could not be read · 2 wrong usage, no database, or a wrong statement · 130, 143 interrupted`;
 
 const positionals = {
-  source: { type: "string", demandOption: true, names: "file", describe: "a job, a database file, or a run folder" },
+  source: { type: "string", demandOption: true, names: "file", describe: "a job, a database file, or a run" },
   statement: { type: "string", describe: "one SQL statement; without it, or with -, it is read from stdin" },
 } as const satisfies Positionals;
 
@@ -48,7 +49,7 @@ export const sqlCommand = defineCommand({
   async run(args, world) {
     const limit = await checkArguments(args);
     const { findDatabase } = await import("../locate/find-database.js");
-    const source = await findDatabase(args.source, { dir: args.dir, env: world.env });
+    const source = await findDatabase(args.source, placesFrom(args, world));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(world.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("../query/query-database.js"); // heavy; --help does without
@@ -83,7 +84,8 @@ async function textOf(stdin: ReturnType<NonNullable<World["openStdin"]>> | undef
 
 async function print(result: QueryResult, source: QuerySource, args: SqlArguments, world: World): Promise<void> {
   const { stdout, env } = world;
-  if (args.json) return printPieces(world, objectOfQuery(result, "folder" in source ? source.folder : source.database));
+  const asked = bucketNames(env)("folder" in source ? source.folder : source.database);
+  if (args.json) return printPieces(world, objectOfQuery(result, asked));
   if (args.format === "json") return printPieces(world, jsonOfQuery(result));
   if (args.format === "csv") return printPieces(world, csvOfQuery(result));
   const rows: QueryRow[] = [];

@@ -1,4 +1,6 @@
+import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes } from "../errors.js";
+import type { RunToFetch } from "../locate/find-run.js";
 import type { Against, AgainstOptions } from "../move/against/compare-with-service.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { VerifyResult } from "../results/verify.js";
@@ -10,9 +12,10 @@ import { renderReading } from "../terminal/verify-progress.js";
 import type { View } from "../terminal/view.js";
 import type { Verification } from "../verify/verification.js";
 import { defineCommand } from "./command.js";
-import { viewFrom } from "./options.js";
+import { placesFrom, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
-import { againstFrom, checkArguments, options } from "./verify-flags.js";
+import { againstFrom, checkArguments, options, type VerifyArguments } from "./verify/verify-flags.js";
+import type { World } from "./world.js";
 
 const epilog = `Examples:
   kbdump verify nightly
@@ -39,18 +42,15 @@ export const verifyCommand = defineCommand({
   options,
   epilog,
   async run(args, world) {
-    const { dir, duckdb, memory, json } = args;
+    const { json } = args;
     await checkArguments(args);
-    const { findRun } = await import("../locate/find-run.js");
-    const folder = await findRun(args.run, { dir, env: world.env });
+    const { findRunToFetch } = await import("../locate/find-run.js");
+    const found = await findRunToFetch(args.run, placesFrom(args, world));
+    const { folder } = found;
     const comparison = await againstFrom(args, world);
-    const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
-    const tally = emptyReadTally();
     const view = viewFrom(args, world);
-    if (folder !== args.run) view.log("info", `verifying ${folder}`);
-    const unwatch = view.watch(renderReading(tally));
-    const setting = { tally, memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
-    const verification = await verifyRun(folder, setting).finally(unwatch);
+    if (bucketNames(world.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
+    const verification = await verify(found, args, view, world);
     const isSound = verification.status === "sound";
     const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
     if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
@@ -63,6 +63,21 @@ export const verifyCommand = defineCommand({
     return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
+
+/** Reads the run again; one in a bucket from there, whatever copy there is. */
+async function verify(found: RunToFetch, args: VerifyArguments, view: View, world: World): Promise<Verification> {
+  const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
+  const { duckdb, memory } = args;
+  const setting = { memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const read = (folder: string, database: boolean | string = setting.duckdb) => {
+    const tally = emptyReadTally();
+    const unwatch = view.watch(renderReading(tally));
+    return verifyRun(folder, { ...setting, tally, duckdb: database }).finally(unwatch);
+  };
+  if (!found.inBucket) return read(found.folder);
+  const { verifyInBucket } = await import("./verify/verify-in-bucket.js");
+  return verifyInBucket(found.inBucket, setting.duckdb, read, bucketNames(world.env));
+}
 
 async function compare(options: Omit<AgainstOptions, "log" | "tally">, view: View): Promise<Against> {
   const { compareWithService } = await import("../move/against/compare-with-service.js"); // heavy, likewise

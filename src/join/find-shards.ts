@@ -3,19 +3,25 @@ import { basename, dirname, join } from "node:path";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { UsageError } from "../errors.js";
-import type { JobPlace, Shard } from "../job/job.js";
-import { type FindOptions, findNamed } from "../locate/find-named.js";
+import type { JobPlace } from "../job/job.js";
+import { findPlace } from "../locate/find-named.js";
+import { findRun } from "../locate/find-run.js";
+import type { FindOptions, FoundJob } from "../locate/found-thing.js";
 import { foldersOf, shardOfFolder, shardsFolderOf } from "../run/work/job-folders.js";
 import { shellText } from "../shell-text.js";
+import { type Choice, chooseRuns, type ShardRun } from "./choose-runs.js";
+import { copyNewestRun, findShardsInBucket } from "./find-in-bucket.js";
 
 /** The runs of shards that a command line names. */
 export interface FoundShards {
-  /** Run folders. */
+  /** Run folders; of runs in a bucket, those of their copies. */
   readonly folders: readonly string[];
-  /** The output folder that all of them lie in; undefined where they were gathered elsewhere. */
+  /** The output folder, or the address in a bucket, that all of them lie in; undefined where they were gathered elsewhere. */
   readonly dir: string | undefined;
   /** The job file that named them; undefined where none did. */
   readonly jobFile: string | undefined;
+  /** The work folder that the job file names, where the shards are in a bucket. */
+  readonly workFolder: string | undefined;
   /** Sentences on what was chosen. */
   readonly notes: readonly string[];
 }
@@ -27,65 +33,80 @@ export interface FoundShards {
 export async function findShards(words: readonly string[], options: FindOptions): Promise<FoundShards> {
   const found: FoundShards[] = [];
   for (const word of words) found.push(await findOfWord(word, options));
-  const dirs = new Set(found.map(({ dir }) => dir));
+  const isOnePlace = new Set(found.map(({ dir }) => dir)).size === 1;
   return {
     folders: found.flatMap(({ folders }) => folders),
-    dir: dirs.size === 1 ? found[0]?.dir : undefined,
+    dir: isOnePlace ? found[0]?.dir : undefined,
     jobFile: found.find(({ jobFile }) => jobFile !== undefined)?.jobFile,
+    workFolder: isOnePlace ? found.find(({ workFolder }) => workFolder !== undefined)?.workFolder : undefined,
     notes: found.flatMap(({ notes }) => notes),
   };
 }
 
 async function findOfWord(word: string, options: FindOptions): Promise<FoundShards> {
-  const thing = await findNamed(word, options);
+  const thing = await findPlace(word, options);
   if (thing.kind === "database")
     throw noShard(word, "it is a file; expected the run folder of a shard, or a job whose shards to join");
-  if (thing.kind === "run folder") return oneRun(thing.folder);
+  if (thing.kind === "run folder") return oneRun(thing.folder, await outputOf(thing.folder));
   const { place, file, run } = thing;
+  if (place.output.bucket !== undefined) return findInBucket(word, thing, place.output.bucket, options);
   if (run !== undefined) throw noShard(word, "it names one run of a job; name the job, or run folders");
   if (await isThere(shardsFolderOf(place))) return { ...(await findOfJob(word, place)), jobFile: file };
   const newest = await newestRun(foldersOf(place).runs);
   if (newest === undefined) throw noShard(word, `there is no run in ${foldersOf(place).runs}, and no folder of shards`);
-  return oneRun(newest);
+  return oneRun(newest, await outputOf(newest));
 }
 
-async function oneRun(folder: string): Promise<FoundShards> {
-  return { folders: [folder], dir: await outputOf(folder), jobFile: undefined, notes: [] };
+async function findInBucket(
+  word: string,
+  { place, file, run }: FoundJob,
+  bucket: string,
+  options: FindOptions,
+): Promise<FoundShards> {
+  const url = `${bucket}/${place.name}`;
+  if (run !== undefined) return oneRun(await findRun(word, options), outputAbove(url));
+  const found = await findShardsInBucket(url, options);
+  if (found) {
+    const workFolder = file === undefined ? undefined : place.output.dir;
+    return { ...shardsFound(word, found, `${url}/shards`), dir: bucket, jobFile: file, workFolder };
+  }
+  const newest = await copyNewestRun(url, options);
+  if (newest === undefined) throw noShard(word, `there is no run in ${url}, and no shard`);
+  return oneRun(newest, outputAbove(url));
+}
+
+function oneRun(folder: string, dir: string | undefined): FoundShards {
+  return { folders: [folder], dir, jobFile: undefined, workFolder: undefined, notes: [] };
 }
 
 /** The output folder above `<job>/shards/<index>-of-<count>/runs/<run_id>`; undefined where a run does not lie so. */
 async function outputOf(run: string): Promise<string | undefined> {
   const runs = dirname(await realpath(run));
-  const shard = dirname(runs);
-  const shards = dirname(shard);
-  const isInPlace = basename(runs) === "runs" && shardOfFolder(basename(shard)) && basename(shards) === "shards";
-  return isInPlace ? dirname(dirname(shards)) : undefined;
+  return basename(runs) === "runs" ? outputAbove(dirname(runs)) : undefined;
 }
 
-/** A shard of a job, and its newest run. */
-interface NewestRun extends Shard {
-  readonly folder: string;
+/** The output folder above `<job>/shards/<index>-of-<count>`; undefined for any other path. */
+function outputAbove(shard: string): string | undefined {
+  const shards = dirname(shard);
+  return shardOfFolder(basename(shard)) && basename(shards) === "shards" ? dirname(dirname(shards)) : undefined;
 }
 
 /** The newest run of each shard of a job; of several divisions, those of the one that ran last. */
 async function findOfJob(word: string, place: JobPlace): Promise<Omit<FoundShards, "jobFile">> {
   const shards = shardsFolderOf(place);
-  const runs: NewestRun[] = [];
+  const runs: ShardRun[] = [];
   for (const name of await readdir(shards)) {
     const shard = shardOfFolder(name);
     if (!shard) continue;
     const folder = await newestRun(join(shards, name, "runs"));
     if (folder !== undefined) runs.push({ ...shard, folder });
   }
-  const [newest] = runs.toSorted((one, other) => (basename(one.folder) < basename(other.folder) ? 1 : -1));
-  if (!newest) throw noShard(word, `no shard has a run in ${shards} yet; kbdump run --shard makes one`);
-  const chosen = runs.filter(({ count }) => count === newest.count).sort((one, other) => one.index - other.index);
-  const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
-  const notes =
-    counts.length > 1
-      ? [`${shards} has shards of ${counts.join(" and of ")}; those of ${newest.count} ran last, and are joined`]
-      : [];
-  return { folders: chosen.map(({ folder }) => folder), dir: place.output.dir, notes };
+  return { ...shardsFound(word, chooseRuns(runs, shards), shards), dir: place.output.dir, workFolder: undefined };
+}
+
+function shardsFound(word: string, { chosen, notes }: Choice<ShardRun>, place: string) {
+  if (chosen.length === 0) throw noShard(word, `no shard has a run in ${place} yet; kbdump run --shard makes one`);
+  return { folders: chosen.map(({ folder }) => folder), notes };
 }
 
 /** The newest run in a folder of runs; undefined where there is none. */

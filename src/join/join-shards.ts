@@ -59,7 +59,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const facts = opened.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
-  const job = jobOfRun(newest, { out, format: options.format });
+  const named = jobOfRun(newest, { out, format: options.format });
+  const job = options.out === undefined ? withWorkFolder(named, found.workFolder) : named;
   const { shards, lists } = await proveShards(opened, { tally, signal });
   const merged = mergeLists(lists, shards.length);
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
@@ -91,6 +92,10 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       folder: dump.folder,
     })),
   };
+}
+
+function withWorkFolder(job: Job, dir = job.output.dir): Job {
+  return { ...job, output: { ...job.output, dir } };
 }
 
 /** Reads again what failed in the shards, and lets those that lack documents list them anew. */

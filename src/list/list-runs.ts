@@ -1,5 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { JobCopy } from "../bucket/copy/job-copy.js";
+import { mayTakeOver } from "../bucket/head.js";
 import type { JobPlace } from "../job/job.js";
 import { decideRuns, type KeepRule } from "../keep/decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "../keep/past-runs.js";
@@ -33,22 +35,31 @@ export interface RunList {
   readonly atWork: RunAtWork | undefined;
 }
 
-/** Lists the runs of a job by their manifests; reads no other file, and changes nothing. */
-export async function listRuns(place: JobPlace, now: Date): Promise<RunList> {
+/** Lists the runs of a job by their manifests; reads no other file, and changes nothing. `copy`: of a job in a bucket. */
+export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Promise<RunList> {
   const folders = foldersOf(place);
   const { runs, strangers } = await readPastRuns(folders.runs, place.name);
+  const shown = copy ? runs.filter(({ runId }) => copy.head.runs.some(({ run_id }) => run_id === runId)) : runs;
+  const url = copy?.url;
   const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));
   const { keep } = place.output;
-  const rules = new Map(keep && decideRuns(runs, keep).map(({ runId, rules }) => [runId, rules]));
-  const listed = runs.map((run) => ({
+  const rules = new Map(keep && decideRuns(shown, keep).map(({ runId, rules }) => [runId, rules]));
+  const listed = shown.map((run) => ({
     ...run,
-    folder: join(folders.runs, run.runId),
+    folder: url === undefined ? join(folders.runs, run.runId) : `${url}/runs/${run.runId}`,
     isLatest: run.runId === latest,
     keptBy: rules.get(run.runId) ?? null,
   }));
   const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
-  const atWork = await runAtWork(join(folders.private, "lock"), now);
-  return { job: place.name, folder: folders.folder, runs: newestFirst, strangers, atWork };
+  const atWork = copy ? runInBucket(copy) : await runAtWork(join(folders.private, "lock"), now);
+  return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork };
+}
+
+/** The holder that the head of a bucket names, as long as nobody may take over from it. */
+function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
+  if (head.holder === null || mayTakeOver(head, age)) return undefined;
+  const { pid, host, since } = head.holder;
+  return { pid, host, since };
 }
 
 async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined> {

@@ -1,45 +1,46 @@
 import { basename, dirname, join, resolve } from "node:path";
+import { isBucketUrl } from "../bucket/s3-url.js";
 import { isThere } from "../dump/files/is-there.js";
 import { type Problem, UsageError } from "../errors.js";
 import type { JobPlace } from "../job/job.js";
 import { isJobName } from "../job/job-name.js";
 import { loadJobPlace } from "../job/load-job-place.js";
 import { outputPlace } from "../job/output-place.js";
+import { copyFrom, findInBucket, placeInBucket } from "./find-in-bucket.js";
+import type { FindOptions, FoundJob, FoundThing } from "./found-thing.js";
 import { jobsIn, lookAt } from "./look-at.js";
 import { type Found, type Meaning, meaningOf, type Word, wordFrom } from "./meaning.js";
 
-export interface FindOptions {
-  /** The output folder that names of jobs are looked for in; it also wins over that of a job file. Default: `output`. */
-  readonly dir?: string | undefined;
-  readonly env: NodeJS.ProcessEnv;
+/** Finds what a word stands for. UsageError, with what there is instead, where it is none of all this. */
+export async function findNamed(text: string, options: FindOptions): Promise<FoundThing> {
+  if (isBucketUrl(text)) return findInBucket(text, options);
+  const thing = await findPlace(text, options);
+  return thing.kind === "job" ? withCopy(thing, options) : thing;
 }
 
-/** The meaning of a word, with its job file read and its folders named. */
-export type FoundThing =
-  | { readonly kind: "run folder"; readonly folder: string }
-  | { readonly kind: "database"; readonly file: string }
-  /** `keep` is known of a job that was named by its file; `run` is the run that was named with it. */
-  | { readonly kind: "job"; readonly place: JobPlace; readonly file?: string; readonly run?: string };
-
-/** Finds what a word stands for. UsageError, with what there is instead, where it is none of all this. */
-export async function findNamed(text: string, { dir, env }: FindOptions): Promise<FoundThing> {
+/** The same, but no bucket is asked: a job there may have shards, and nothing else yet. */
+export async function findPlace(text: string, options: FindOptions): Promise<FoundThing> {
+  if (isBucketUrl(text)) return placeInBucket(text);
+  const { dir } = options;
   const word = wordFrom(text);
   const output = dir ?? "output";
   const sights = {
     whole: await lookAt(text),
     before: word.run === undefined ? ("nothing" as const) : await lookAt(word.before),
-    job: isJobName(word.before) ? await lookAt(join(output, word.before)) : ("nothing" as const),
+    job: isJobName(word.before) ? await lookForJob(output, word.before) : ("nothing" as const),
   };
   const meaning = meaningOf(word, sights);
   if (meaning.kind === "unknown") throw await nothingFound(word, sights.whole, output);
-  return thingFrom(meaning, dir, env);
+  return thingFrom(meaning, options);
 }
 
-async function thingFrom(
-  meaning: Exclude<Meaning, { kind: "unknown" }>,
-  dir: string | undefined,
-  env: NodeJS.ProcessEnv,
-): Promise<FoundThing> {
+/** A bucket is asked later, where the name means nothing else. */
+async function lookForJob(output: string, name: string): Promise<Found> {
+  return isBucketUrl(output) ? "job" : lookAt(join(output, name));
+}
+
+async function thingFrom(meaning: Exclude<Meaning, { kind: "unknown" }>, options: FindOptions): Promise<FoundThing> {
+  const { dir, env } = options;
   if (meaning.kind === "run folder" || meaning.kind === "database") return meaning;
   const run = meaning.run === undefined ? {} : { run: meaning.run };
   if (meaning.kind === "job") return { kind: "job", place: placeAt(dir ?? "output", meaning.name), ...run };
@@ -51,6 +52,14 @@ async function thingFrom(
   const place = await loadJobPlace(meaning.file, env);
   const output = dir === undefined ? place.output : { ...place.output, ...outputPlace(dir) };
   return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
+}
+
+/** The job with its copy, where it is kept in a bucket. */
+async function withCopy(job: FoundJob, options: FindOptions): Promise<FoundJob> {
+  const { name, output } = job.place;
+  if (output.bucket === undefined) return job;
+  const copy = await copyFrom(`${output.bucket}/${name}`, options);
+  return { ...job, copy, place: { name, output: { ...output, dir: dirname(copy.folder) } } };
 }
 
 function placeAt(dir: string, name: string): JobPlace {

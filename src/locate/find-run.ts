@@ -1,27 +1,64 @@
 import { readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { copyDatabase } from "../bucket/copy/copy-database.js";
+import { copyRun } from "../bucket/copy/copy-run.js";
+import type { JobCopy } from "../bucket/copy/job-copy.js";
+import type { BucketRun } from "../bucket/head.js";
 import { ifAbsent } from "../dump/files/is-there.js";
 import { readRunFacts } from "../dump/manifest/read-manifest.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { UsageError } from "../errors.js";
-import type { JobPlace } from "../job/job.js";
 import { foldersOf, type JobFolders } from "../run/work/job-folders.js";
-import { type FindOptions, findNamed } from "./find-named.js";
+import { findNamed } from "./find-named.js";
+import type { FindOptions, FoundJob } from "./found-thing.js";
 import { lookAt } from "./look-at.js";
 
 /**
  * The run folder that a word stands for: the folder itself, or the newest complete run of a job that is given by its name, its
- * folder or its job file, or the run behind the `@`. UsageError where there is none.
+ * folder or its job file, or the run behind the `@`. Of a run in a bucket, the folder of its copy, which is fetched. UsageError where
+ * there is none.
  */
 export async function findRun(word: string, options: FindOptions): Promise<string> {
+  return fetched(await findRunToFetch(word, options), options);
+}
+
+/** The same of a job that was found, whose newest complete run or named run the word means. */
+export async function findRunOf(job: FoundJob, word: string, options: FindOptions): Promise<string> {
+  return fetched(await runToFetch(job, word), options);
+}
+
+/** A run folder; of a run in a bucket, the folder of its copy, and what to copy. */
+export interface RunToFetch {
+  readonly folder: string;
+  readonly inBucket?: RunInBucket;
+}
+
+export interface RunInBucket {
+  readonly copy: JobCopy;
+  readonly run: BucketRun;
+}
+
+/** The run folder that `findRun` finds; the files of a run in a bucket are not fetched. */
+export async function findRunToFetch(word: string, options: FindOptions): Promise<RunToFetch> {
   const thing = await findNamed(word, options);
-  if (thing.kind === "run folder") return thing.folder;
+  if (thing.kind === "run folder") return thing;
   if (thing.kind === "database") {
     const message = "it is a file; expected the folder of a run, a job file, or the name of a job";
     throw new UsageError("Not a finished run folder:", [{ path: word, message }]);
   }
-  const runs = new JobRuns(thing.place);
-  return thing.run === undefined ? runs.newest(word) : runs.named(word, thing.run);
+  return runToFetch(thing, word);
+}
+
+async function runToFetch(job: FoundJob, word: string): Promise<RunToFetch> {
+  const runs = new JobRuns(job);
+  return runs.toFetch(await (job.run === undefined ? runs.newest(word) : runs.named(word, job.run)));
+}
+
+/** The run folder, with the files of a run in a bucket in the cache, and the database of its job where that is asked for. */
+async function fetched({ folder, inBucket }: RunToFetch, { withDatabase = false }: FindOptions): Promise<string> {
+  if (inBucket) await copyRun(inBucket.copy, inBucket.run);
+  if (inBucket && withDatabase) await copyDatabase(inBucket.copy);
+  return folder;
 }
 
 /** The run that a word stands for, and the complete run of the same job before it. UsageError where there are not two. */
@@ -32,10 +69,11 @@ export async function findRunAndOneBefore(
   const thing = await findNamed(word, options);
   if (thing.kind !== "job")
     throw noRun(word, "it is one run; name a second one, or a job whose two newest runs to compare");
-  const runs = new JobRuns(thing.place);
+  const runs = new JobRuns(thing);
   const run = await (thing.run === undefined ? runs.newest(word) : runs.named(word, thing.run));
   const before = await runs.newestComplete(basename(run));
-  if (before !== undefined) return [before, run];
+  if (before !== undefined)
+    return [await fetched(runs.toFetch(before), options), await fetched(runs.toFetch(run), options)];
   throw noRun(word, `no complete run before ${basename(run)}; two are needed to compare`);
 }
 
@@ -47,8 +85,9 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
   const thing = await findNamed(word, options);
   if (thing.kind === "job" && thing.run === undefined) {
     const { run_id } = (await readRunFacts(await realpath(run))) ?? {};
-    const before = await new JobRuns(thing.place).newestComplete(run_id);
-    if (before !== undefined) return before;
+    const runs = new JobRuns(thing);
+    const before = await runs.newestComplete(run_id);
+    if (before !== undefined) return fetched(runs.toFetch(before), options);
     throw noRun(word, `no complete run before ${run_id ?? run}; an older run is needed to compare with`);
   }
   const found = await findRun(word, options);
@@ -59,9 +98,20 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
 /** The published runs of one job. A manifest is only read where it has to be known whether its run is complete. */
 class JobRuns {
   readonly #folders: JobFolders;
+  readonly #copy: JobCopy | undefined;
+  /** The folder of the runs as the user knows it. */
+  readonly #name: string;
 
-  constructor(place: JobPlace) {
+  constructor({ place, copy }: FoundJob) {
     this.#folders = foldersOf(place);
+    this.#copy = copy;
+    this.#name = copy ? `${copy.url}/runs` : this.#folders.runs;
+  }
+
+  /** The run in a folder, with what is to be copied of a run in a bucket. */
+  toFetch(folder: string): RunToFetch {
+    const run = this.#copy?.head.runs.find(({ run_id }) => run_id === basename(folder));
+    return this.#copy && run ? { folder, inBucket: { copy: this.#copy, run } } : { folder };
   }
 
   /** The newest complete run; UsageError where there is none. */
@@ -70,8 +120,8 @@ class JobRuns {
     if (found !== undefined) return found;
     if ((await lookAt(join(this.#folders.folder, "latest"))) === "run") return join(this.#folders.folder, "latest"); // a copy without `runs`
     const [partial] = await this.#ids();
-    if (partial === undefined) throw noRun(word, `no run in ${this.#folders.runs} yet`);
-    const path = this.#pathOf(partial);
+    if (partial === undefined) throw noRun(word, `no run in ${this.#name} yet`);
+    const path = `${this.#name}/${partial}`;
     throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
   }
 
@@ -91,7 +141,7 @@ class JobRuns {
     const found = ids.filter((id) => id.startsWith(beginning));
     const [only] = found;
     if (only !== undefined && found.length === 1) return this.#pathOf(only);
-    const [folder, sample] = [this.#folders.runs, (found.length > 0 ? found : ids).slice(0, 5).join(", ")];
+    const [folder, sample] = [this.#name, (found.length > 0 ? found : ids).slice(0, 5).join(", ")];
     if (only !== undefined) throw noRun(word, `${found.length} runs begin with ${beginning}: ${sample}`);
     throw noRun(word, `no run ${beginning} in ${folder}${sample === "" ? "" : `; the newest there: ${sample}`}`);
   }
@@ -102,6 +152,7 @@ class JobRuns {
 
   /** Newest first. */
   async #ids(): Promise<readonly string[]> {
+    if (this.#copy) return this.#copy.head.runs.map(({ run_id }) => run_id).reverse();
     const names = await readdir(this.#folders.runs).catch(ifAbsent<string[]>([]));
     return names.filter(isRunId).sort().reverse();
   }

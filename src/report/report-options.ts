@@ -1,4 +1,5 @@
 import type { ReadTally } from "../read-tally.js";
+import type { NameFolder } from "./commands.js";
 
 /** The settings of a report, checked. */
 export interface ReportOptions {
@@ -14,6 +15,8 @@ export interface ReportOptions {
   readonly verify: boolean;
   /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory: string;
+  /** Names folders in the commands of the page; undefined: by their paths. */
+  readonly nameFolder: NameFolder | undefined;
   readonly signal: AbortSignal;
   /** Updated while the work goes on. */
   readonly tally: ReadTally;

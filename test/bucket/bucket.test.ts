@@ -46,6 +46,9 @@ describe.skipIf(!hasS3)("a bucket", () => {
     expect(await keysBelow(neighbour, "")).toEqual(["runs/x"]);
     const whole = await openAt(store, "s3://kb-dumps");
     expect(await keysBelow(whole, "list2/")).toEqual(["list2/runs/x"]);
+    const folders: string[] = [];
+    for await (const name of whole.folders()) folders.push(name);
+    expect(folders.filter((name) => name.startsWith("list"))).toEqual(["list", "list2"]);
   });
 
   test("carries a small file there and back, and refuses one with other bytes", async () => {

@@ -15,8 +15,11 @@ const history = "docs/history-and-sql.md";
 const bare = ["README.md", "docs/installation.md", history];
 /** Documents of the demo job that the twenty queries can do without. */
 const spare = ["38277434", "59c3b3b9", "72eeb179", "d904c614", "09988155", "aab965a4"];
-/** This page has a test of its own, which takes all of its blocks. */
-const elsewhere = { page: "docs/reindex.md", file: "test/cli/recipe.test.ts" };
+/** These pages have tests of their own, which take all of their blocks. */
+const elsewhere = [
+  { page: "docs/reindex.md", file: "test/cli/recipe.test.ts", languages: ["sh", "sh", "sh", "sh", "sh", "sh", "text"] },
+  { page: "docs/s3.md", file: "test/docs/s3.test.ts", languages: ["yaml", "sh", "sh"] },
+];
 
 let places: ExamplePlaces;
 beforeAll(async () => {
@@ -29,13 +32,13 @@ test("every code block is in a language that is checked", () => {
   for (const block of blocks) expect(Object.keys(checks), placeOf(block)).toContain(block.language);
 });
 
-test(`${elsewhere.page} is run by ${elsewhere.file}`, () => {
-  expect(readFileSync(elsewhere.file, "utf8")).toContain(elsewhere.page);
-  const languages = blocksOf(elsewhere.page).map(({ language }) => language);
-  expect(languages).toEqual(["sh", "sh", "sh", "sh", "sh", "sh", "text"]);
+test.each(elsewhere)("$page is run by $file", ({ page, file, languages }) => {
+  expect(readFileSync(file, "utf8")).toContain(page);
+  expect(blocksOf(page).map(({ language }) => language)).toEqual(languages);
 });
 
-const checked = pages.filter((page) => page !== elsewhere.page && blocksOf(page).length > 0);
+const isElsewhere = (page: string) => elsewhere.some((other) => other.page === page);
+const checked = pages.filter((page) => !isElsewhere(page) && blocksOf(page).length > 0);
 
 const limits = { timeout: 240_000, concurrent: true };
 test.for(checked)("%s: every code block does what it shows", limits, async (name, { onTestFinished }) => {

@@ -10,7 +10,12 @@ import { exampleUrl } from "./example-place.js";
 export interface StandIn {
   readonly url: string;
   readonly key: string;
+  /** The address of an object store, which stands in for the one of the examples. */
+  readonly store?: string;
 }
+
+/** The address of an object store that the documentation uses. */
+const exampleStore = "https://minio.example.com";
 
 /** The output of a block, and its exit code: 0 while it serves, -1 if a signal ended it. */
 export interface Printed {
@@ -40,6 +45,7 @@ export class Shell {
     if (text.includes("8080")) this.#port ??= await freePort();
     return text
       .replaceAll(exampleUrl, this.#service.url)
+      .replaceAll(exampleStore, this.#service.store ?? exampleStore)
       .replace(/(?<=KNOWLEDGE_API_KEY=)\S*…/g, this.#service.key)
       .replace(/(?<=127\.0\.0\.1:|--port )8080/g, String(this.#port));
   }

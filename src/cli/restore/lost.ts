@@ -1,4 +1,5 @@
-import type { FindOptions } from "../../locate/find-named.js";
+import { bucketNames, withFolderName } from "../../bucket/copy/bucket-names.js";
+import type { FindOptions } from "../../locate/found-thing.js";
 import type { OwnService, RestoreLost, RestoreOptions } from "../../restore/restore-options.js";
 import { exitCodeOf, type RestoreResult } from "../../restore/restore-result.js";
 import { emptyRestoreTally } from "../../restore/restore-tally.js";
@@ -6,7 +7,7 @@ import type { RestoreOutput } from "../../results/restore.js";
 import { renderRestore } from "../../terminal/restore/restore-progress.js";
 import { renderRestored } from "../../terminal/restore/restored.js";
 import { jsonLine, pageFor } from "../../terminal/text.js";
-import { itemsOf, viewFrom } from "../options.js";
+import { itemsOf, placesFrom, viewFrom } from "../options.js";
 import type { World } from "../world.js";
 import type { Times } from "./check-arguments.js";
 import { endRestore } from "./end-restore.js";
@@ -27,26 +28,36 @@ export async function runLost(
   const view = viewFrom(args, world);
   const tally = emptyRestoreTally();
   const watched = watchBetweenQuestions(view, () => renderRestore(tally));
-  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(planned, args.yes, world));
+  const names = bucketNames(world.env);
+  const named = (planned: RestoreResult): RestoreResult => ({
+    ...planned,
+    run: withFolderName(planned.run, names),
+    against: planned.against && names(planned.against),
+  });
+  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, world));
   const { to, addDisabled } = args;
   const setting = { ...settingsFrom(args, world), to, addDisabled, chunks: itemsOf(args.chunk) };
-  const result = await restoreLost({ ...setting, ...times, ...place, log: view.log, tally, confirm }).finally(
+  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, tally, confirm }).finally(
     watched.stop,
   );
+  const result = named(restored);
   await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
   return exitCodeOf(result);
 }
 
 /** The folders of the runs, the key, and the service that the owner's settings name. */
 async function placeFrom(
-  { run, against, dir, apply, keyEnv, to }: RestoreArguments,
-  { env }: World,
+  args: RestoreArguments,
+  world: World,
 ): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
   const { findRun } = await import("../../locate/find-run.js");
-  const folder = await findRun(run, { dir, env });
-  const newer = against === undefined ? undefined : await findRun(against, { dir, env });
+  const { run, against, apply, keyEnv, to } = args;
+  const { env } = world;
+  const places = placesFrom(args, world);
+  const folder = await findRun(run, { ...places, withDatabase: true });
+  const newer = against === undefined ? undefined : await findRun(against, places);
   if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
-  const own = to === undefined ? await ownService(run, { dir, env }) : undefined;
+  const own = to === undefined ? await ownService(run, places) : undefined;
   return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
 }
 

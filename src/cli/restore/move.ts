@@ -1,3 +1,4 @@
+import { bucketNames, withFolderName } from "../../bucket/copy/bucket-names.js";
 import type { Move } from "../../move/move-options.js";
 import { exitCodeOf, type MoveResult } from "../../move/move-result.js";
 import { emptyMoveTally } from "../../move/move-tally.js";
@@ -5,7 +6,7 @@ import type { MoveOutput } from "../../results/move.js";
 import { renderMove } from "../../terminal/move/move-progress.js";
 import { renderMoved } from "../../terminal/move/moved.js";
 import { jsonLine, pageFor } from "../../terminal/text.js";
-import { viewFrom } from "../options.js";
+import { placesFrom, viewFrom } from "../options.js";
 import type { World } from "../world.js";
 import type { Times } from "./check-arguments.js";
 import { endRestore } from "./end-restore.js";
@@ -24,22 +25,25 @@ export async function runMove(
   world: World,
   load: () => Promise<Move>,
 ): Promise<number> {
-  const { run, dir, keyEnv, from = "chunks", retryFailed } = args;
+  const { run, keyEnv, from = "chunks", retryFailed } = args;
   const { findRun } = await import("../../locate/find-run.js"); // heavy; --help does without
-  const folder = await findRun(run, { dir, env: world.env });
+  const folder = await findRun(run, placesFrom(args, world));
   const key = await keyFrom(keyEnv, world.env);
   const move = await load();
   const view = viewFrom(args, world);
   const tally = emptyMoveTally();
   const watched = watchBetweenQuestions(view, () => renderMove(tally));
+  const names = bucketNames(world.env);
+  const named = (planned: MoveResult): MoveResult => ({ ...planned, run: withFolderName(planned.run, names) });
   const settings = settingsFrom(args, world);
-  const result = await move({
+  const moved = await move({
     ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, tally },
     baseUrl: args.to.replace(/\/+$/, ""),
     dataset: args.dataset?.toLowerCase(),
     concurrency: settings.concurrency ?? usualConcurrency,
-    confirm: (planned) => watched.pause(() => askToMove(planned, args.yes, world)),
+    confirm: (planned) => watched.pause(() => askToMove(named(planned), args.yes, world)),
   }).finally(watched.stop);
+  const result = named(moved);
   await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
   return exitCodeOf(result);
 }

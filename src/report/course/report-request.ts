@@ -12,6 +12,7 @@ export function withReportDefaults({ folder, against, database, ...request }: Re
     database,
     content: request.content ?? true,
     verify: request.verify ?? true,
+    nameFolder: request.nameFolder,
     memory: request.memory ?? "800MB",
     signal: request.signal ?? new AbortController().signal,
     tally: request.tally ?? emptyReadTally(),

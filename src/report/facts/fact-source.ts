@@ -2,7 +2,8 @@ import { relative } from "node:path";
 import { sqlText } from "../../duckdb/sql-text.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { Kind } from "../../rows/columns.js";
-import { type RunName, runName, sqlCommand } from "../commands.js";
+import { databaseName, type RunName, runName, sqlCommand } from "../commands.js";
+import type { ReportOptions } from "../report-options.js";
 import type { LoadedTables, LoadOptions } from "./load-tables.js";
 
 /** The run that facts are gathered of, and the names by which commands ask for more rows. */
@@ -18,16 +19,19 @@ export interface FactSource extends LoadedTables, Pick<LoadOptions, "content"> {
 export function factSourceOf(
   dump: Dump,
   loaded: LoadedTables,
-  { database, content }: Pick<LoadOptions, "database" | "content">,
+  { database, content, nameFolder }: Pick<LoadOptions, "database" | "content"> & Pick<ReportOptions, "nameFolder">,
 ): FactSource {
-  const { job, run_id } = dump.manifest;
-  const run = runName(dump.folder, dump.manifest);
+  const { run_id } = dump.manifest;
+  const run = runName(dump.folder, dump.manifest, nameFolder);
   return {
     ...loaded,
     content,
     run_id,
     run: dump.tablesOf(["chunks"], { guarded: true }) && run,
-    database: database === undefined ? { ...run, word: job } : { word: relative(".", database), flags: [] },
+    database:
+      database === undefined
+        ? databaseName(dump.folder, dump.manifest, nameFolder)
+        : { word: relative(".", database), flags: [] },
   };
 }
 

@@ -4,6 +4,7 @@ import type { ChunkChange, RunDiff } from "../../diff/run-diff.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { ReadTally } from "../../read-tally.js";
 import { documentKey } from "../../rows/document-row.js";
+import type { NameFolder } from "../commands.js";
 import { type LostFacts, mostCards, type RestoreFacts } from "../lost-facts.js";
 import { changedDocuments } from "./changed-documents.js";
 import { cardFrom } from "./lost-cards.js";
@@ -15,6 +16,8 @@ import { readLostRows } from "./read-lost-rows.js";
 export interface LostSetting extends PlanSetting {
   /** Updated while the work goes on. */
   readonly tally: ReadTally;
+  /** Names folders in commands; undefined: by their paths. */
+  readonly nameFolder?: NameFolder | undefined;
 }
 
 /**
@@ -32,7 +35,7 @@ export async function gatherLost(older: string, newer: string, setting: LostSett
   const rows = [...byHand, ...planned.enabled, ...others].slice(0, mostCards);
   tally.step = "reading what was lost";
   const olds = await readLostRows(run, rows, setting);
-  const commands = commandsFor(old, fresh);
+  const commands = commandsFor(old, fresh, setting.nameFolder);
   const names = new Map(diff.documents.map((document) => [documentKey(document), document]));
   const cards = rows.map((row) => {
     const known = { row, document: names.get(documentKey(row)), old: olds.get(rowKey(row)) };

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import type { Dump } from "../../dump/open-dump.js";
-import { commandOf, runName } from "../commands.js";
+import { commandOf, type NameFolder, runName } from "../commands.js";
 
 /** The commands that show the rest of what is lost, and that plan a restore against the newer run. */
 export interface LostCommands {
@@ -16,8 +16,8 @@ export interface LostCommands {
 }
 
 /** The commands for two runs. */
-export function commandsFor(old: Dump, fresh: Dump): LostCommands {
-  const { older, newer, flags } = namesOf(old, fresh);
+export function commandsFor(old: Dump, fresh: Dump, nameFolder?: NameFolder): LostCommands {
+  const { older, newer, flags } = namesOf(old, fresh, nameFolder);
   const restore = (more: readonly string[]) =>
     commandOf("restore", [older, "--lost", "--against", newer, ...more, ...flags]);
   return {
@@ -32,10 +32,14 @@ export function commandsFor(old: Dump, fresh: Dump): LostCommands {
 }
 
 /** `--dir` holds for both runs: where they lie in different folders, both are named by their paths. */
-function namesOf(old: Dump, fresh: Dump) {
-  const [older, newer] = [runName(old.folder, old.manifest), runName(fresh.folder, fresh.manifest)];
+function namesOf(old: Dump, fresh: Dump, nameFolder: NameFolder = (path) => path) {
+  const nameOf = ({ folder, manifest }: Dump) => runName(folder, manifest, nameFolder);
+  const [older, newer] = [nameOf(old), nameOf(fresh)];
   if (older.flags.join() === newer.flags.join()) return { older: older.word, newer: newer.word, flags: older.flags };
-  const [olderPath, newerPath] = [old, fresh].map(({ folder }) => relative(".", folder) || ".");
+  const [olderPath, newerPath] = [old, fresh].map(({ folder }) => {
+    const name = nameFolder(folder);
+    return name === folder ? relative(".", folder) || "." : name;
+  });
   return { older: olderPath ?? old.folder, newer: newerPath ?? fresh.folder, flags: [] };
 }
 

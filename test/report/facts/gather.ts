@@ -14,7 +14,8 @@ export function gathered<Facts>(
 ): Promise<Facts> {
   return withTables(
     folder,
-    (connection, dump, loaded) => gather(connection, factSourceOf(dump, loaded, { database, content }), dump.manifest),
+    (connection, dump, loaded) =>
+      gather(connection, factSourceOf(dump, loaded, { database, content, nameFolder: undefined }), dump.manifest),
     { database, content },
   );
 }

@@ -1,9 +1,9 @@
-import type { Problem } from "../errors.js";
-import type { AgainstOptions } from "../move/against/compare-with-service.js";
-import type { ArgumentsOf, Options } from "./command.js";
-import { wrongLine } from "./line/wrong-line.js";
-import { commonOptions, dirOption, environmentOption, itemsOf, memoryOption } from "./options.js";
-import type { World } from "./world.js";
+import type { Problem } from "../../errors.js";
+import type { AgainstOptions } from "../../move/against/compare-with-service.js";
+import type { ArgumentsOf, Options } from "../command.js";
+import { wrongLine } from "../line/wrong-line.js";
+import { commonOptions, dirOption, environmentOption, itemsOf, memoryOption } from "../options.js";
+import type { World } from "../world.js";
 
 /** The flags of a comparison with a service. */
 const againstOptions = {
@@ -50,7 +50,7 @@ export type VerifyArguments = ArgumentsOf<typeof options>;
 
 /** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
 export async function checkArguments(args: VerifyArguments): Promise<void> {
-  const { checkIds, checkServiceFlags } = await import("../job/check-flags.js"); // heavy; --help does without
+  const { checkIds, checkServiceFlags } = await import("../../job/check-flags.js"); // heavy; --help does without
   const problems = [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),
@@ -84,7 +84,7 @@ export async function againstFrom(
 ): Promise<Omit<AgainstOptions, "folder" | "log" | "tally"> | undefined> {
   const { against, keyEnv = "KNOWLEDGE_API_KEY", allowHttp = false, concurrency, maxRps, memory, caFile } = args;
   if (against === undefined) return undefined;
-  const { readKey } = await import("../job/read-key.js");
+  const { readKey } = await import("../../job/read-key.js");
   const numberOf = (text: unknown) => (text === undefined ? undefined : Number(text));
   return {
     ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },

@@ -1,0 +1,60 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { StopError, UsageError } from "../../errors.js";
+import { fileErrorText } from "../../file-error.js";
+import { type BucketPlace, placeFromUrl } from "../s3-url.js";
+
+/** The folder of this machine that holds copies of what lies in buckets. */
+export interface Cache {
+  /** Absolute. */
+  readonly root: string;
+  /** The most bytes that the files of runs and the databases in it may have together. */
+  readonly most: number;
+}
+
+const usualSize = "20GB";
+const sizePattern = /^(\d{1,12}(?:\.\d{1,6})?) ?([kMGT])B$/i;
+
+/**
+ * The cache that the environment names: KBDUMP_CACHE, else `kbdump` in XDG_CACHE_HOME, else ~/.cache/kbdump; KBDUMP_CACHE_SIZE
+ * bounds it. UsageError where that is no size.
+ */
+export function cacheFrom(env: NodeJS.ProcessEnv): Cache {
+  return { root: rootFrom(env), most: sizeFrom(env.KBDUMP_CACHE_SIZE || usualSize) };
+}
+
+/** The folder of the cache alone, whatever its size. */
+export function rootFrom({ KBDUMP_CACHE, XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string {
+  return resolve(KBDUMP_CACHE || join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "kbdump"));
+}
+
+function sizeFrom(text: string): number {
+  const [, amount, unit = ""] = sizePattern.exec(text) ?? [];
+  if (amount !== undefined) return Number(amount) * 1000 ** ("kMGT".toLowerCase().indexOf(unit.toLowerCase()) + 1);
+  throw new UsageError(`KBDUMP_CACHE_SIZE is ${JSON.stringify(text)}; expected a size such as 500MB or 20GB`, []);
+}
+
+/** The folder of all copies: `<root>/s3`. */
+export function copiesIn({ root }: Pick<Cache, "root">): string {
+  return join(root, "s3");
+}
+
+/** The folder for the copy of a place: `<root>/s3/<bucket>/<prefix>`. */
+export function folderInCache(cache: Cache, url: string): string {
+  const { bucket, prefix }: BucketPlace = placeFromUrl(url);
+  return join(copiesIn(cache), bucket, ...prefix.split("/").filter((name) => name !== ""));
+}
+
+/** Settles like the work; says of an error of the disk that it is the cache that cannot be written, and what to do. */
+export async function writingCache<T>({ root }: Cache, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = error instanceof StopError ? undefined : fileErrorText(error)?.replace(/: \/.*$/s, "");
+    if (reason === undefined) throw error;
+    throw new StopError(
+      `copies of buckets cannot be kept in ${root}: ${reason}. Solve that, or let KBDUMP_CACHE name another folder`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import type { BucketNames } from "../../bucket/copy/bucket-names.js";
+import { copyDatabase } from "../../bucket/copy/copy-database.js";
+import { mirrorRun } from "../../bucket/copy/mirror-run.js";
+import { manifestName } from "../../dump/manifest/manifest.js";
+import { UsageError } from "../../errors.js";
+import type { RunInBucket } from "../../locate/find-run.js";
+import type { Verification } from "../../verify/verification.js";
+
+/** Verifies what lies in a folder, and compares it with a database where one is named. */
+export type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;
+
+/**
+ * Verifies a run as it lies in a bucket now: fetches all of it, damaged or not, and keeps it as the copy if it is sound. `duckdb`: the
+ * database of the job, or that of this path, is compared with it.
+ */
+export async function verifyInBucket(
+  { copy, run }: RunInBucket,
+  duckdb: boolean | string,
+  verify: VerifyFolder,
+  names: BucketNames,
+): Promise<Verification> {
+  const database = duckdb === true ? await copyDatabase(copy) : duckdb;
+  if (database === undefined) {
+    const problem = {
+      path: `${copy.url}/${copy.job}.duckdb`,
+      message: "there is no such file; --duckdb=PATH names another",
+    };
+    throw new UsageError("There is no database to compare with:", [problem]);
+  }
+  const mirror = await mirrorRun(copy, run);
+  try {
+    const verification = named(await verify(mirror.folder, database), names);
+    if (!mirror.isListed) return withStrangeManifest(verification);
+    if (verification.status === "sound") await mirror.adopt();
+    return verification;
+  } finally {
+    await mirror.remove();
+  }
+}
+
+function named(verification: Verification, names: BucketNames): Verification {
+  const { checked } = verification;
+  const { database } = checked;
+  const shown = database && { ...database, path: names(database.path) };
+  return { ...verification, checked: { ...checked, folder: names(checked.folder), database: shown } };
+}
+
+function withStrangeManifest(verification: Verification): Verification {
+  const finding = { file: manifestName, message: "is not the one that head.json lists: it has another SHA-256" };
+  const findings = [finding, ...verification.findings];
+  return { ...verification, status: "differences", findings, finding_count: verification.finding_count + 1 };
+}

@@ -1,0 +1,69 @@
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type BucketWorld, type Machine, openBucketWorld } from "../../run/bucket/bucket-place.js";
+import { reindex } from "../../servers/edits.js";
+import type { TestStore } from "../../servers/start-s3.js";
+import { runHere } from "../run-here.js";
+import type { Finished } from "../run-kbdump.js";
+
+/** A job with two runs in a bucket, and the same job in a local folder. */
+export interface DumpsInBucket {
+  readonly world: BucketWorld;
+  readonly machine: Machine;
+  /** `s3://bucket/team/test` */
+  readonly job: string;
+  /** Older first. */
+  readonly ids: readonly [string, string];
+  /** The output folder with a local copy of the job. */
+  readonly dir: string;
+  readonly cache: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs a command line in this process, with the store and a cache of its own. */
+  readonly kbdump: (args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<Finished>;
+  /** Paths of the files in the cache, but for those of private folders. */
+  readonly cached: () => Promise<readonly string[]>;
+}
+
+/** Makes two runs, between which a document was indexed anew. */
+export async function makeDumpsInBucket(store: TestStore, output: object = {}): Promise<DumpsInBucket> {
+  const world = await openBucketWorld(store);
+  const machine = await world.machine("writer", output);
+  const first = (await machine.run()).manifest.run_id;
+  const [edited] = world.documents[0].chunks;
+  if (edited) edited.content = `${edited.content} and more`;
+  reindex(world.documents[1], 77);
+  world.documents[1].chunks.pop(); // a row that the re-index took
+  const second = (await machine.run()).manifest.run_id;
+  const dir = join(world.folder, "local");
+  await bringJob(world, join(dir, "test"), second);
+  const cache = join(world.folder, "cache");
+  const env = { ...store.env, KBDUMP_CACHE: cache };
+  return {
+    ...{ world, machine, dir, cache, env },
+    job: `${world.url}/test`,
+    ids: [first, second],
+    kbdump: (args, more = {}) => runHere(args, { ...env, ...more }),
+    cached: async () => {
+      const entries = await readdir(cache, { recursive: true, withFileTypes: true }).catch(() => []);
+      const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+      const jobFolder = join(cache, world.url.replace("s3://", "s3/"), "test/");
+      return paths
+        .map((path) => path.replace(jobFolder, ""))
+        .filter((path) => !path.startsWith(".copy/"))
+        .sort();
+    },
+  };
+}
+
+/** Copies a job out of its bucket into a local folder, as it would have been made there. */
+async function bringJob({ bucket, head }: BucketWorld, folder: string, latest: string): Promise<void> {
+  const { runs } = await head();
+  const folders = new Map(runs.map((run) => [run.folder, `runs/${run.run_id}`]));
+  for await (const { key } of bucket.list("")) {
+    const from = key.split("/").slice(0, 2).join("/");
+    const path = join(folder, key.replace(from, folders.get(from) ?? from));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, (await bucket.read(key))?.bytes ?? "");
+  }
+  await symlink(join("runs", latest), join(folder, "latest"));
+}

@@ -1,0 +1,94 @@
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BucketWorld, openBucketWorld, stableTexts } from "../../run/bucket/bucket-place.js";
+import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { runKbdump } from "../run-kbdump.js";
+
+describe.skipIf(!hasS3)("join of shards in a bucket", () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startMoto();
+  });
+  afterAll(() => store.stop());
+
+  /** Makes some of two shards on machines of their own; gives the ids of their runs. */
+  async function runShards(world: BucketWorld, indexes: readonly number[]): Promise<readonly string[]> {
+    const ids: string[] = [];
+    for (const index of indexes) {
+      const machine = await world.machine(`pod-${index}`);
+      ids.push((await machine.run({}, { index, count: 2 })).manifest.run_id);
+    }
+    return ids;
+  }
+
+  /** Runs `kbdump join` in a folder of its own, with a cache of its own. */
+  async function joinIn(world: BucketWorld, words: readonly string[]) {
+    const cache = join(world.folder, "cache");
+    const { code, stdout, stderr } = await runKbdump(
+      ["join", ...words, "--json", "--quiet"],
+      { ...store.env, KBDUMP_CACHE: cache },
+      world.folder,
+    );
+    expect(stdout + stderr).not.toContain(cache);
+    return { code, stderr, result: stdout === "" ? undefined : JSON.parse(stdout) };
+  }
+
+  test("takes the newest run of each shard, however they are named, and publishes in the same place", async () => {
+    const world = await openBucketWorld(store);
+    const [first = "", second = ""] = await runShards(world, [1, 2]);
+    const job = `${world.url}/test`;
+    const places = [`${job}/shards/1-of-2`, `${job}/shards/2-of-2`] as const;
+    const shards = [
+      { index: 1, run_id: first, folder: `${places[0]}/runs/${first}` },
+      { index: 2, run_id: second, folder: `${places[1]}/runs/${second}` },
+    ];
+    const machine = await world.machine("whole");
+    const ways = [
+      [job],
+      ["test", "--dir", world.url],
+      [machine.file],
+      places,
+      [`${places[0]}@${first}`, `${places[1]}/runs/${second}`],
+    ];
+    const { folder } = await machine.run();
+    const texts = await stableTexts(await world.fetched(basename(folder)));
+    for (const words of ways) {
+      const { code, stderr, result } = await joinIn(world, words);
+      expect({ code, stderr }, words.join(" ")).toEqual({ code: 0, stderr: "" });
+      expect(result).toMatchObject({ status: "complete", shards });
+      const { latest } = await world.head();
+      expect(result.folder).toBe(`${job}/runs/${latest}`);
+      expect(await stableTexts(await world.fetched(latest ?? ""))).toEqual(texts);
+    }
+    const known = await readdir(join(machine.job.output.dir, "test", "runs"));
+    expect(known).toHaveLength(4); // the whole run and the joins up to that of the job file, which names this work folder
+  });
+
+  test("names what is missing, what is no shard, and what is not there", async () => {
+    const world = await openBucketWorld(store);
+    const job = `${world.url}/test`;
+    const { stderr: nothing, code } = await joinIn(world, [job]);
+    expect(code).toBe(2);
+    expect(nothing).toContain(`${job}: there is no head.json in it; no job is in ${world.url}`);
+    const [first] = await runShards(world, [1]);
+    const one = await joinIn(world, [job]);
+    expect(one).toMatchObject({ code: 1 });
+    expect(one.stderr).toContain(
+      `shard 2 of 2 is missing; make it: kbdump run test.yaml --shard 2/2 --out ${world.url}`,
+    );
+    const twice = await joinIn(world, [job, `${job}/shards/1-of-2`]);
+    expect(twice.stderr).toContain(`shard 1 of 2 is there twice: ${job}/shards/1-of-2/runs/${first}`);
+    const { folder } = await (await world.machine("whole")).run();
+    const whole = await joinIn(world, [folder]);
+    expect(whole).toMatchObject({ code: 2 });
+    expect(whole.stderr).toContain(`${folder}: it is no shard: it was made without --shard`);
+    await runShards(world, [2]);
+    const { runs } = await world.head("shards/2-of-2/");
+    const list = `shards/2-of-2/${runs[0]?.folder}/list.json`;
+    await world.bucket.put(list, Buffer.from("{}"));
+    const damaged = await joinIn(world, [job]);
+    expect(damaged).toMatchObject({ code: 1 });
+    expect(damaged.stderr).toContain(`${job}/${list} is not what was uploaded`);
+  });
+});
