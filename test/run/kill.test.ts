@@ -64,7 +64,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
       const takes = performance.now() - start;
       const undisturbed = await contents();
       const needed = server.requests.length;
-      for (let round = 1; round <= count / 2; round++) {
+      for (let round = 1; round <= Math.ceil(count / 2); round++) {
         await rm(place, { recursive: true });
         server.reset();
         const kills = 1 + Math.floor(Math.random() * 3);
