@@ -14,6 +14,7 @@ export const onlyLong = [
   "test/cli/bucket/join-bucket.test.ts",
   "test/cli/bucket/refusals.test.ts",
   "test/cli/bucket/same-output.test.ts",
+  "test/cli/bucket/verify-bucket.test.ts",
   "test/cli/recipe.test.ts",
   "test/client/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",

@@ -67,6 +67,23 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     });
   });
 
+  test("is copied with folders for datasets, and with compressed files", async () => {
+    const output = { formats: ["jsonl", "csv", "parquet"], partition: "dataset", compress: "gzip" };
+    const dumps = await makeDumpsInBucket(store, output);
+    for (const command of [
+      ["sql", "PLACE@2", sql, "--json"],
+      ["diff", "PLACE", "--json"],
+      ["verify", "PLACE"],
+    ]) {
+      const at = (place: string) =>
+        command.map((word) => word.replace("PLACE@2", `${place}@${dumps.ids[1]}`).replace("PLACE", place));
+      const inBucket = await outputOf(dumps, at(dumps.job));
+      expect(inBucket).toEqual(await outputOf(dumps, at(join(dumps.dir, "test"))));
+      expect(inBucket.stdout).not.toBe("");
+    }
+    expect((await dumps.cached()).filter((path) => /dataset_id=.*\.jsonl\.gz$/.test(path))).not.toEqual([]);
+  });
+
   test("is listed by its manifests alone, with the rules of the job file and whoever is at work", async () => {
     const dumps = await makeDumpsInBucket(store, { keep: { last: 5 } });
     const { job, ids, cached, kbdump, world, machine } = dumps;
