@@ -44,13 +44,19 @@ export async function jobsInBucket(url: string, options: CopyOptions): Promise<r
   });
 }
 
-/** The error of a place without a job. It names the jobs below the place, where the place is their prefix, or else those beside it. */
+/** The error of a place without a job. It says what is there instead. */
 async function noJob(url: string, options: CopyOptions): Promise<UsageError> {
+  const message = `there is no ${headKey} in it; ${await insteadOf(url, options)}`;
+  return new UsageError("No such run or job:", [{ path: url, message }]);
+}
+
+/** The shards that nobody joined yet, the jobs below a place that is their prefix, or the jobs beside the place. */
+async function insteadOf(url: string, options: CopyOptions): Promise<string> {
+  const shards = await jobsInBucket(`${url}/shards`, options);
+  if (shards.length > 0) return `it has shards only; kbdump join ${url} makes a run of them`;
   const below = await jobsInBucket(url, options);
   const above = url.slice(0, url.lastIndexOf("/"));
-  const place = below.length > 0 ? url : above;
-  const jobs = below.length > 0 ? below : await jobsInBucket(above, options);
+  const [place, jobs] = below.length > 0 ? [url, below] : [above, await jobsInBucket(above, options)];
   const more = jobs.length > 10 ? ` and ${jobs.length - 10} more` : "";
-  const there = jobs.length > 0 ? `jobs in ${place}: ${jobs.slice(0, 10).join(", ")}${more}` : `no job is in ${place}`;
-  return new UsageError("No such run or job:", [{ path: url, message: `there is no ${headKey} in it; ${there}` }]);
+  return jobs.length > 0 ? `jobs in ${place}: ${jobs.slice(0, 10).join(", ")}${more}` : `no job is in ${place}`;
 }

@@ -72,6 +72,9 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     expect(code).toBe(2);
     expect(nothing).toContain(`${job}: there is no head.json in it; no job is in ${world.url}`);
     const [first] = await runShards(world, [1]);
+    const env = { ...store.env, KBDUMP_CACHE: join(world.folder, "cache") };
+    const verified = await runKbdump(["verify", job], env, world.folder);
+    expect(verified.stderr).toContain(`${job}: there is no head.json in it; it has shards only; kbdump join ${job}`);
     const one = await joinIn(world, [job]);
     expect(one).toMatchObject({ code: 1 });
     expect(one.stderr).toContain(
