@@ -1,11 +1,11 @@
-import { readdir, realpath } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { ifAbsent, isThere } from "../dump/files/is-there.js";
-import { isRunId } from "../dump/manifest/run-id.js";
+import { realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { isThere } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
-import type { JobPlace, Shard } from "../job/job.js";
+import type { JobPlace } from "../job/job.js";
 import { type FindOptions, findNamed } from "../locate/find-named.js";
 import { foldersOf, shardOfFolder, shardsFolderOf } from "../run/work/job-folders.js";
+import { findNewestRun, findShardRuns } from "../run/work/shard-runs.js";
 import { shellText } from "../shell-text.js";
 
 /** The runs of shards that a command line names. */
@@ -44,7 +44,7 @@ async function findOfWord(word: string, options: FindOptions): Promise<FoundShar
   const { place, file, run } = thing;
   if (run !== undefined) throw noShard(word, "it names one run of a job; name the job, or run folders");
   if (await isThere(shardsFolderOf(place))) return { ...(await findOfJob(word, place)), jobFile: file };
-  const newest = await newestRun(foldersOf(place).runs);
+  const newest = await findNewestRun(foldersOf(place).runs);
   if (newest === undefined) throw noShard(word, `there is no run in ${foldersOf(place).runs}, and no folder of shards`);
   return oneRun(newest);
 }
@@ -62,37 +62,19 @@ async function outputOf(run: string): Promise<string | undefined> {
   return isInPlace ? dirname(dirname(shards)) : undefined;
 }
 
-/** A shard of a job, and its newest run. */
-interface NewestRun extends Shard {
-  readonly folder: string;
-}
-
 /** The newest run of each shard of a job; of several divisions, those of the one that ran last. */
 async function findOfJob(word: string, place: JobPlace): Promise<Omit<FoundShards, "jobFile">> {
   const shards = shardsFolderOf(place);
-  const runs: NewestRun[] = [];
-  for (const name of await readdir(shards)) {
-    const shard = shardOfFolder(name);
-    if (!shard) continue;
-    const folder = await newestRun(join(shards, name, "runs"));
-    if (folder !== undefined) runs.push({ ...shard, folder });
-  }
+  const runs = (await findShardRuns(place)).flatMap(({ count, newest }) => (newest ? [{ count, folder: newest }] : []));
   const [newest] = runs.toSorted((one, other) => (basename(one.folder) < basename(other.folder) ? 1 : -1));
   if (!newest) throw noShard(word, `no shard has a run in ${shards} yet; kbdump run --shard makes one`);
-  const chosen = runs.filter(({ count }) => count === newest.count).sort((one, other) => one.index - other.index);
-  const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
+  const chosen = runs.filter(({ count }) => count === newest.count);
+  const counts = [...new Set(runs.map(({ count }) => count))];
   const notes =
     counts.length > 1
       ? [`${shards} has shards of ${counts.join(" and of ")}; those of ${newest.count} ran last, and are joined`]
       : [];
   return { folders: chosen.map(({ folder }) => folder), dir: place.output.dir, notes };
-}
-
-/** The newest run in a folder of runs; undefined where there is none. */
-async function newestRun(runs: string): Promise<string | undefined> {
-  const names = await readdir(runs).catch(ifAbsent<string[]>([]));
-  const newest = names.filter(isRunId).sort().at(-1);
-  return newest === undefined ? undefined : join(runs, newest);
 }
 
 function noShard(word: string, message: string): UsageError {

@@ -5,6 +5,7 @@ import { decideRuns, type KeepRule } from "../keep/decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "../keep/past-runs.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import { holderOf, readLock } from "../run/work/lock-file.js";
+import { listShards, type ShardSet } from "./list-shards.js";
 
 /** A run of a job, as the list shows it. */
 export interface ListedRun extends RunFolder {
@@ -31,9 +32,10 @@ export interface RunList {
   /** Whatever lies among the runs and is none, with the reason. */
   readonly strangers: readonly Stranger[];
   readonly atWork: RunAtWork | undefined;
+  readonly shards: readonly ShardSet[];
 }
 
-/** Lists the runs of a job by their manifests; reads no other file, and changes nothing. */
+/** Lists the runs of a job by their manifests, and its shards by their folders; reads no other file, and changes nothing. */
 export async function listRuns(place: JobPlace, now: Date): Promise<RunList> {
   const folders = foldersOf(place);
   const { runs, strangers } = await readPastRuns(folders.runs, place.name);
@@ -48,7 +50,8 @@ export async function listRuns(place: JobPlace, now: Date): Promise<RunList> {
   }));
   const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
   const atWork = await runAtWork(join(folders.private, "lock"), now);
-  return { job: place.name, folder: folders.folder, runs: newestFirst, strangers, atWork };
+  const shards = await listShards(place);
+  return { job: place.name, folder: folders.folder, runs: newestFirst, strangers, atWork, shards };
 }
 
 async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined> {
