@@ -46,7 +46,10 @@ export { type WatchedStatus, watchStatus } from "./indexing/watch-status.js";
 export type { WatchedDocument, WatchedDocuments } from "./indexing/watched-documents.js";
 export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions, Shard } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
+export { type FoundShards, findShards } from "./join/find-shards.js";
+export { emptyJoinTally, type JoinOptions, type JoinResult, type JoinTally, joinShards } from "./join/join-shards.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
+export type { FindOptions } from "./locate/found-thing.js";
 export type { Log } from "./log.js";
 export type {
   ByMode,

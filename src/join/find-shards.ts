@@ -1,13 +1,13 @@
-import { readdir, realpath } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { ifAbsent, isThere } from "../dump/files/is-there.js";
-import { isRunId } from "../dump/manifest/run-id.js";
+import { realpath } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { isThere } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
 import type { JobPlace } from "../job/job.js";
 import { findPlace } from "../locate/find-named.js";
 import { findRun } from "../locate/find-run.js";
 import type { FindOptions, FoundJob } from "../locate/found-thing.js";
 import { foldersOf, shardOfFolder, shardsFolderOf } from "../run/work/job-folders.js";
+import { findNewestRun, findShardRuns } from "../run/work/shard-runs.js";
 import { shellText } from "../shell-text.js";
 import { type Choice, chooseRuns, type ShardRun } from "./choose-runs.js";
 import { copyNewestRun, findShardsInBucket } from "./find-in-bucket.js";
@@ -52,7 +52,7 @@ async function findOfWord(word: string, options: FindOptions): Promise<FoundShar
   if (place.output.bucket !== undefined) return findInBucket(word, thing, place.output.bucket, options);
   if (run !== undefined) throw noShard(word, "it names one run of a job; name the job, or run folders");
   if (await isThere(shardsFolderOf(place))) return { ...(await findOfJob(word, place)), jobFile: file };
-  const newest = await newestRun(foldersOf(place).runs);
+  const newest = await findNewestRun(foldersOf(place).runs);
   if (newest === undefined) throw noShard(word, `there is no run in ${foldersOf(place).runs}, and no folder of shards`);
   return oneRun(newest, await outputOf(newest));
 }
@@ -94,26 +94,15 @@ function outputAbove(shard: string): string | undefined {
 /** The newest run of each shard of a job; of several divisions, those of the one that ran last. */
 async function findOfJob(word: string, place: JobPlace): Promise<Omit<FoundShards, "jobFile">> {
   const shards = shardsFolderOf(place);
-  const runs: ShardRun[] = [];
-  for (const name of await readdir(shards)) {
-    const shard = shardOfFolder(name);
-    if (!shard) continue;
-    const folder = await newestRun(join(shards, name, "runs"));
-    if (folder !== undefined) runs.push({ ...shard, folder });
-  }
+  const runs = (await findShardRuns(place)).flatMap(({ newest, ...shard }) =>
+    newest === undefined ? [] : [{ ...shard, folder: newest }],
+  );
   return { ...shardsFound(word, chooseRuns(runs, shards), shards), dir: place.output.dir, workFolder: undefined };
 }
 
 function shardsFound(word: string, { chosen, notes }: Choice<ShardRun>, place: string) {
   if (chosen.length === 0) throw noShard(word, `no shard has a run in ${place} yet; kbdump run --shard makes one`);
   return { folders: chosen.map(({ folder }) => folder), notes };
-}
-
-/** The newest run in a folder of runs; undefined where there is none. */
-async function newestRun(runs: string): Promise<string | undefined> {
-  const names = await readdir(runs).catch(ifAbsent<string[]>([]));
-  const newest = names.filter(isRunId).sort().at(-1);
-  return newest === undefined ? undefined : join(runs, newest);
 }
 
 function noShard(word: string, message: string): UsageError {

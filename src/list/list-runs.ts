@@ -7,6 +7,7 @@ import { decideRuns, type KeepRule } from "../keep/decide-runs.js";
 import { type RunFolder, readPastRuns, type Stranger } from "../keep/past-runs.js";
 import { foldersOf } from "../run/work/job-folders.js";
 import { holderOf, readLock } from "../run/work/lock-file.js";
+import { listShards, type ShardSet } from "./list-shards.js";
 
 /** A run of a job, as the list shows it. */
 export interface ListedRun extends RunFolder {
@@ -33,9 +34,13 @@ export interface RunList {
   /** Whatever lies among the runs and is none, with the reason. */
   readonly strangers: readonly Stranger[];
   readonly atWork: RunAtWork | undefined;
+  readonly shards: readonly ShardSet[];
 }
 
-/** Lists the runs of a job by their manifests; reads no other file, and changes nothing. `copy`: of a job in a bucket. */
+/**
+ * Lists the runs of a job by their manifests, and its shards by their folders; reads no other file, and changes nothing. `copy`: of a job
+ * in a bucket.
+ */
 export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Promise<RunList> {
   const folders = foldersOf(place);
   const { runs, strangers } = await readPastRuns(folders.runs, place.name);
@@ -52,7 +57,8 @@ export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Prom
   }));
   const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
   const atWork = copy ? runInBucket(copy) : await runAtWork(join(folders.private, "lock"), now);
-  return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork };
+  const shards = await listShards(place, copy);
+  return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
 }
 
 /** The holder that the head of a bucket names, as long as nobody may take over from it. */

@@ -30,6 +30,12 @@ const job = result({
   ),
   runs: v.pipe(listOf(run), v.description("newest first")),
   ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  shards: v.pipe(
+    listOf(result({ count, with_run: count, missing: listOf(count), newest_run_id: orNull(text) })),
+    v.description(
+      "one for each number of shards that the job was divided into; missing: indexes of shards without a run",
+    ),
+  ),
 });
 
 /** The result of `kbdump list --json`. */

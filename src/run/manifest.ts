@@ -1,5 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { flush } from "../dump/files/flush.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import type { Job } from "../job/job.js";
 import type { RequestSum } from "./work/request-sum.js";
@@ -47,15 +45,4 @@ export function resolvedOptions(job: Job): Manifest["options"] {
 /** The counts of requests as the manifest has them. */
 export function requestCounts({ sent, retried, throttled, bytes }: RequestSum): Manifest["requests"] {
   return { sent, retried, throttled, bytes };
-}
-
-/** Writes a manifest into the folder of a staged run, and brings it down to the disk. */
-export async function writeManifest(path: string, manifest: Manifest): Promise<void> {
-  await writeFile(path, `${JSON.stringify(manifest, wellFormed, 2)}\n`, { mode: 0o600 });
-  await flush(path);
-}
-
-/** Half a surrogate pair in a word of the service would make JSON that others refuse. */
-function wellFormed(_name: string, value: unknown): unknown {
-  return typeof value === "string" ? value.toWellFormed() : value;
 }

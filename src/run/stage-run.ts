@@ -11,7 +11,7 @@ import { stageOriginals } from "../originals/stage-originals.js";
 import { tool } from "../tool.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
-import { requestCounts, resolvedOptions, writeManifest } from "./manifest.js";
+import { requestCounts, resolvedOptions } from "./manifest.js";
 import type { Outputs } from "./open-outputs.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 import type { RunTally } from "./setting/run-tally.js";
@@ -20,6 +20,7 @@ import { stageList } from "./stage-list.js";
 import { joinRows, writeRunParts } from "./stage-rows.js";
 import type { RequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
+import { writeManifest } from "./write-manifest.js";
 
 export interface StageOptions {
   readonly job: Job;

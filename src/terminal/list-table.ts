@@ -1,6 +1,7 @@
 import { ageText, bytesText, countText, durationText } from "../amounts.js";
 import { endOf, freshnessOf } from "../list/freshness.js";
 import type { ListedRun, RunAtWork, RunList } from "../list/list-runs.js";
+import type { ShardSet } from "../list/list-shards.js";
 import type { ListResult } from "../results/list.js";
 import { layOutTable, type TableColumn } from "./table.js";
 import { type Paint, terminalText } from "./text.js";
@@ -15,7 +16,7 @@ export interface ListView {
 
 /** The runs of one job for people, newest first, and what else is to be known of them. */
 export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
-  const { runs, strangers, atWork, folder } = list;
+  const { runs, strangers, atWork, folder, shards } = list;
   const hasRules = runs.some(({ keptBy }) => keptBy !== null);
   const cells: readonly ListColumn[] = [
     { head: "run", cells: runs.map(({ runId }) => runId) },
@@ -32,6 +33,7 @@ export function renderRuns(list: RunList, { paint, columns, now }: ListView): st
     runs.length > 0
       ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
       : `no run in ${terminalText(folder)} yet`,
+    ...shards.map(shardsText),
   ].join("\n");
 }
 
@@ -102,6 +104,17 @@ function workText({ pid, host, since }: RunAtWork): string {
   return terminalText(`a run is at work: process ${pid} on ${host} since ${since}`);
 }
 
+/** Indexes that a line names. */
+const named = 10;
+
+/** Says how many shards of a division have a run, and which have none. */
+function shardsText({ count, missing, newestRunId }: ShardSet): string {
+  const done = count - missing.length;
+  const more = missing.length > named ? ` and ${missing.length - named} more` : "";
+  const without = missing.length > 0 ? `; without one: ${missing.slice(0, named).join(", ")}${more}` : "";
+  return `${countText(count, "shard")}, ${done} with a run${newestRunId ? `, the newest ${newestRunId}` : ""}${without}`;
+}
+
 /** Says, in one line each, of which jobs the newest complete run is older than `maxAge`, in milliseconds, or missing. */
 export function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
   return lists.flatMap((list) => {
@@ -139,6 +152,12 @@ function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
       kept_by: run.keptBy && [...run.keptBy],
     })),
     ignored: [...list.strangers],
+    shards: list.shards.map(({ count, missing, newestRunId }) => ({
+      count,
+      with_run: count - missing.length,
+      missing: [...missing],
+      newest_run_id: newestRunId ?? null,
+    })),
   };
 }
 

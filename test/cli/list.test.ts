@@ -103,6 +103,7 @@ test("--json has everything, with units in the names", async () => {
     newest_complete: { run_id: old, age_seconds: expect.any(Number) },
     at_work: null,
     ignored: [],
+    shards: [],
   });
   expect(runs).toMatchObject([
     { run_id: failed, status: "partial", latest: false, kept_by: ["last"] },
@@ -140,4 +141,24 @@ test("a job without runs is no error; what is no job is", async () => {
     const { code, stderr } = await runHere(["list", ...args]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   }
+});
+
+test("the shards of a job, below its runs and in the JSON result", async () => {
+  const { dir, place, file } = await startPlace();
+  const made = (shard: string) => makeRun(join(place, "shards", shard), 2, "complete");
+  const runIds = [await made("1-of-3"), await made("3-of-3")];
+  await mkdir(join(place, "shards", "1-of-2", ".work"), { recursive: true });
+  await mkdir(join(place, "shards", "no-shard"));
+  const newest = runIds.sort().at(-1);
+  expect((await runHere(["list", file])).stdout.split("\n").slice(-4)).toEqual([
+    `2 runs in ${place}, 31.8 MB`,
+    "2 shards, 0 with a run; without one: 1, 2",
+    `3 shards, 2 with a run, the newest ${newest}; without one: 2`,
+    "",
+  ]);
+  const { jobs } = JSON.parse((await runHere(["list", "test", "--dir", dir, "--json"])).stdout);
+  expect(jobs[0].shards).toEqual([
+    { count: 2, with_run: 0, missing: [1, 2], newest_run_id: null },
+    { count: 3, with_run: 2, missing: [2], newest_run_id: newest },
+  ]);
 });

@@ -33,6 +33,7 @@ const list: RunList = {
   ],
   strangers: [{ name: "a\u001b[31mb", why: "its name is no run id" }],
   atWork: { pid: null, host: null, since: null },
+  shards: [],
 };
 const at = (columns: number) => ({ paint: paintFor({}, {}), columns, now });
 
@@ -68,5 +69,24 @@ test("the table of all jobs fits a narrow terminal, too", () => {
     "job      age  status    runs",
     "nightly  5 h  complete     3  at work",
     "weekly                     0  at work",
+  ]);
+});
+
+test("a line for each division into shards, with those that have no run, below the runs", () => {
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const shards = [
+    { count: 8, missing: [], newestRunId: run.runId },
+    { count: 16, missing: [3, 7], newestRunId: run.runId },
+    { count: 32, missing: range(1, 32), newestRunId: undefined },
+  ];
+  expect(
+    renderRuns({ ...list, shards }, at(120))
+      .split("\n")
+      .slice(-4),
+  ).toEqual([
+    "3 runs in output/nightly, 4.8 GB",
+    "8 shards, 8 with a run, the newest 20261120T020000123Z",
+    "16 shards, 14 with a run, the newest 20261120T020000123Z; without one: 3, 7",
+    "32 shards, 0 with a run; without one: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 22 more",
   ]);
 });

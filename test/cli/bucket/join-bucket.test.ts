@@ -83,6 +83,10 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     const twice = await joinIn(world, [job, `${job}/shards/1-of-2`]);
     expect(twice.stderr).toContain(`shard 1 of 2 is there twice: ${job}/shards/1-of-2/runs/${first}`);
     const { folder } = await (await world.machine("whole")).run();
+    const listed = await runKbdump(["list", job, "--json"], env, world.folder);
+    expect(JSON.parse(listed.stdout).jobs[0].shards).toEqual([
+      { count: 2, with_run: 1, missing: [2], newest_run_id: first },
+    ]);
     const whole = await joinIn(world, [folder]);
     expect(whole).toMatchObject({ code: 2 });
     expect(whole.stderr).toContain(`${folder}: it is no shard: it was made without --shard`);
