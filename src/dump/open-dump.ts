@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type DuckDbOptions, isOwnError } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import type { Kind } from "../rows/columns.js";
+import { countOf } from "../words.js";
 import { ByteFacts, LongestRow } from "./files/byte-facts.js";
 import { ifAbsent } from "./files/is-there.js";
 import { readPieces, textPieces } from "./files/read-pieces.js";
@@ -155,6 +156,9 @@ async function sizeProblems(
   return facts.size === bytes ? [] : [`${path}: has ${facts.size} bytes instead of ${bytes}`];
 }
 
+/** Problems that a message lists. A manifest can have one for every document. */
+const shown = 20;
+
 /** A dump that is not as its run left it. */
 export class UnsoundError extends StopError {
   readonly problems: readonly string[];
@@ -162,7 +166,9 @@ export class UnsoundError extends StopError {
   constructor(folder: string, consequence: string, problems: readonly string[], cause?: unknown) {
     const name = /^[\w./@%+=:,-]+$/.test(folder) ? folder : JSON.stringify(folder);
     const hint = `kbdump verify ${name} tells everything that is wrong with it`;
-    super(`${folder} is not sound, so ${consequence}:\n  ${problems.join("\n  ")}\n${hint}`, { cause });
+    const more = problems.length - shown;
+    const lines = [...problems.slice(0, shown), ...(more > 0 ? [`and ${countOf(more, "other problem")}`] : [])];
+    super(`${folder} is not sound, so ${consequence}:\n  ${lines.join("\n  ")}\n${hint}`, { cause });
     this.problems = problems;
   }
 }

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FileFormat } from "../../src/dump/formats/formats.js";
-import { openDump } from "../../src/dump/open-dump.js";
+import { openDump, UnsoundError } from "../../src/dump/open-dump.js";
 import { StopError } from "../../src/errors.js";
 import { soundTables } from "../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../verify/write-dump.js";
@@ -53,4 +53,17 @@ test("a dump that is not as its run left it is refused, with what follows from t
   );
   await writeFile(join(dump.folder, "manifest.json"), "{}");
   await expect(openDump(dump.folder, "nothing was done")).rejects.toThrow(/manifest\.json: format: got nothing/);
+});
+
+test("a manifest with something wrong for every document is refused with a message that fits a screen", async () => {
+  const { dump } = await open({});
+  const documents = Array.from({ length: 50 }, (_, at) => ({ document_id: at }));
+  await writeFile(join(dump.folder, "manifest.json"), JSON.stringify({ ...dump.manifest, documents }));
+  const error = await openDump(dump.folder, "nothing was done").catch((reason: unknown) => reason);
+  if (!(error instanceof UnsoundError)) throw new Error("it was opened");
+  const lines = error.message.split("\n");
+  expect(lines).toHaveLength(23);
+  expect(lines[21]).toBe(`  and ${error.problems.length - 20} other problems`);
+  expect(lines[22]).toMatch(/^kbdump verify \S+ tells everything that is wrong with it$/);
+  expect(error.problems.length).toBeGreaterThan(50);
 });

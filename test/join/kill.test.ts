@@ -35,7 +35,7 @@ test("16 shards at once, some of them killed and run again, are joined as one ru
   await expectSameState(joined, whole);
 }, 180_000);
 
-test("a join that is killed at any moment is made again by the next one", async () => {
+test("a join that is killed at any moment is made again by the next one", { timeout: 300_000 }, async () => {
   const { run, runShards, env, folder, dir, joinJob } = await startJoining(16, {
     output: { formats, compress: "gzip" },
   });
