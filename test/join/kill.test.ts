@@ -33,7 +33,7 @@ test("16 shards at once, some of them killed and run again, are joined as one ru
   expect(joined).toMatchObject({ status: "complete", manifest: { job: job.name } });
   await expectSameFiles(joined, whole);
   await expectSameState(joined, whole);
-}, 180_000);
+}, 300_000);
 
 test("a join that is killed at any moment is made again by the next one", { timeout: 300_000 }, async () => {
   const { run, runShards, env, folder, dir, joinJob } = await startJoining(16, {
@@ -61,4 +61,4 @@ test("a join that is killed at any moment is made again by the next one", { time
     expect(await verifyRun(published, { duckdb: true })).toMatchObject({ status: "sound" });
   }
   expect((await joinJob()).status).toBe("complete");
-}, 300_000);
+});
