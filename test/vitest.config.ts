@@ -18,8 +18,10 @@ export const onlyLong = [
   "test/cli/recipe.test.ts",
   "test/client/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",
+  "test/database/readers.test.ts",
   "test/database/state-at.test.ts",
   "test/docs/pages.test.ts",
+  "test/docs/python.test.ts",
   "test/docs/s3.test.ts",
   "test/dump/compressed/conformance.test.ts",
   "test/dump/compressed/read-back.test.ts",
@@ -44,8 +46,11 @@ export const onlyLong = [
   "test/report/browser/layout.test.ts",
   "test/report/browser/quiet.test.ts",
   "test/report/course/without-content.test.ts",
+  "test/report/facts/load-tables.test.ts",
   "test/report/hostile-dump.test.ts",
+  "test/restore/course/continued.test.ts",
   "test/restore/kill.test.ts",
+  "test/restore/plan/load-history.test.ts",
   "test/run/bucket/failures.test.ts",
   "test/run/bucket/freeze.test.ts",
   "test/run/bucket/kill.test.ts",
@@ -68,6 +73,7 @@ export const onlyLong = [
   "test/terminal/resize.test.ts",
   "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",
+  "test/verify/partitions.test.ts",
 ];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
