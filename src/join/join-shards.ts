@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { UsageError } from "../errors.js";
-import { sayDiskError } from "../file-error.js";
+import { type DiskAdvice, sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { emptyReadTally, type ReadTally } from "../read-tally.js";
 import { databaseOptions } from "../run/database/job-database.js";
@@ -17,6 +17,12 @@ import { jobOfRun } from "./job-of-shards.js";
 import { type MergedList, mergeLists } from "./merge-lists.js";
 import { type ProvedShard, proveShards } from "./prove-shards.js";
 import { openShards, refusal } from "./shard-dump.js";
+
+/** Unlike a run, a join that broke off begins anew. */
+const diskAdvice: DiskAdvice = {
+  full: "Nothing was published. Make room, and join again",
+  broken: "Nothing was published. Check the disk, and join again",
+};
 
 /** How far a join is: `expected` and `done` are bytes that are proved, and the rest is that of a run. */
 export type JoinTally = RunTally & ReadTally;
@@ -81,7 +87,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       );
     }),
   ).catch((error: unknown) => {
-    throw sayDiskError(error, job.output.dir, tally.step);
+    throw sayDiskError(error, job.output.dir, tally.step, diskAdvice);
   });
   return {
     ...result,
