@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isAbsence } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
@@ -87,6 +88,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       );
     }),
   ).catch((error: unknown) => {
+    const gone = shards.find(({ dump }) => isGoneFrom(dump.folder, error));
+    if (gone) throw refusal([`${gone.dump.folder}: it was removed or changed while it was joined; join again`]);
     throw sayDiskError(error, job.output.dir, tally.step, diskAdvice);
   });
   return {
@@ -98,6 +101,11 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       folder: dump.folder,
     })),
   };
+}
+
+/** Whether an error says that nothing is at a path in a folder any more. */
+function isGoneFrom(folder: string, error: unknown): boolean {
+  return isAbsence(error) && error instanceof Error && "path" in error && String(error.path).startsWith(`${folder}/`);
 }
 
 function withWorkFolder(job: Job, dir = job.output.dir): Job {
