@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FileFormat } from "../../src/dump/formats/formats.js";
@@ -53,4 +53,13 @@ test("a dump that is not as its run left it is refused, with what follows from t
   );
   await writeFile(join(dump.folder, "manifest.json"), "{}");
   await expect(openDump(dump.folder, "nothing was done")).rejects.toThrow(/manifest\.json: format: got nothing/);
+});
+
+test("a symlink above several files is named once", async () => {
+  const { dump } = await open({});
+  await symlink("gone", join(dump.folder, "chunks.parquet"));
+  const files = ["one", "two"].map((name) => ({ path: `chunks.parquet/${name}`, bytes: 1 }));
+  await expect(dump.checkSizes(files)).rejects.toMatchObject({
+    problems: ["chunks.parquet: is a symlink, which is not followed"],
+  });
 });

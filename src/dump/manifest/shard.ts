@@ -9,7 +9,11 @@ const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 export const mostShards = 10_000;
 
 /** The place of a shard, or how many there are. */
-const numberOfShard = v.pipe(count, v.minValue(1, "a whole number from 1"), v.maxValue(mostShards, `at most ${mostShards}`));
+const numberOfShard = v.pipe(
+  count,
+  v.minValue(1, "a whole number from 1"),
+  v.maxValue(mostShards, `at most ${mostShards}`),
+);
 
 /** The part of a job that a run read, as its manifest says it. A whole run has none. */
 export const shardSchema = object({
