@@ -37,6 +37,8 @@ export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" |
   readonly tally?: JoinTally;
   /** The output folder; default: the one that all shards lie in, or else `output`. */
   readonly out?: string | undefined;
+  /** The words that start the program, for `mend`; default: `kbdump`. */
+  readonly program?: string;
   /** The formats to write; default: those of the job. */
   readonly format?: readonly string[] | undefined;
 }
@@ -62,7 +64,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = opened.toSorted((one, other) => (runIdOf(one) < runIdOf(other) ? 1 : -1))[0]?.dump.manifest;
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const command = runCommand(newest.job, { jobFile: found.jobFile, out });
+  const parts = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const command = runCommand(newest.job, parts);
   const facts = opened.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
@@ -94,7 +97,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   });
   return {
     ...result,
-    mend: mendingCommands(shards, merged, command),
+    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...parts, program: options.program })),
     shards: shards.map(({ dump, shard }) => ({
       index: shard.index,
       run_id: dump.manifest.run_id,
