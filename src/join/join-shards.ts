@@ -12,6 +12,7 @@ import { tellOutcome } from "../run/tell-outcome.js";
 import { withFreshWorkspace } from "../run/with-workspace.js";
 import { addRequests, type RequestSum } from "../run/work/request-sum.js";
 import { problemsOfSet, type RunCommand, runCommand } from "./check-set.js";
+import { pauseSentences } from "./find-pauses.js";
 import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
 import { jobOfRun } from "./job-of-shards.js";
@@ -72,7 +73,8 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const named = jobOfRun(newest, { out, format: options.format });
   const job = options.out === undefined ? withWorkFolder(named, found.workFolder) : named;
   const { shards, lists } = await proveShards(opened, { tally, signal });
-  const merged = mergeLists(lists, shards.length);
+  const union = mergeLists(lists, shards.length);
+  const merged = { ...union, notes: [...union.notes, ...pauseSentences(shards)] };
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
   const requests = sumOfRequests(shards);
