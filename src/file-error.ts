@@ -22,20 +22,29 @@ export function fileErrorText(error: unknown): string | undefined {
   return reason && `${reason}${path === undefined ? "" : `: ${path}`}`;
 }
 
+/** The consequence of a full disk and of a failing one, and what to do next. */
+export interface DiskAdvice {
+  readonly full: string;
+  readonly broken: string;
+}
+
+const resumed: DiskAdvice = {
+  full: "What was read is kept: make room, and the next run goes on from there",
+  broken: "Nothing was published. Check the disk; the next run goes on with what can be read",
+};
+
 /**
- * Turns the error of a full or failing disk into a StopError that names the place, the step and the remedy. Gives back any
- * other error unchanged.
+ * Turns the error of a full or failing disk into a StopError that names the place, the step and the remedy, by default that of a
+ * run, which resumes. Gives back any other error unchanged.
  */
-export function sayDiskError(error: unknown, folder: string, step: string): unknown {
+export function sayDiskError(error: unknown, folder: string, step: string, advice = resumed): unknown {
   if (!(error instanceof Error)) return error;
   if (meansFullDisk(error)) {
-    const message = `the disk of ${folder} is full (${step}). What was read is kept: make room, and the next run goes on from there`;
-    return new StopError(message, { cause: error });
+    return new StopError(`the disk of ${folder} is full (${step}). ${advice.full}`, { cause: error });
   }
   if (!meansBrokenDisk(error)) return error;
   const place = "path" in error && typeof error.path === "string" ? error.path : folder;
-  const message = `the disk reports an error at ${place} (${step}). Nothing was published. Check the disk; the next run goes on with what can be read`;
-  return new StopError(message, { cause: error });
+  return new StopError(`the disk reports an error at ${place} (${step}). ${advice.broken}`, { cause: error });
 }
 
 /** Puts any error into one line, for a warning beside a published run. */

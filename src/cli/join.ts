@@ -54,13 +54,23 @@ export const joinCommand = defineCommand({
     const unwatch = view.watch(renderReading(tally));
     const { signal, env } = world;
     const { log } = view;
-    const setting = { tally, signal, env, log, onCommit: world.committing, out: args.out, format: args.format };
+    const invocation = { program: world.program(), args: world.args };
+    const { program } = invocation;
+    const setting = {
+      program,
+      tally,
+      signal,
+      env,
+      log,
+      onCommit: world.committing,
+      out: args.out,
+      format: args.format,
+    };
     const joined = await joinShards(found, setting).finally(unwatch);
     const names = bucketNames(env);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
     const page = pageFor(world.stdout, world.env);
-    const invocation = { program: world.program(), args: world.args };
     const text = args.json
       ? jsonLine(joinJson(result, elapsed))
       : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);

@@ -54,6 +54,7 @@ export const planCommand = defineCommand({
   async run(args, world) {
     const { format, maxRps, childChunks, consistency, exact } = args;
     checkJobIsNamed("plan", args);
+    if (args.documentsOut === "") throw wrongLine([noFile]);
     const budget = exact ? Number.POSITIVE_INFINITY : budgetFrom(args.budget);
     const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, world);
     const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
@@ -75,6 +76,8 @@ export const planCommand = defineCommand({
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
+
+const noFile = { path: "--documents-out", message: 'got "", expected the path of a file' };
 
 function budgetFrom(given: unknown): number | undefined {
   if (given === undefined) return undefined;

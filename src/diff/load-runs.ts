@@ -1,5 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { rowsOf } from "../duckdb/rows-of.js";
+import { checkRowCounts } from "../dump/check-row-counts.js";
 import type { CheckedTable } from "../dump/open-dump.js";
 import type { MatchedKind } from "../match/fingerprint.js";
 import type { DocumentPair } from "./compare-documents.js";
@@ -51,17 +51,14 @@ export async function checkSources(
 /** Makes the table `documents`, numbered in their order. */
 export async function loadDocuments(connection: Connection, documents: readonly DocumentPair[]): Promise<void> {
   await connection.run(`CREATE TABLE documents
-    (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, compared BOOLEAN, old_chunks BIGINT, new_chunks BIGINT,
-    old_child_chunks BIGINT, new_child_chunks BIGINT)`);
+    (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, compared BOOLEAN)`);
   const appender = await connection.createAppender("documents");
   try {
-    for (const [nr, { dataset_id, document_id, reason, old, new: fresh }] of documents.entries()) {
+    for (const [nr, { dataset_id, document_id, reason }] of documents.entries()) {
       appender.appendBigInt(BigInt(nr));
       appender.appendVarchar(dataset_id);
       appender.appendVarchar(document_id);
       appender.appendBoolean(reason === null);
-      for (const column of ["chunk_count", "child_chunk_count"] as const)
-        for (const row of [old, fresh]) appender.appendBigInt(BigInt(row?.[column] ?? 0));
       appender.endRow();
     }
   } finally {
@@ -88,24 +85,6 @@ export async function loadFacts(
     .catch((error: unknown) => {
       throw run.dump.unreadable(source, error);
     });
-  if (isCompared) await checkCounts(connection, kind, { side, run });
-}
-
-/** Every document has as many rows as the manifest says, and there are no others. */
-async function checkCounts(
-  connection: Connection,
-  kind: MatchedKind,
-  { side, run }: Pick<RunSources, "side" | "run">,
-): Promise<void> {
-  const [wrong] = await rowsOf(
-    connection,
-    `SELECT document_id, coalesce(rows, 0) AS rows, coalesce(${side}_${kind}, 0) AS expected
-    FROM (SELECT dataset_id, document_id, count(*) AS rows FROM ${side}_${kind} GROUP BY ALL)
-    FULL JOIN (FROM documents WHERE compared) USING (dataset_id, document_id)
-    WHERE coalesce(rows, 0) <> coalesce(${side}_${kind}, 0) ORDER BY document_id LIMIT 1`,
-  );
-  if (!wrong) return;
-  const file = kind === "chunks" ? run.chunks.path : run.childChunks.path;
-  const reason = `has ${wrong.rows} rows of document ${wrong.document_id}, but the manifest says ${wrong.expected}`;
-  throw run.dump.unsound(`${file}: ${reason}`);
+  const compared = comparison.documents.filter(({ reason }) => reason === null);
+  if (isCompared) await checkRowCounts(connection, table, run.dump, source, compared);
 }

@@ -110,9 +110,9 @@ export class Dump {
 
   /** StopError, naming each, when files are missing, no regular files, or of another size than the manifest says. */
   async checkSizes(files: readonly Pick<ManifestFile, "path" | "bytes">[]): Promise<void> {
-    const problems: string[] = [];
-    for (const file of files) problems.push(...(await sizeProblems(this.folder, file)));
-    if (problems.length > 0) throw new UnsoundError(this.folder, this.#consequence, problems);
+    const problems = new Set<string>(); // of many files below a symlink, the symlink is named once
+    for (const file of files) for (const problem of await sizeProblems(this.folder, file)) problems.add(problem);
+    if (problems.size > 0) throw new UnsoundError(this.folder, this.#consequence, [...problems]);
   }
 
   /** SQL: the rows of a table, with JSON as DuckDB's type JSON, or as VARCHAR. */

@@ -17,16 +17,18 @@ export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "
 export type RunCommand = (shard: Shard) => string;
 
 /** The command that makes a shard of a job. The name of the job file is a guess where nobody named it. */
-export function runCommand(job: string, { jobFile, out }: CommandParts): RunCommand {
+export function runCommand(job: string, { jobFile, out, program = "kbdump" }: CommandParts): RunCommand {
   const file = shellText(jobFile ?? `${job}.yaml`);
   const more = out === undefined || jobFile !== undefined ? "" : ` --out ${shellText(out)}`;
-  return ({ index, count }) => `kbdump run ${file} --shard ${index}/${count}${more}`;
+  return ({ index, count }) => `${program} run ${file} --shard ${index}/${count}${more}`;
 }
 
 export interface CommandParts {
   readonly jobFile: string | undefined;
   /** The output folder, where it is not the usual one. */
   readonly out: string | undefined;
+  /** The words that start the program; default: `kbdump`. */
+  readonly program?: string | undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import { isAbsence } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
-import { sayDiskError } from "../file-error.js";
+import { type DiskAdvice, sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { emptyReadTally, type ReadTally } from "../read-tally.js";
 import { databaseOptions } from "../run/database/job-database.js";
@@ -11,12 +12,19 @@ import { tellOutcome } from "../run/tell-outcome.js";
 import { withFreshWorkspace } from "../run/with-workspace.js";
 import { addRequests, type RequestSum } from "../run/work/request-sum.js";
 import { problemsOfSet, type RunCommand, runCommand } from "./check-set.js";
+import { pauseSentences } from "./find-pauses.js";
 import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
 import { jobOfRun } from "./job-of-shards.js";
 import { type MergedList, mergeLists } from "./merge-lists.js";
 import { type ProvedShard, proveShards } from "./prove-shards.js";
 import { openShards, refusal } from "./shard-dump.js";
+
+/** Unlike a run, a join that broke off begins anew. */
+const diskAdvice: DiskAdvice = {
+  full: "Nothing was published. Make room, and join again",
+  broken: "Nothing was published. Check the disk, and join again",
+};
 
 /** How far a join is: `expected` and `done` are bytes that are proved, and the rest is that of a run. */
 export type JoinTally = RunTally & ReadTally;
@@ -30,6 +38,8 @@ export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" |
   readonly tally?: JoinTally;
   /** The output folder; default: the one that all shards lie in, or else `output`. */
   readonly out?: string | undefined;
+  /** The words that start the program, for `mend`; default: `kbdump`. */
+  readonly program?: string;
   /** The formats to write; default: those of the job. */
   readonly format?: readonly string[] | undefined;
 }
@@ -55,14 +65,16 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   const newest = opened.toSorted((one, other) => (runIdOf(one) < runIdOf(other) ? 1 : -1))[0]?.dump.manifest;
   if (!newest) throw new UsageError("There is no shard to join", []);
   const out = options.out ?? found.dir;
-  const command = runCommand(newest.job, { jobFile: found.jobFile, out });
+  const parts = { jobFile: found.jobFile, out: found.dir }; // where the shards are made, whatever --out says
+  const command = runCommand(newest.job, parts);
   const facts = opened.map(({ dump: { folder, manifest }, shard }) => ({ ...manifest, folder, shard }));
   const problems = problemsOfSet(facts, command);
   if (problems.length > 0) throw refusal(problems);
   const named = jobOfRun(newest, { out, format: options.format });
   const job = options.out === undefined ? withWorkFolder(named, found.workFolder) : named;
   const { shards, lists } = await proveShards(opened, { tally, signal });
-  const merged = mergeLists(lists, shards.length);
+  const union = mergeLists(lists, shards.length);
+  const merged = { ...union, notes: [...union.notes, ...pauseSentences(shards)] };
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
   const requests = sumOfRequests(shards);
@@ -81,17 +93,24 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       );
     }),
   ).catch((error: unknown) => {
-    throw sayDiskError(error, job.output.dir, tally.step);
+    const gone = shards.find(({ dump }) => isGoneFrom(dump.folder, error));
+    if (gone) throw refusal([`${gone.dump.folder}: it was removed or changed while it was joined; join again`]);
+    throw sayDiskError(error, job.output.dir, tally.step, diskAdvice);
   });
   return {
     ...result,
-    mend: mendingCommands(shards, merged, command),
+    mend: mendingCommands(shards, merged, runCommand(newest.job, { ...parts, program: options.program })),
     shards: shards.map(({ dump, shard }) => ({
       index: shard.index,
       run_id: dump.manifest.run_id,
       folder: dump.folder,
     })),
   };
+}
+
+/** Whether an error says that nothing is at a path in a folder any more. */
+function isGoneFrom(folder: string, error: unknown): boolean {
+  return isAbsence(error) && error instanceof Error && "path" in error && String(error.path).startsWith(`${folder}/`);
 }
 
 function withWorkFolder(job: Job, dir = job.output.dir): Job {

@@ -6,7 +6,9 @@ import { type CheckedTable, UnsoundError } from "../dump/open-dump.js";
 import type { ReadTally } from "../read-tally.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/document-row.js";
+import type { DocumentList } from "../run/discover/document-list.js";
 import { shardText } from "../words.js";
+import { checkTable } from "./check-table.js";
 import type { SharedList } from "./merge-lists.js";
 import { type RowRange, scanRows } from "./scan-rows.js";
 import { refusal, type ShardDump } from "./shard-dump.js";
@@ -62,8 +64,8 @@ export async function proveShards(shards: readonly ShardDump[], options: ProveOp
   for (const shard of shards) {
     tally.step = `checking ${shardText(shard.shard)}`;
     try {
-      await lists.check(shard);
-      proved.push({ ...shard, ...(await checkFiles(shard, options)) });
+      const list = await lists.check(shard);
+      proved.push({ ...shard, ...(await checkFiles(shard, list, options)) });
       await checkOriginals(shard, options);
     } catch (error) {
       if (!(error instanceof UnsoundError)) throw error;
@@ -79,6 +81,7 @@ const ofDocuments: readonly Kind[] = ["chunks", "child_chunks"];
 
 async function checkFiles(
   shard: ShardDump,
+  list: DocumentList,
   { tally, signal }: ProveOptions,
 ): Promise<Pick<ProvedShard, "files" | "tables">> {
   const { dump } = shard;
@@ -92,8 +95,12 @@ async function checkFiles(
     const [table] = dump.tablesOf([kind]) ?? [];
     if (!table) continue;
     const checked = await dump.check(table, onBytes);
-    if (ofDocuments.includes(kind)) files.push(...(await scanTable(shard, table, checked, signal)));
-    else tables.set(kind, checked);
+    if (ofDocuments.includes(kind)) {
+      files.push(...(await scanTable(shard, table, checked, signal)));
+      continue;
+    }
+    await checkTable(shard, list, table, checked, signal);
+    tables.set(kind, checked);
   }
   return { files, tables };
 }
@@ -117,16 +124,19 @@ async function scanTable(
     left.set(documentKey(row), { document, rows: row[column] });
   const scanned: ScannedFile[] = [];
   for (const [at, path] of paths.entries()) {
-    const name = files[at]?.path ?? "";
+    const file = files[at];
     const ranges: DocumentRange[] = [];
-    const refuse = (reason: string) => dump.unsound(`${name}: ${reason}`);
+    let end = 0;
+    const refuse = (reason: string) => dump.unsound(`${file?.path}: ${reason}`);
     for await (const { key, ...range } of scanRows(path, { refuse, signal })) {
       const wanted = left.get(key);
       if (wanted?.rows !== range.lines)
         throw refuse(`has ${range.lines} rows of document ${idIn(key)} together, ${wanted?.rows ?? 0} are expected`);
       wanted.rows = 0; // more rows elsewhere are too many
       ranges.push({ document: wanted.document, ...range });
+      end = range.start + range.bytes;
     }
+    if (file && end !== (file.uncompressed ?? file).bytes) throw refuse("does not end with a line feed");
     scanned.push({ kind, path, ranges, longNumbers });
   }
   for (const [key, { rows }] of left)

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { ifAbsent } from "../dump/files/is-there.js";
 import { readRegular } from "../dump/files/regular-file.js";
 import { listName } from "../dump/manifest/shard.js";
 import { documentKey } from "../rows/document-row.js";
@@ -18,25 +17,28 @@ export class ShardLists {
     return [...this.#known.values()];
   }
 
-  /** Proves that the documents of a shard are those of its list that fall to it. Rejects with UnsoundError where they are not. */
-  async check(shard: ShardDump): Promise<void> {
+  /** Proves that the documents of a shard are those of its list that fall to it; gives the list. Rejects with UnsoundError where they are not. */
+  async check(shard: ShardDump): Promise<DocumentList> {
     const { dump } = shard;
-    const expected = await this.#documentsOf(shard);
+    const { list, documents: expected } = await this.#read(shard);
     const keys = dump.manifest.documents.map(documentKey);
     const wrong = keys.findIndex((key, at) => key !== expected[at]);
     const isSame = wrong < 0 && keys.length === expected.length && new Set(keys).size === keys.length;
-    if (isSame) return;
+    if (isSame) return list;
     const [, id] = JSON.parse(expected[wrong < 0 ? keys.length : wrong] ?? keys[wrong] ?? "[]");
     throw dump.unsound(
       `its documents are not those of ${listName} that fall to ${shardText(shard.shard)}, each once${id === undefined ? "" : `; the first that differs is ${id}`}`,
     );
   }
 
-  /** The documents of a list that fall to a shard. Rejects with UnsoundError where the file is not that of the manifest. */
-  async #documentsOf({ dump, shard }: ShardDump): Promise<readonly string[]> {
+  /** The list of a shard, and its documents that fall to the shard. Rejects with UnsoundError where the file is not that of the manifest. */
+  async #read({
+    dump,
+    shard,
+  }: ShardDump): Promise<Pick<KnownList, "list"> & { readonly documents: readonly string[] }> {
     const { index, count, list } = shard;
-    const bytes = await readRegular(join(dump.folder, listName)).catch(ifAbsent(undefined));
-    if (!bytes) throw dump.unsound(`${listName}: is not there`);
+    await dump.checkSizes([{ path: listName, bytes: list.bytes }]);
+    const bytes = await readRegular(join(dump.folder, listName));
     if (createHash("sha256").update(bytes).digest("hex") !== list.sha256)
       throw dump.unsound(`${listName}: has another SHA-256 than the manifest says`);
     const known = this.#known.get(list.sha256) ?? knownList(bytes.toString("utf8"), count);
@@ -45,7 +47,7 @@ export class ShardLists {
     this.#known.set(list.sha256, known);
     const documents = known.documents.get(index) ?? [];
     known.documents.delete(index); // keys of a million documents take much memory
-    return documents;
+    return { list: known.list, documents };
   }
 }
 
@@ -57,7 +59,10 @@ interface KnownList extends SharedList {
 
 function knownList(text: string, count: number): KnownList | { readonly problems: string } {
   const { value, problems } = { value: undefined, ...documentListFromText(text) };
-  if (!value) return { problems: problems?.map(({ path, message }) => `${path}: ${message}`).join("; ") ?? "" };
+  if (!value)
+    return {
+      problems: problems?.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; ") ?? "",
+    };
   return { list: value, shards: [], documents: documentsByShard(value, count) };
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { copyDatabase } from "../bucket/copy/copy-database.js";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
 import { UsageError } from "../errors.js";
-import { foldersOf } from "../run/work/job-folders.js";
+import { foldersOf, shardOfFolder } from "../run/work/job-folders.js";
 import { findNamed } from "./find-named.js";
 import { findRunOf } from "./find-run.js";
 import type { FindOptions } from "./found-thing.js";
@@ -32,6 +32,8 @@ export async function findDatabase(
     name.endsWith(".duckdb"),
   );
   if (copied !== undefined && others.length === 0) return { database: join(dirname(database), copied) }; // a copy of a job's folder
-  const message = `there is no ${database}. Put duckdb into output.formats and run the job, or name a run folder`;
+  const message = shardOfFolder(place.name)
+    ? "it is a shard, which has no database. Name a run folder of it, or join the shards and name the job"
+    : `there is no ${database}. Put duckdb into output.formats and run the job, or name a run folder`;
   throw new UsageError("The job has no database:", [{ path: word, message }]);
 }

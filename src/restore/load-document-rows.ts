@@ -1,5 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql-text.js";
+import { checkRowCounts } from "../dump/check-row-counts.js";
 import type { CheckedTable, Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadTally } from "../read-tally.js";
@@ -31,7 +32,8 @@ const loaded: Readonly<Record<RowKind, readonly string[]>> = {
 /**
  * Loads the rows of some documents of a dump, whatever its format, into the tables `<name>_chunks` and `<name>_child_chunks`. The
  * function that it gives reads one document at a time: no more than that is in the memory of Node. Texts are exactly those that
- * the service sent. UsageError when no file of the dump has them so, StopError when a file is not as its run wrote it.
+ * the service sent. UsageError when no file of the dump has them so, StopError when a file is not as its run wrote it, or a document has
+ * other than as many rows as the manifest says.
  */
 export async function loadDocumentRows(
   connection: Connection,
@@ -51,6 +53,7 @@ export async function loadDocumentRows(
       .catch((error: unknown) => {
         throw dump.unreadable(file, error);
       });
+    await checkRowCounts(connection, `${name}_${kind}`, dump, file, documents);
     places[kind] = await findPlaces(connection, `${name}_${kind}`);
   }
   return async ({ dataset_id, document_id }) => {

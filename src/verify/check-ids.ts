@@ -17,12 +17,15 @@ export async function checkIds(store: RowStore, rows: ReadonlyMap<Kind, Loaded>,
 
 /**
  * Every document that was listed is one of the run, once, and every document of a dataset that was listed has its row. In a joined dump,
- * one that failed may have none: its own shard did not list it.
+ * one that failed may have none: its own shard did not list it. `datasets`: the ids of those that were listed.
  */
 export async function checkListed(
   store: RowStore,
   rows: ReadonlyMap<Kind, Loaded>,
-  manifest: Pick<Manifest, "documents" | "joined">,
+  {
+    manifest,
+    datasets,
+  }: { readonly manifest: Pick<Manifest, "documents" | "joined">; readonly datasets: readonly string[] },
   findings: Findings,
 ): Promise<void> {
   const [listed, documents] = [rows.get("document_info"), rows.get("documents")];
@@ -35,7 +38,8 @@ export async function checkListed(
   await addRows(store, listed, unread, findings, "not read", text);
   const failed = manifest.joined ? manifest.documents.filter(({ status }) => status === "failed") : [];
   const isExcused = `[${failed.map(({ document_id: id }) => sqlText(id)).join(", ")}]::VARCHAR[]`;
-  const isListed = `dataset_id IN (SELECT dataset_id FROM ${listed.table})`;
+  const known = `SELECT dataset_id FROM ${listed.table} UNION SELECT unnest([${datasets.map(sqlText).join(", ")}]::VARCHAR[])`;
+  const isListed = `dataset_id IN (${known})`;
   const unlisted = apart(documents, listed, `WHERE ${isListed} AND document_id NOT IN (SELECT unnest(${isExcused}))`);
   const missing = () => "is missing, although its dataset was listed";
   await addRows(store, listed, unlisted, findings, "not listed", missing);

@@ -27,6 +27,8 @@ interface Subject {
   readonly database: string | undefined;
   /** The files that could be opened. */
   readonly files: number;
+  /** The ids of the datasets whose documents were listed. */
+  readonly datasets: readonly string[];
 }
 
 /**
@@ -43,10 +45,10 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
   const database = setting.duckdb === false ? undefined : await databasePath(folder, manifest, setting.duckdb);
   findings.addAll(manifestName, "contradiction", contradictionsIn(manifest));
   const listed = await checkFolder(folder, manifest, findings);
-  await checkList(folder, manifest, findings);
+  const datasets = await checkList(folder, manifest, findings);
   const tables = await checkFiles(folder, listed, setting, manifest);
   const saved = await checkSaved(folder, manifest, setting);
-  const checked = await checkRows({ folder, manifest, database, files: listed.length }, tables, setting);
+  const checked = await checkRows({ folder, manifest, database, files: listed.length, datasets }, tables, setting);
   return verificationOf(findings, { ...checked, ...saved });
 }
 
@@ -116,7 +118,7 @@ async function checkRows(
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
     await checkIds(store, rows, findings);
-    await checkListed(store, firsts, manifest, findings); // in the database, later runs have had their say
+    await checkListed(store, firsts, subject, findings); // in the database, later runs have had their say
     await checkDetails(store, firsts, findings);
     await checkCounts(store, rows, documents, findings);
     return {

@@ -115,6 +115,7 @@ const flagValues: readonly BadInput[] = [
     files: { "list.json": "{}" },
     says: 'kbdump: the list of documents "@/list.json" cannot be used:\n  format: got nothing, expected 1\n  ',
   },
+  { line: `plan ${flags} --documents-out=`, says: 'kbdump: --documents-out: got "", expected the path of a file\n' },
   { line: `run ${flags} --child-chunks some`, says: '--child-chunks: got "some", expected all, auto or none\n' },
   {
     line: `run ${flags} --consistency strict`,

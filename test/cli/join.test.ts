@@ -30,6 +30,11 @@ test("kbdump join ends with 3 and the commands that mend it, 1 without a shard, 
   const line = ["join", "test", "--dir", dir, "--quiet"];
   expect((await runHere(line)).code).toBe(2);
   await runShards(2);
+  const asked = await runHere(["sql", join(shards, "1-of-2"), "SELECT 1"]);
+  expect(asked).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("1-of-2: it is a shard, which has no database."),
+  });
   const partial = await runHere(line);
   expect(partial.code).toBe(3);
   expect(partial.stderr).toBe("kbdump: published, but 1 of 4 documents failed or changed while they were read\n");

@@ -37,11 +37,11 @@ describe("files that are not those of their run are refused, and verify is named
     ["manifest.json: is no JSON", (run) => appendFile(join(run, "manifest.json"), "}")],
     ["chunks.jsonl: cannot be read: ", (run) => forgeLines(run, "chunks.jsonl", (lines) => lines.map(() => "no JSON"))],
     [
-      "chunks.jsonl: has 1 rows of document a, but the manifest says 2",
+      "chunks.jsonl: has 1 row of document a, but the manifest says 2",
       (run) => forgeLines(run, "chunks.jsonl", ([, second = "", third = ""]) => [second, third, third]),
     ],
     [
-      "chunks.jsonl: has 1 rows of document z, but the manifest says 0",
+      "chunks.jsonl: has 1 row of document z, but the manifest says 0",
       async (run) => {
         await forgeLines(run, "chunks.jsonl", (lines) => [
           (lines[2] ?? "").replace('"b"', '"z"'),

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FileFormat } from "../../src/dump/formats/formats.js";
@@ -66,4 +66,13 @@ test("a manifest with something wrong for every document is refused with a messa
   expect(lines[21]).toBe(`  and ${error.problems.length - 20} other problems`);
   expect(lines[22]).toMatch(/^kbdump verify \S+ tells everything that is wrong with it$/);
   expect(error.problems.length).toBeGreaterThan(50);
+});
+
+test("a symlink above several files is named once", async () => {
+  const { dump } = await open({});
+  await symlink("gone", join(dump.folder, "chunks.parquet"));
+  const files = ["one", "two"].map((name) => ({ path: `chunks.parquet/${name}`, bytes: 1 }));
+  await expect(dump.checkSizes(files)).rejects.toMatchObject({
+    problems: ["chunks.parquet: is a symlink, which is not followed"],
+  });
 });

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { shardOf } from "../../src/run/discover/shard-of.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
@@ -69,7 +70,7 @@ test("lists that differ are named, a document that its own shard did not list ha
 });
 
 test("a document that failed or moved in its shard is so in the joined dump, which names the command to read it again", async () => {
-  const { store, run, joinJob, behaviour } = await startJoining();
+  const { store, run, joinJob, behaviour, dir, folder } = await startJoining();
   const ids = [...store.datasets.values()].flatMap(({ id, documents }) =>
     [...documents.keys()].map((document) => ({ id, document })),
   );
@@ -85,5 +86,7 @@ test("a document that failed or moved in its shard is so in the joined dump, whi
   ]);
   expect(manifest.warnings.filter((text) => text.includes(one.document))).toHaveLength(1);
   const index = shardOf(one.id, one.document, 3);
-  expect(mend).toEqual([expect.stringMatching(new RegExp(`--shard ${index}/3 .*--retry-failed$`))]);
+  expect(mend).toEqual([`kbdump run test.yaml --shard ${index}/3 --out ${dir} --retry-failed`]);
+  const elsewhere = await joinJob({ out: join(folder, "elsewhere"), program: "npx kbdump" });
+  expect(elsewhere.mend).toEqual([`npx ${mend[0]}`]); // the shard lies where it lay
 });

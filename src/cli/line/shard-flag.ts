@@ -1,9 +1,8 @@
+import { mostShards } from "../../dump/manifest/shard.js";
 import type { Problem } from "../../errors.js";
 import { gotText } from "../../job/got-text.js";
 import type { Shard } from "../../job/job.js";
 import { wrongLine } from "./wrong-line.js";
-
-const most = 10_000;
 
 /** Kubernetes counts the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
 const indexVariable = "JOB_COMPLETION_INDEX";
@@ -13,7 +12,8 @@ export function shardFrom(given: string | undefined, env: NodeJS.ProcessEnv): Sh
   if (given === undefined) return undefined;
   const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
   const count = Number(digits);
-  if (part === "" || count < 1 || count > most) throw wrongLine([{ path: "--shard", message: expectation(given) }]);
+  if (part === "" || count < 1 || count > mostShards)
+    throw wrongLine([{ path: "--shard", message: expectation(given) }]);
   const index = part === "auto" ? indexFrom(env[indexVariable], count) : Number(part);
   if (typeof index !== "number") throw wrongLine([index]);
   if (index < 1 || index > count) throw wrongLine([{ path: "--shard", message: expectation(given) }]);
@@ -21,7 +21,7 @@ export function shardFrom(given: string | undefined, env: NodeJS.ProcessEnv): Sh
 }
 
 function expectation(given: string): string {
-  return `got ${gotText(given, [])}, expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${most} shards`;
+  return `got ${gotText(given, [])}, expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
 }
 
 /** The index from 1, or why there is none. */

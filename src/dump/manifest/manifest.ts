@@ -12,7 +12,10 @@ export const manifestName = "manifest.json";
 /** The formats of a manifest that this version reads. */
 export const manifestFormats = [1, 2] as const;
 
-const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+const time = v.pipe(
+  pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
+  v.check((text) => !Number.isNaN(Date.parse(text)), "a UTC time"),
+);
 
 /** The names that runs give their files: no path leads out of the folder. */
 const filePath = v.pipe(

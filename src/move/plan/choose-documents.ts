@@ -1,7 +1,7 @@
 import type { Manifest } from "../../dump/manifest/manifest.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { groupRows } from "../../restore/group-rows.js";
-import { nameAndId } from "../../words.js";
+import { nameAndId, shardText } from "../../words.js";
 import { datasetKey } from "../dataset-key.js";
 import { shownId } from "./ask-target.js";
 import { type DatasetDetails, unknownDataset } from "./details.js";
@@ -57,13 +57,19 @@ function mostFrequent(texts: readonly string[]): string {
   return groups.find(([, own]) => own.length === most)?.[0] ?? "";
 }
 
-/** Datasets of a run, of which it may lack documents: sentences. */
-export function listingWarnings({ manifest }: Dump): readonly string[] {
-  const listings = manifest.discovered?.datasets ?? [];
-  return listings
+/** Sentences on documents that a run lacks, or may lack. */
+export function listingWarnings({ manifest: { discovered, shard } }: Dump): readonly string[] {
+  const others =
+    shard && shard.count > 1
+      ? [
+          `the run is ${shardText(shard)}, and lacks the documents and settings that the others read; join the shards, and restore the joined run`,
+        ]
+      : [];
+  const flaws = (discovered?.datasets ?? [])
     .filter(({ state }) => state === "failed" || state === "unsettled")
     .map(({ dataset_id, name }) => {
       const which = nameAndId(name, shownId(dataset_id));
       return `the run may lack documents of the dataset ${which}: the service did not list all of them`;
     });
+  return [...others, ...flaws];
 }

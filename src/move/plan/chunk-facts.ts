@@ -1,5 +1,6 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { sqlText } from "../../duckdb/sql-text.js";
+import { checkRowCounts } from "../../dump/check-row-counts.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { DocumentId } from "../../restore/document-rows.js";
 import { checkExactFiles, type LoadOptions, loadDocumentIds } from "../../restore/load-document-rows.js";
@@ -32,6 +33,7 @@ export async function loadFacts(
     await connection.run(kind === "chunks" ? chunkFacts(rows) : childFacts(rows)).catch((error: unknown) => {
       throw dump.unreadable(file, error);
     });
+    await checkRowCounts(connection, kind === "chunks" ? "chunk_facts" : "child_facts", dump, file);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
 import { withSpill } from "../../duckdb/with-spill.js";
+import { checkRowCounts } from "../../dump/check-row-counts.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/document-row.js";
@@ -82,6 +83,7 @@ async function loadMarks(connection: Connection, dump: Dump, options: LoadOption
     await connection.run(`CREATE TABLE ${kind} AS SELECT ${marks[kind]} FROM (${rows})`).catch((error: unknown) => {
       throw dump.unreadable(file, error);
     });
+    await checkRowCounts(connection, kind, dump, file);
   }
 }
 

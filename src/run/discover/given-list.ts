@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import type * as v from "valibot";
+import { isAbsence } from "../../dump/files/is-there.js";
 import { writeAside } from "../../dump/files/write-aside.js";
 import { type Problem, StopError, UsageError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
@@ -85,7 +86,8 @@ export async function writeGivenList(
   const content = textOf(file);
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await writeAside(path, content, { aside }).catch((error: unknown) => {
-    throw new StopError(`the list of documents could not be written to ${path}: ${problemText(error)}`);
+    const reason = isAbsence(error) ? `there is no folder ${dirname(path)}` : problemText(error).replace(aside, path);
+    throw new StopError(`the list of documents could not be written to ${path}: ${reason}`);
   });
 }
 

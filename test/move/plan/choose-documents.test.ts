@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Dump } from "../../../src/dump/open-dump.js";
+import { listingWarnings } from "../../../src/move/plan/choose-documents.js";
 import { chunk } from "../../restore/plan/lost-dumps.js";
 import { detailedDump } from "./detailed-dumps.js";
 import { planOf } from "./plan-of.js";
@@ -25,4 +26,16 @@ test("the form of most documents keeps name and key, of several the first; those
   expect(await keysOf(most, ["e"])).toEqual(["d/qa_model e"]);
   expect(await keysOf(await dump({ a: "qa_model", b: "text_model" }))).toEqual(["d a", "d/text_model b"]);
   expect(await keysOf(await dump({ a: "qa_model", b: "qa_model" }))).toEqual(["d a b"]);
+});
+
+test("a shard is warned of, because it lacks documents and settings that the other shards read", async () => {
+  const shard = { plan: "p", list: { documents: 1, bytes: 1, sha256: "0".repeat(64) } };
+  const warningsOf = async (index: number, count: number) =>
+    listingWarnings(
+      await detailedDump([chunk("a", "a1", 1, "x")], [], { manifest: { shard: { index, count, ...shard } } }),
+    );
+  expect(await warningsOf(2, 3)).toEqual([
+    "the run is shard 2 of 3, and lacks the documents and settings that the others read; join the shards, and restore the joined run",
+  ]);
+  expect(await warningsOf(1, 1)).toEqual([]);
 });

@@ -167,8 +167,13 @@ test("a list that is not whole, or has no place, is not written", async () => {
   await expect(writeGivenList(path, flawed, { job, ...origin })).rejects.toThrow(
     new StopError(`no list of documents was written, because it would not be whole: ${failures[0]}`),
   );
-  await expect(writeGivenList(join(path, "x"), discovery, { job, ...origin })).rejects.toThrow(
-    /^the list of documents could not be written to .*list.json.x: /,
+  const refused = "the list of documents could not be written to";
+  const nowhere = join(place, "gone", "list.json");
+  await expect(writeGivenList(nowhere, discovery, { job, ...origin })).rejects.toThrow(
+    new StopError(`${refused} ${nowhere}: there is no folder ${join(place, "gone")}`),
+  );
+  await expect(writeGivenList(place, discovery, { job, ...origin })).rejects.toThrow(
+    new StopError(`${refused} ${place}: it is a folder: ${place}`),
   );
   expect(await readdir(place)).toEqual(["job.yaml"]);
 });
