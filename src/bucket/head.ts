@@ -65,14 +65,14 @@ export function headFrom(bytes: Buffer, url: string): Head {
   if (checked.problems === null) return checked.value;
   const [first] = checked.problems;
   const problem = first?.path ? `${first.path}: ${first.message}` : first?.message;
-  throw new StopError(`${url} cannot be used: ${problem}. Bring back an earlier version of it, or use another prefix`);
+  throw new StopError(`${url} cannot be used: ${problem}. Bring back its last sound version, or use another prefix`);
 }
 
 function jsonOf(bytes: Buffer, url: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new StopError(`${url} is no JSON. Bring back an earlier version of it, or use another prefix`);
+    throw new StopError(`${url} is no JSON. Bring back its last sound version, or use another prefix`);
   }
 }
 
