@@ -1,10 +1,13 @@
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BusyError } from "../../../src/errors.js";
 import { takeStatus } from "../../../src/indexing/take-status.js";
 import type { DatasetJob } from "../../../src/job/job.js";
 import { pruneJob } from "../../../src/keep/prune-job.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { verifyRun } from "../../../src/verify/verify-run.js";
 import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { runHere } from "../../cli/run-here.js";
 import { addChunks } from "../../servers/edits.js";
@@ -51,6 +54,27 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     await world.fetched(ids[1] ?? "");
     await one.run();
     expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
+  });
+
+  test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
+    const world = await openBucketWorld(store);
+    const one = await world.machine("one");
+    const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
+    const { folder } = await runJob(local, { env: one.env });
+    await expect(one.run()).rejects.toThrow(
+      `${join(one.job.output.dir, "test")} holds runs or a database of its own, which a work folder of ${world.url}/test would remove. Let output.work_dir name another folder`,
+    );
+    expect((await verifyRun(folder)).findings).toEqual([]);
+    expect(await keysBelow(world.bucket, "")).toEqual([]);
+
+    const two = await world.machine("two");
+    await two.run();
+    const mine = `${join(two.job.output.dir, "test")} is the work folder of ${world.url}/test. Let `;
+    const elsewhere = { ...two.job, output: { ...two.job.output, bucket: `${world.url}/other` } };
+    await expect(runJob(elsewhere, { env: two.env })).rejects.toThrow(`${mine}output.work_dir name another folder`);
+    const here = { ...two.job, output: { ...two.job.output, bucket: undefined } };
+    await expect(runJob(here, { env: two.env })).rejects.toThrow(`${mine}output.dir name another folder`);
+    expect((await two.run()).status).toBe("complete");
   });
 
   test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
