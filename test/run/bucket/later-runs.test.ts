@@ -77,6 +77,24 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect((await two.run()).status).toBe("complete");
   });
 
+  test.each(["gone", "damaged"])("a manifest that is %s stops no run, and no prune", async (how) => {
+    const world = await openBucketWorld(store);
+    const first = await (await world.machine("one")).run();
+    const [listed] = (await world.head()).runs;
+    const key = `${listed?.folder}/manifest.json`;
+    if (how === "gone") await world.bucket.remove([key]);
+    else await world.bucket.put(key, Buffer.from("{}"));
+    const two = await world.machine("two", { keep: { last: 1 } });
+    const { status, manifest, pruned } = await two.run();
+    expect([status, pruned]).toEqual(["complete", []]);
+    const says = `run ${first.manifest.run_id} is damaged, and stays as it is: `;
+    expect(two.warnings.filter((text) => text.startsWith(says))).toHaveLength(1);
+    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual([first.manifest.run_id, manifest.run_id]);
+    const dry = await pruneJob(two.job, { env: two.env, dryRun: true });
+    expect(dry.runs.map(({ runId }) => runId)).toEqual([manifest.run_id]);
+    await world.fetched(manifest.run_id);
+  });
+
   test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
     const world = await openBucketWorld(store);
     const one = await world.machine("one");
