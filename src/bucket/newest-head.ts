@@ -13,7 +13,7 @@ export async function isNewestHead(bucket: Bucket, { epoch }: Head, etag: string
   if ((await bucket.read(headKey))?.etag !== etag) return false;
   const problem = `${bucket.url}/${headKey} was removed or replaced by hand: ${bucket.url}/${newer} is newer`;
   throw new StopError(
-    `${problem}. Bring back the last version of ${headKey}; or, to begin anew, remove all that is in ${bucket.url}, or use another prefix`,
+    `${problem}. Bring back the last version of ${headKey}; or, if you do not need them, remove the folders in ${bucket.url}/runs that it does not list`,
   );
 }
 
