@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { UsageError } from "../errors.js";
 import { bucketError } from "./bucket-error.js";
+import { homeFolder } from "./home-folder.js";
 import { loadSdk, type Sdk, type SdkClient } from "./load-sdk.js";
 import { requestHandlerFor } from "./request-handler.js";
 import { type BucketPlace, urlOfPlace, wholeKey } from "./s3-url.js";
@@ -31,6 +32,7 @@ export interface S3 {
  */
 export async function openClient(place: BucketPlace, { env, signal }: ClientOptions): Promise<S3> {
   const sdk = await loadSdk();
+  process.env.HOME ??= homeFolder() ?? "/"; // the SDK looks for profiles there, and fails where a user has no home
   setMaxListeners(0, signal); // every request under way listens
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN } = env;
   const profile = env.AWS_PROFILE || undefined;

@@ -1,5 +1,4 @@
 import { UsageError } from "../errors.js";
-import { homeFolder } from "./home-folder.js";
 
 export type Sdk = typeof import("@aws-sdk/client-s3");
 export type SdkClient = InstanceType<Sdk["S3Client"]>;
@@ -8,7 +7,6 @@ export type SdkClient = InstanceType<Sdk["S3Client"]>;
 export async function loadSdk(): Promise<Sdk> {
   // The SDK warns at every start that its versions of 2027 need Node 22; the lower bound of kbdump is its own matter.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
-  process.env.HOME ??= homeFolder() ?? "/"; // the SDK looks for profiles there, and fails where a user has no home
   try {
     return await import("@aws-sdk/client-s3");
   } catch (error) {
