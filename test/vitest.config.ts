@@ -11,6 +11,7 @@ export const onlyLong = [
   "test/bucket/hold-bucket.test.ts",
   "test/bucket/large-files.test.ts",
   "test/cli/bucket/cache.test.ts",
+  "test/cli/bucket/damaged-manifest.test.ts",
   "test/cli/bucket/join-bucket.test.ts",
   "test/cli/bucket/refusals.test.ts",
   "test/cli/bucket/same-output.test.ts",

@@ -59,12 +59,12 @@ export interface Bucket {
    * the whole file against `sha256` before the object appears: a file that has changed is a StopError. An upload that fails is ended.
    */
   readonly putFile: (key: string, path: string, options: PutFileOptions) => Promise<Written>;
-  /** Writes an object into a new local file. StopError, and no file, where the object is absent or has other bytes. */
+  /** Writes an object into a new local file. DamagedError, and no file, where the object is absent or has other bytes. */
   readonly fetchFile: (key: string, path: string, facts: FileFacts, transfer?: Transfer) => Promise<void>;
   /** The keys that begin with this text, in the order of their bytes. */
   readonly list: (prefix: string) => AsyncIterable<{ readonly key: string; readonly bytes: number }>;
-  /** The names that stand right below the place and have keys below them, in the order of their bytes. */
-  readonly folders: () => AsyncIterable<string>;
+  /** The names right behind this text that have keys below them, in the order of their bytes. The text is empty, or ends with a slash. */
+  readonly folders: (prefix: string) => AsyncIterable<string>;
   /** Keys that are not there count as removed. */
   readonly remove: (keys: readonly string[]) => Promise<void>;
   /** Multipart uploads under way, or left behind, of keys that begin with this text. */

@@ -7,10 +7,13 @@ import type { S3 } from "./client.js";
 import { isAbsent } from "./read-object.js";
 import { urlOfPlace } from "./s3-url.js";
 
+/** An object that is gone, or has other bytes than kbdump uploaded. Exit 1. */
+export class DamagedError extends StopError {}
+
 /** Bytes that one request asks for; they are in memory until they are written. */
 const rangeBytes = 16 * 1024 * 1024;
 
-/** Writes an object into a new local file, readable by its owner only. It is removed again where it does not have these facts. */
+/** Writes an object into a new local file, readable by its owner only. DamagedError, and no file, where it does not have these facts. */
 export async function fetchFile(
   s3: S3,
   key: string,
@@ -63,7 +66,7 @@ async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Ra
       return { bytes, etag: ETag };
     } catch (error) {
       signal.throwIfAborted();
-      if (isAbsent(error)) throw new StopError(`cannot read ${urlOfPlace(s3.place, key)}: it is not there`);
+      if (isAbsent(error)) throw new DamagedError(`cannot read ${urlOfPlace(s3.place, key)}: it is not there`);
       const { status } = factsOf(error);
       throw status === 412 || status === 416 ? otherContent(s3, key, facts) : error;
     }
@@ -71,10 +74,10 @@ async function readRange(s3: S3, key: string, { start, etag, facts, signal }: Ra
 }
 
 /** `bytes`: the size that it has, where that is what differs. */
-function otherContent({ place }: S3, key: string, facts: FileFacts, bytes = facts.bytes): StopError {
+function otherContent({ place }: S3, key: string, facts: FileFacts, bytes = facts.bytes): DamagedError {
   const difference =
     bytes === facts.bytes ? `its SHA-256 is not ${facts.sha256}` : `it has ${bytes} bytes, not ${facts.bytes}`;
-  return new StopError(
+  return new DamagedError(
     `${urlOfPlace(place, key)} is not what was uploaded: ${difference}. It was damaged or replaced; take another run`,
   );
 }

@@ -27,8 +27,10 @@ const holderSchema = openObject({
   boot: v.exactOptional(v.nullable(text)),
 });
 
+const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run"));
+
 const runSchema = openObject({
-  run_id: v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run")),
+  run_id: runId,
   status: oneOf("complete", "partial"),
   /** Keys of its files begin with it and a slash. */
   folder: folderName,
@@ -45,7 +47,7 @@ const headSchema = openObject({
   /** The runs of the job in the order of their ids; a folder that is not listed is no dump. */
   runs: listOf(runSchema),
   /** The newest complete run. */
-  latest: v.nullable(text),
+  latest: v.nullable(runId),
 });
 
 /** `head.json`. Members that a newer version adds survive every change. */
@@ -65,14 +67,14 @@ export function headFrom(bytes: Buffer, url: string): Head {
   if (checked.problems === null) return checked.value;
   const [first] = checked.problems;
   const problem = first?.path ? `${first.path}: ${first.message}` : first?.message;
-  throw new StopError(`${url} cannot be used: ${problem}. Bring back an earlier version of it, or use another prefix`);
+  throw new StopError(`${url} cannot be used: ${problem}. Bring back its last sound version, or use another prefix`);
 }
 
 function jsonOf(bytes: Buffer, url: string): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    throw new StopError(`${url} is no JSON. Bring back an earlier version of it, or use another prefix`);
+    throw new StopError(`${url} is no JSON. Bring back its last sound version, or use another prefix`);
   }
 }
 

@@ -22,6 +22,7 @@ import {
   withRun,
 } from "./head.js";
 import { busyText, lostText } from "./holder-text.js";
+import { isNewestHead } from "./newest-head.js";
 import { type ReplaceObject, replaceFor } from "./replace-object.js";
 
 export interface BucketHoldOptions {
@@ -64,7 +65,8 @@ const mostTries = 5;
 
 /**
  * Takes the job whose place the bucket is. BusyError while another holder gives signs of life: its head has changed in the last
- * two minutes, by the clock of the store, was not released, and its process is not proved dead.
+ * two minutes, by the clock of the store, was not released, and its process is not proved dead. StopError where the head was removed
+ * or replaced by hand.
  */
 export async function holdInBucket(bucket: Bucket, options: BucketHoldOptions): Promise<BucketHold> {
   const { isDead = async () => false } = options;
@@ -79,6 +81,7 @@ export async function holdInBucket(bucket: Bucket, options: BucketHoldOptions): 
     if (found && head.holder?.id === holder.id) return new Held(bucket, options, replace, head, found.etag);
     const isFree = !found || mayTakeOver(head, found.age) || (head.holder !== null && (await isDead(head.holder)));
     if (!isFree) throw new BusyError(busyText(head, found.age));
+    if (!(await isNewestHead(bucket, head, found?.etag))) continue;
     const next = takenOver(head, holder);
     const written = await replace(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
     if (written !== "refused") return new Held(bucket, options, replace, next, written.etag);

@@ -12,12 +12,13 @@ export async function* listKeys(s3: S3, prefix: string): AsyncGenerator<{ key: s
   } while (page.NextContinuationToken !== undefined);
 }
 
-/** Lists the first parts of the keys, up to their first slash; the keys behind it are not read. */
-export async function* listFolders(s3: S3): AsyncGenerator<string> {
+/** Lists the parts of the keys below a prefix, up to the next slash; the keys behind it are not read. */
+export async function* listFolders(s3: S3, prefix: string): AsyncGenerator<string> {
   let page: Awaited<ReturnType<typeof pageOfFolders>> | undefined;
   do {
-    page = await pageOfFolders(s3, page?.NextContinuationToken);
-    for (const { Prefix } of page.CommonPrefixes ?? []) if (Prefix !== undefined) yield ownKey(s3, Prefix).slice(0, -1);
+    page = await pageOfFolders(s3, prefix, page?.NextContinuationToken);
+    for (const { Prefix } of page.CommonPrefixes ?? [])
+      if (Prefix !== undefined) yield ownKey(s3, Prefix).slice(prefix.length, -1);
   } while (page.NextContinuationToken !== undefined);
 }
 
@@ -39,9 +40,9 @@ function pageOfKeys(s3: S3, prefix: string, token: string | undefined) {
   return s3.ask("list", prefix, () => s3.client.send(command, { abortSignal: s3.signal }));
 }
 
-function pageOfFolders(s3: S3, token: string | undefined) {
-  const command = new s3.sdk.ListObjectsV2Command({ ...below(s3, ""), Delimiter: "/", ContinuationToken: token });
-  return s3.ask("list", "", () => s3.client.send(command, { abortSignal: s3.signal }));
+function pageOfFolders(s3: S3, prefix: string, token: string | undefined) {
+  const command = new s3.sdk.ListObjectsV2Command({ ...below(s3, prefix), Delimiter: "/", ContinuationToken: token });
+  return s3.ask("list", prefix, () => s3.client.send(command, { abortSignal: s3.signal }));
 }
 
 interface UploadMarkers {

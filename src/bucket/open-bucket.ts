@@ -20,7 +20,7 @@ export async function openBucket(url: string, options: ClientOptions): Promise<B
     putFile: (key, path, putOptions) => putFile(s3, key, path, putOptions),
     fetchFile: (key, path, facts, transfer) => fetchFile(s3, key, path, facts, transfer),
     list: (prefix) => listKeys(s3, prefix),
-    folders: () => listFolders(s3),
+    folders: (prefix) => listFolders(s3, prefix),
     remove: (keys) => removeKeys(s3, keys),
     uploads: (prefix) => listUploads(s3, prefix),
     endUpload: (upload) => endUpload(s3, upload),

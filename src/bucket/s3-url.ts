@@ -34,6 +34,7 @@ export function placeFromUrl(url: string): BucketPlace {
 
 /** The rule for addresses of buckets that a text breaks; undefined where it is such an address. */
 export function brokenRule(url: string): string | undefined {
+  if (!url.startsWith("s3://")) return "it begins with s3://, in lower case";
   const { bucket, prefix } = split(url);
   if (!bucketName.test(bucket)) return "the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens";
   if (prefix.length > longestPrefix) return `the prefix is longer than ${longestPrefix} characters`;

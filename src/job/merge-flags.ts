@@ -1,3 +1,4 @@
+import { isBucketUrl } from "../bucket/s3-url.js";
 import { isMapping } from "../schema.js";
 import type { Path } from "./finding.js";
 
@@ -26,9 +27,13 @@ export interface GivenFlag {
   readonly value: unknown;
 }
 
-/** The given ones of the flags that win over a job file. */
+/** Takes away what only a bucket needs. */
+const noWorkFolder: GivenFlag = { flag: "", path: ["output", "work_dir"], value: undefined };
+
+/** The given ones of the flags that win over a job file. A local folder in the place of a bucket needs no work folder. */
 export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
-  return given([
+  const isLocal = typeof flags.out === "string" && !isBucketUrl(flags.out);
+  const given = givenOf([
     ["--out", ["output", "dir"], flags.out],
     ["--format", ["output", "formats"], itemsOf(flags.format)],
     ["--csv-safe", ["output", "csv_safe"], flags.csvSafe],
@@ -39,16 +44,17 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
     ["--child-chunks", ["child_chunks"], flags.childChunks],
     ["--consistency", ["consistency"], flags.consistency],
   ]);
+  return isLocal ? [...given, noWorkFolder] : given;
 }
 
 /** The flag that wins over a job file of one dataset: the batches of a re-index are known to nobody before it. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
-  return given([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
+  return givenOf([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }
 
 /** The given ones of the flags that only make a job where there is no job file. */
 export function sourceFlags(flags: JobFlags): readonly GivenFlag[] {
-  return given([
+  return givenOf([
     ["--base-url", ["service", "base_url"], flags.baseUrl],
     ["--dataset", ["datasets", 0, "id"], flags.dataset],
     ["--document", ["datasets", 0, "documents"], itemsOf(flags.document)],
@@ -70,7 +76,7 @@ function withValue(document: unknown, [key, ...rest]: Path, value: unknown): unk
   return isMapping(parent) ? { ...parent, [key]: withValue(parent[key], rest, value) } : document;
 }
 
-function given(flags: readonly (readonly [flag: string, path: Path, value: unknown])[]): readonly GivenFlag[] {
+function givenOf(flags: readonly (readonly [flag: string, path: Path, value: unknown])[]): readonly GivenFlag[] {
   return flags.flatMap(([flag, path, value]) => (value === undefined ? [] : [{ flag, path, value }]));
 }
 

@@ -47,7 +47,7 @@ describe.skipIf(!hasS3)("a bucket", () => {
     const whole = await openAt(store, "s3://kb-dumps");
     expect(await keysBelow(whole, "list2/")).toEqual(["list2/runs/x"]);
     const folders: string[] = [];
-    for await (const name of whole.folders()) folders.push(name);
+    for await (const name of whole.folders("")) folders.push(name);
     expect(folders.filter((name) => name.startsWith("list"))).toEqual(["list", "list2"]);
   });
 

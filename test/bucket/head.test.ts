@@ -137,6 +137,7 @@ test.each([
   [{ ...emptyHead, runs: undefined }, "runs: got nothing, expected a list"],
   [{ ...listed, runs: [{ ...extraRun, folder: "runs/../../other" }] }, "runs[0].folder: got"],
   [{ ...listed, runs: [{ ...extraRun, run_id: "../x" }] }, "runs[0].run_id: got"],
+  [{ ...listed, latest: "../../x" }, "latest: got"],
 ])("a head that cannot be used says why: %j", (value, message) => {
   const bytes = Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
   expect(() => headFrom(bytes, url)).toThrow(`${url} `);

@@ -145,6 +145,29 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     },
   );
 
+  test.each(["removed", "replaced by an earlier version"])(
+    "a head that was %s is refused, so that no run counts as left behind",
+    async (how) => {
+      const bucket = await newPlace();
+      const earlier = await hold(bucket);
+      await earlier.release();
+      const old = bytesOfHead(earlier.head());
+      const last = await hold(bucket);
+      const run = runOf(last, 1);
+      await bucket.put(`${run.folder}/manifest.json`, Buffer.from("{}"));
+      await last.commit(run, { isComplete: true });
+      await last.release();
+      if (how === "removed") await bucket.remove(["head.json"]);
+      else await bucket.put("head.json", old);
+      for (let tries = 0; tries < 3; tries++)
+        await expect(holdInBucket(bucket, still)).rejects.toThrow(
+          `${bucket.url}/head.json was removed or replaced by hand: ${bucket.url}/${run.folder} is newer. `,
+        );
+      await bucket.put("head.json", bytesOfHead(last.head()));
+      expect((await hold(bucket)).head().runs).toEqual([run]);
+    },
+  );
+
   test("signs of life raise the beat, and find out that another took over", async () => {
     const bucket = await newPlace();
     const first = await hold(bucket, { every: 30 });

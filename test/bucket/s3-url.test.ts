@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isBucketUrl, placeFromUrl, urlOfPlace, wholeKey } from "../../src/bucket/s3-url.js";
+import { brokenRule, isBucketUrl, placeFromUrl, urlOfPlace, wholeKey } from "../../src/bucket/s3-url.js";
 import { UsageError } from "../../src/errors.js";
 
 const bucket = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/);
@@ -64,4 +64,8 @@ test("keys stand below the prefix", () => {
   expect(wholeKey({ bucket: "kb1", prefix: "" }, "head.json")).toBe("head.json");
   expect(urlOfPlace({ bucket: "kb1", prefix: "a" }, "head.json")).toBe("s3://kb1/a/head.json");
   expect(["./s3", "s3:/x", "/s3://"].map(isBucketUrl)).toEqual([false, true, false]);
+});
+
+test.each(["S3://bucket/a", "s3:/bucket/a", "s3:bucket/a"])("%s is refused with the beginning that it lacks", (url) => {
+  expect(brokenRule(url)).toBe("it begins with s3://, in lower case");
 });

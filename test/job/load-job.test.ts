@@ -108,6 +108,14 @@ describe("a job file", () => {
     });
   });
 
+  test("may name a bucket, and --out a local folder instead", async () => {
+    const output = { dir: "s3://kb-dumps", work_dir: "/var/kb" };
+    const { output: local } = await load({ ...smallJob, output }, { flags: { out: "here" } });
+    expect(local).toMatchObject({ dir: "here", bucket: undefined });
+    const { output: other } = await load({ ...smallJob, output }, { flags: { out: "s3://other" } });
+    expect(other).toMatchObject({ dir: "/var/kb", bucket: "s3://other" });
+  });
+
   test("may be JSON, by its content and not by its name", async () => {
     expect(await load(JSON.stringify({ ...smallJob, name: "j" }, null, "\t"), { name: "job.txt" })).toMatchObject({
       name: "j",

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { UsageError } from "../../errors.js";
+import { homeFolder } from "../home-folder.js";
 import { rootFrom } from "./cache.js";
 
 /** Gives a text with every path of a copy replaced by the address of what was copied. */
@@ -12,8 +13,9 @@ const onItsWay = /\.copy\/[0-9a-f-]{36}\/(\d{8}T\d{9}Z)/;
  * Names what lies in the cache as users know it: `s3://bucket/prefix/nightly/runs/…` for the path of its copy. The folders of restores
  * keep their paths, as they are on this machine alone.
  */
-export function bucketNames(env: NodeJS.ProcessEnv): BucketNames {
-  const root = rootFrom(env);
+export function bucketNames(env: NodeJS.ProcessEnv, home = homeFolder): BucketNames {
+  const root = rootFrom(env, home);
+  if (root === undefined) return (text) => text; // no cache, so no copies
   const roots = [...new Set([root, resolved(root)])].map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const copies = new RegExp(`(?:${roots.join("|")})/s3/([^\\s'"<>:;,)]+)`, "g");
   return (text) =>

@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { StopError, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
+import { homeFolder } from "../home-folder.js";
 import { type BucketPlace, placeFromUrl } from "../s3-url.js";
 
 /** The folder of this machine that holds copies of what lies in buckets. */
@@ -17,15 +17,22 @@ const sizePattern = /^(\d{1,12}(?:\.\d{1,6})?) ?([kMGT])B$/i;
 
 /**
  * The cache that the environment names: KBDUMP_CACHE, else `kbdump` in XDG_CACHE_HOME, else ~/.cache/kbdump; KBDUMP_CACHE_SIZE
- * bounds it. UsageError where that is no size.
+ * bounds it. UsageError where that is no size, and where no variable names a folder and the user has no home.
  */
-export function cacheFrom(env: NodeJS.ProcessEnv): Cache {
-  return { root: rootFrom(env), most: sizeFrom(env.KBDUMP_CACHE_SIZE || usualSize) };
+export function cacheFrom(env: NodeJS.ProcessEnv, home = homeFolder): Cache {
+  const root = rootFrom(env, home);
+  if (root === undefined)
+    throw new UsageError("This user has no home folder to keep copies of buckets in: set KBDUMP_CACHE", []);
+  return { root, most: sizeFrom(env.KBDUMP_CACHE_SIZE || usualSize) };
 }
 
-/** The folder of the cache alone, whatever its size. */
-export function rootFrom({ KBDUMP_CACHE, XDG_CACHE_HOME, HOME }: NodeJS.ProcessEnv): string {
-  return resolve(KBDUMP_CACHE || join(XDG_CACHE_HOME || join(HOME || homedir(), ".cache"), "kbdump"));
+/** The folder of the cache alone, whatever its size; undefined where there is none. */
+export function rootFrom(env: NodeJS.ProcessEnv, home = homeFolder): string | undefined {
+  const { KBDUMP_CACHE, XDG_CACHE_HOME, HOME } = env;
+  if (KBDUMP_CACHE) return resolve(KBDUMP_CACHE);
+  if (XDG_CACHE_HOME) return resolve(XDG_CACHE_HOME, "kbdump");
+  const folder = HOME || home();
+  return folder === undefined ? undefined : resolve(folder, ".cache", "kbdump");
 }
 
 function sizeFrom(text: string): number {

@@ -12,12 +12,18 @@ import { fetchAside } from "./fetch-aside.js";
 import { isInUse } from "./in-use.js";
 import type { JobCopy } from "./job-copy.js";
 
-/** Brings the manifests of all listed runs, and `latest`, up to date, and removes copies of runs that are not listed any more. */
+/**
+ * Brings the manifests of all listed runs, and `latest`, up to date, and removes copies of runs that are not listed any more. A run whose
+ * manifest is damaged has none in the cache, and the other runs can be read; a warning says so.
+ */
 export async function copyManifests(bucket: Bucket, job: JobCopy): Promise<void> {
   const { runs, latest } = job.head;
   const wanted: BucketRun[] = [];
   for (const run of runs) if (!(await hasManifest(job, run))) wanted.push(run);
-  for (const run of wanted) await makeFolder(join(job.folder, "runs", run.run_id));
+  for (const { run_id } of wanted) {
+    await makeFolder(join(job.folder, "runs", run_id));
+    await rm(join(job.folder, "runs", run_id, manifestName), { force: true });
+  }
   await fetchAside(bucket, job, {
     step: "reading manifests",
     files: wanted.map(({ run_id, folder, manifest }) => ({
@@ -25,6 +31,7 @@ export async function copyManifests(bucket: Bucket, job: JobCopy): Promise<void>
       path: join(job.folder, "runs", run_id, manifestName),
       ...manifest,
     })),
+    onDamaged: (_manifest, { message }) => job.options.log("warn", message),
   });
   await removeOthers(job);
   await pointLatest(job, latest);

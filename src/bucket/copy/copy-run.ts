@@ -1,11 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { ifAbsent } from "../../dump/files/is-there.js";
+import { ifAbsent, isThere } from "../../dump/files/is-there.js";
 import { makeFolders } from "../../dump/files/make-folders.js";
 import { type ListedFile, listedFiles } from "../../dump/manifest/listed-files.js";
 import { manifestName } from "../../dump/manifest/manifest.js";
 import { readManifest } from "../../dump/manifest/read-manifest.js";
 import { StopError } from "../../errors.js";
+import { DamagedError } from "../fetch-file.js";
 import type { BucketRun } from "../head.js";
 import { writingCache } from "./cache.js";
 import { fetchAside } from "./fetch-aside.js";
@@ -23,6 +24,7 @@ export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
   await writingCache(job.cache, async () => {
     await keepInUse(join(folder, manifestName), job.options.signal);
     const { manifest } = (await readManifest(folder)) ?? {};
+    if (!(await isThere(join(folder, manifestName)))) throw damaged(job, run);
     if (!manifest) return; // whoever opens it says what is wrong with the manifest
     const files = listedFiles(manifest);
     const missing = await missingOf(folder, files);
@@ -34,6 +36,10 @@ export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
       throw (await removalOf(job, run)) ?? error;
     });
   });
+}
+
+function damaged({ url }: JobCopy, { folder }: BucketRun): DamagedError {
+  return new DamagedError(`${url}/${folder}/${manifestName} was damaged, replaced or removed. Take another run`);
 }
 
 export function bytesOf(files: readonly { readonly bytes: number }[]): number {

@@ -39,7 +39,7 @@ export async function readHead(bucket: Bucket) {
 export async function jobsInBucket(url: string, options: CopyOptions): Promise<readonly string[]> {
   return withBucket(url, options, async (bucket) => {
     const jobs: string[] = [];
-    for await (const name of bucket.folders()) if (await bucket.look(`${name}/${headKey}`)) jobs.push(name);
+    for await (const name of bucket.folders("")) if (await bucket.look(`${name}/${headKey}`)) jobs.push(name);
     return jobs;
   });
 }

@@ -15,7 +15,7 @@ import type { JobOptions } from "./with-job.js";
  */
 export async function withListedRuns<T>(
   job: Job,
-  { env, signal }: Pick<JobOptions, "env" | "signal">,
+  { env, log, signal }: Pick<JobOptions, "env" | "log" | "signal">,
   work: (runs: string) => Promise<T>,
 ): Promise<T> {
   const bucket = await openBucket(shownPath(job, foldersOf(job).folder), { env, signal });
@@ -25,7 +25,7 @@ export async function withListedRuns<T>(
     const head = found ? headFrom(found.bytes, `${bucket.url}/${headKey}`) : emptyHead;
     const [aside, target] = [join(folder, "aside"), join(folder, "runs")];
     for (const path of [aside, target]) await mkdir(path, { mode: 0o700 });
-    await fetchManifests(bucket, head.runs, { aside, target, signal });
+    await fetchManifests(bucket, head.runs, { aside, target, log, signal });
     return await work(target);
   } finally {
     await rm(folder, { recursive: true, force: true });

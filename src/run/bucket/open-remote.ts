@@ -38,7 +38,7 @@ export async function openRemote(
   await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
     log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
   });
-  await bringManifests(bucket, held.head(), hold, signal);
+  await bringManifests(bucket, held.head(), hold, { log, signal });
   await stripRuns(hold);
   const databaseKey = `${bucket.url.slice(bucket.url.lastIndexOf("/") + 1)}.duckdb`;
   let database: Condition = "absent";

@@ -32,8 +32,11 @@ export async function outlastStore<T>(work: () => Promise<T>, { outage, log, sig
   }
 }
 
-/** An error without a status but with a cause is that of a request without an answer. */
-function isTrouble(error: unknown): error is StopError {
+/**
+ * Whether the store gave no answer, or has a fault: what was asked of it may have taken place. An error without a status but with a
+ * cause is that of a request without an answer.
+ */
+export function isTrouble(error: unknown): error is StopError {
   if (!(error instanceof StopError)) return false;
   return error.status === undefined ? error.cause !== undefined : troubles.includes(error.status);
 }

@@ -4,8 +4,9 @@ import type { BucketHold } from "../../bucket/hold-bucket.js";
 import { fingerprint } from "../../dump/files/join-parts.js";
 import { type ListedFile, listedFiles } from "../../dump/manifest/listed-files.js";
 import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
+import { StopError } from "../../errors.js";
 import { forEachOf } from "../work/for-each-of.js";
-import { outlastStore, type Patience } from "./outlast-store.js";
+import { isTrouble, outlastStore, type Patience } from "./outlast-store.js";
 
 /** Files on their way at once. Of a large one, three parts are. */
 const atOnce = 3;
@@ -38,7 +39,16 @@ export async function uploadRun(
     throw error;
   }
   const run = { run_id, status, folder, manifest: facts };
-  return () => outlastStore(() => held.commit(run, { isComplete: status === "complete" }), patience);
+  return () =>
+    outlastStore(() => held.commit(run, { isComplete: status === "complete" }), patience).catch((error: unknown) => {
+      throw isTrouble(error) ? uncertain(error, bucket.url) : error;
+    });
+}
+
+/** The error of a commit without an answer. */
+function uncertain(error: StopError, url: string): StopError {
+  const text = `${error.message}. The run may have been published nevertheless: kbdump list ${url} tells`;
+  return new StopError(text, { cause: error });
 }
 
 /** Removes the files of a run that no head lists, or that none lists any more. */

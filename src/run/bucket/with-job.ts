@@ -8,6 +8,7 @@ import { type HoldOptions, withHold } from "../work/hold.js";
 import type { Hold } from "../work/job-folders.js";
 import { holderFrom, isAlive, thisHolder } from "../work/lock-holder.js";
 import { shownPath } from "../work/remote.js";
+import { claimFolder } from "./claim-folder.js";
 import { openRemote } from "./open-remote.js";
 import { requireConditions } from "./require-conditions.js";
 
@@ -22,13 +23,15 @@ const grace = 10_000;
 
 /**
  * Holds a job while `work` runs: its folder on this machine, and its place in the bucket if it has one. BusyError if another run holds
- * either, LostError if another took over meanwhile.
+ * either, LostError if another took over meanwhile, UsageError if the folder is that of other runs.
  */
 export async function withJob<T>(job: Job, options: JobOptions, work: (hold: Hold) => Promise<T>): Promise<T> {
   const { bucket } = job.output;
-  return withHold(job, options, (hold) =>
-    bucket === undefined ? work(hold) : withBucket(shownPath(job, hold.folder), job, hold, options, work),
-  );
+  return withHold(job, options, async (hold) => {
+    const url = bucket === undefined ? undefined : shownPath(job, hold.folder);
+    await claimFolder(hold, url);
+    return url === undefined ? work(hold) : withBucket(url, job, hold, options, work);
+  });
 }
 
 /** What is held is let go even after an interruption, so the signal ends the requests a while later only. */

@@ -44,6 +44,12 @@ test("the environment places the cache, and bounds it", () => {
   });
   expect(cacheFrom({ XDG_CACHE_HOME: "/b", HOME: "/c" })).toEqual({ root: "/b/kbdump", most: 20_000_000_000 });
   expect(cacheFrom({ HOME: "/c", XDG_CACHE_HOME: "" }).root).toBe("/c/.cache/kbdump");
+  const homeless = () => undefined;
+  expect(() => cacheFrom({}, homeless)).toThrow(
+    "This user has no home folder to keep copies of buckets in: set KBDUMP_CACHE",
+  );
+  expect(cacheFrom({ KBDUMP_CACHE: "/a" }, homeless).root).toBe("/a");
+  expect(bucketNames({}, homeless)("/var/s3/dumps")).toBe("/var/s3/dumps");
   expect(cacheFrom({}).root).toBe(`${homedir()}/.cache/kbdump`);
   for (const size of ["20", "20 MiB", "-1GB", "much"])
     expect(() => cacheFrom({ KBDUMP_CACHE_SIZE: size })).toThrow(

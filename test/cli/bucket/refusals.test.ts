@@ -78,6 +78,11 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
     const gone = await kbdump(envFor("http://127.0.0.1:9"));
     expect(gone).toMatchObject({ code: 1, stdout: "" });
     expect(gone.stderr).toContain(`cannot read ${job}/head.json`);
+    for (const endpoint of ["minio.example.com", "minio.example.com:9000", "ftp://minio.example.com"]) {
+      const wrong = await kbdump(envFor(endpoint));
+      expect(wrong).toMatchObject({ code: 2, stdout: "" });
+      expect(wrong.stderr).toContain("AWS_ENDPOINT_URL_S3 is no address of a store: expected a URL such as https://");
+    }
     expect(none.stderr + gone.stderr).not.toContain(secretKey);
   });
 });

@@ -105,6 +105,21 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     },
   );
 
+  test("a commit whose answer is lost, from a store that is gone then, is said to be uncertain", async () => {
+    const world = await openBucketWorld(store);
+    const proxy = await startStoreProxy(store);
+    const one = await world.machine("one", {}, proxy.env);
+    let isUploaded = false;
+    proxy.refuse((request) => {
+      const isCommit = isUploaded && /^PUT .*\/head\.json/.test(request);
+      isUploaded ||= /^PUT .*\/manifest\.json/.test(request);
+      return isCommit ? null : undefined;
+    });
+    await expect(one.run()).rejects.toThrow(
+      `. The run may have been published nevertheless: kbdump list ${world.url}/test tells`,
+    );
+  });
+
   test("where uploads cannot be listed, old runs go nevertheless, with a warning", async () => {
     const world = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);

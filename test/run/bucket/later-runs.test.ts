@@ -1,10 +1,13 @@
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BusyError } from "../../../src/errors.js";
 import { takeStatus } from "../../../src/indexing/take-status.js";
 import type { DatasetJob } from "../../../src/job/job.js";
 import { pruneJob } from "../../../src/keep/prune-job.js";
+import { runJob } from "../../../src/run/run-job.js";
+import { verifyRun } from "../../../src/verify/verify-run.js";
 import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { runHere } from "../../cli/run-here.js";
 import { addChunks } from "../../servers/edits.js";
@@ -51,6 +54,45 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     await world.fetched(ids[1] ?? "");
     await one.run();
     expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
+  });
+
+  test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
+    const world = await openBucketWorld(store);
+    const one = await world.machine("one");
+    const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
+    const { folder } = await runJob(local, { env: one.env });
+    await expect(one.run()).rejects.toThrow(
+      `${join(one.job.output.dir, "test")} holds runs or a database of its own, which a work folder of ${world.url}/test would remove. Let output.work_dir name another folder`,
+    );
+    expect((await verifyRun(folder)).findings).toEqual([]);
+    expect(await keysBelow(world.bucket, "")).toEqual([]);
+
+    const two = await world.machine("two");
+    await two.run();
+    const mine = `${join(two.job.output.dir, "test")} is the work folder of ${world.url}/test. Let `;
+    const elsewhere = { ...two.job, output: { ...two.job.output, bucket: `${world.url}/other` } };
+    await expect(runJob(elsewhere, { env: two.env })).rejects.toThrow(`${mine}output.work_dir name another folder`);
+    const here = { ...two.job, output: { ...two.job.output, bucket: undefined } };
+    await expect(runJob(here, { env: two.env })).rejects.toThrow(`${mine}output.dir name another folder`);
+    expect((await two.run()).status).toBe("complete");
+  });
+
+  test.each(["gone", "damaged"])("a manifest that is %s stops no run, and no prune", async (how) => {
+    const world = await openBucketWorld(store);
+    const first = await (await world.machine("one")).run();
+    const [listed] = (await world.head()).runs;
+    const key = `${listed?.folder}/manifest.json`;
+    if (how === "gone") await world.bucket.remove([key]);
+    else await world.bucket.put(key, Buffer.from("{}"));
+    const two = await world.machine("two", { keep: { last: 1 } });
+    const { status, manifest, pruned } = await two.run();
+    expect([status, pruned]).toEqual(["complete", []]);
+    const says = `run ${first.manifest.run_id} is damaged, and stays as it is: `;
+    expect(two.warnings.filter((text) => text.startsWith(says))).toHaveLength(1);
+    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual([first.manifest.run_id, manifest.run_id]);
+    const dry = await pruneJob(two.job, { env: two.env, dryRun: true });
+    expect(dry.runs.map(({ runId }) => runId)).toEqual([manifest.run_id]);
+    await world.fetched(manifest.run_id);
   });
 
   test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
