@@ -37,7 +37,7 @@ export async function listShards(place: JobPlace, copy: JobCopy | undefined): Pr
 async function shardRunsInBucket({ url, options }: JobCopy): Promise<readonly ShardRun[]> {
   return withBucket(`${url}/shards`, options, async (bucket) => {
     const found: ShardRun[] = [];
-    for await (const name of bucket.folders()) {
+    for await (const name of bucket.folders("")) {
       const shard = shardOfFolder(name);
       const head = shard && (await bucket.read(`${name}/${headKey}`));
       if (!shard || !head) continue;
