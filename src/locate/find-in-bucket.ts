@@ -54,7 +54,7 @@ export function copyFrom(url: string, options: FindOptions): Promise<JobCopy> {
   return lookUpJob(url, copyOptions(options));
 }
 
-/** Of a caller that does not say otherwise, nothing is shown, and nothing ends the work. */
+/** Without a say of the caller, nothing is shown, and nothing ends the work. */
 function copyOptions({ env, signal, log, watch }: FindOptions): CopyOptions {
   return {
     env,

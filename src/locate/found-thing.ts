@@ -18,7 +18,7 @@ export type FoundThing =
 
 export interface FoundJob {
   readonly kind: "job";
-  /** Of a job in a bucket, the place of its copy. */
+  /** The place of the copy, where the job is in a bucket. */
   readonly place: JobPlace;
   readonly file?: string;
   readonly run?: string;

@@ -109,7 +109,7 @@ interface Failure {
   readonly sayFailed: (reason: string) => string;
 }
 
-/** What the bucket says of a successor. */
+/** The error of the bucket that names a successor. */
 function lossAmong(failures: readonly Failure[]): LostError | undefined {
   return failures.map(({ error }) => error).find((error) => error instanceof LostError);
 }

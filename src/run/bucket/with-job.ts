@@ -34,7 +34,7 @@ export async function withJob<T>(job: Job, options: JobOptions, work: (hold: Hol
   });
 }
 
-/** What is held is let go even after an interruption, so the signal ends the requests a while later only. */
+/** An interruption lets go of the job, too, so the signal ends the requests a while later only. */
 async function withBucket<T>(
   url: string,
   job: Job,
