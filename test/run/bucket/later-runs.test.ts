@@ -10,6 +10,7 @@ import { runJob } from "../../../src/run/run-job.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { runHere } from "../../cli/run-here.js";
+import { query } from "../../database/query.js";
 import { addChunks } from "../../servers/edits.js";
 import { hasS3, secretKey, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
@@ -102,7 +103,11 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     await world.bucket.remove(["test.duckdb"]);
     ids.push((await one.run()).manifest.run_id);
     expect(await world.inDatabase(allRuns)).toEqual(ids);
-    expect(one.warnings).toEqual([]);
+    const aside = join(one.job.output.dir, "test", "test.duckdb.aside");
+    expect(one.warnings).toEqual([
+      `${world.url}/test/test.duckdb is gone, and is built again from the runs that are left. Its last copy is kept as ${aside}`,
+    ]);
+    expect((await query(allRuns, aside)).flat()).toEqual(ids.slice(0, 2));
     const older = (await world.bucket.read("test.duckdb"))?.bytes;
     ids.push((await one.run()).manifest.run_id);
     await putByHand(world.url, older); // somebody brings an older one back
