@@ -177,6 +177,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "bucket",
     "job",
     "locate",
+    "keep",
     "run/work",
     "bucket/copy",
     "run/database",

@@ -12,6 +12,7 @@ import { tellOutcome } from "../run/tell-outcome.js";
 import { withFreshWorkspace } from "../run/with-workspace.js";
 import { addRequests, type RequestSum } from "../run/work/request-sum.js";
 import { problemsOfSet, type RunCommand, runCommand } from "./check-set.js";
+import { newerRunSentence } from "./find-newer-run.js";
 import { pauseSentences } from "./find-pauses.js";
 import type { FoundShards } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
@@ -85,7 +86,10 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       return ends(() =>
         makeRun(workspace, job, setting, async ({ formats }, signal) => {
           tally.step = "joining the shards";
-          const { scratch } = workspace;
+          const { scratch, runs } = workspace;
+          const end = Math.max(...shards.map(({ dump }) => Date.parse(dump.manifest.finished_at)));
+          const newer = await newerRunSentence(runs, job.name, end);
+          if (newer !== undefined) log("warn", newer);
           const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(scratch, "spill") };
           const reading = await gatherShards(shards, { job, merged, scratch, formats, duckDb, signal, command });
           return { reading, baseUrl: newest.service.base_url, requests };
