@@ -22,7 +22,7 @@ function saidAfter(command: string, project: string): string {
 async function installStores(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-stores-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  for (const name of ["moto_server", "rclone"]) await writeFile(join(folder, name), "", { mode: 0o700 });
+  for (const name of ["moto_server", "rclone", "s3rver"]) await writeFile(join(folder, name), "", { mode: 0o700 });
   vi.stubEnv("PATH", folder);
 }
 
@@ -59,8 +59,10 @@ test("a missing object store is named once, with what to do, or fails the tests"
   vi.stubEnv("KBDUMP_S3", "");
   vi.stubEnv("CHROMIUM", process.execPath); // any program
   vi.stubEnv("PATH", "/nowhere");
-  expect(saidAfter("test", "shared")).toMatch(/npm run test:long runs them:[\s\S]*moto_server or rclone.*pip install/);
-  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because moto_server or rclone.*\n/);
+  expect(saidAfter("test", "shared")).toMatch(
+    /npm run test:long runs them:[\s\S]*moto_server, rclone or s3rver.*pip install/,
+  );
+  expect(saidAfter("test:long", "long")).toMatch(/^\nSkipped, because moto_server, rclone or s3rver.*\n/);
   vi.stubEnv("KBDUMP_S3", "1");
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_S3=1 asks for");
 });

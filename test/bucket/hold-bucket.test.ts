@@ -6,7 +6,7 @@ import { type BucketHold, type BucketHoldOptions, holdInBucket } from "../../src
 import { tryConditions } from "../../src/bucket/try-conditions.js";
 import { BusyError, LostError } from "../../src/errors.js";
 import { startCuttingProxy } from "../servers/cutting-proxy.js";
-import { envFor, hasS3, startMoto, startRclone, type TestStore } from "../servers/start-s3.js";
+import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../servers/start-s3.js";
 import { keysBelow, openAt } from "./bucket-helpers.js";
 
 const still = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, every: 3_600_000 };
@@ -243,10 +243,10 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
   });
 });
 
-describe.skipIf(!hasS3)("a store that ignores conditions", () => {
+describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $name", ({ start }) => {
   let store: TestStore;
   beforeAll(async () => {
-    store = await startRclone();
+    store = await start();
     await store.makeBucket("kb-dumps");
   });
   afterAll(() => store.stop());

@@ -7,12 +7,13 @@ import { findProgram } from "./find-program.js";
 
 /** The program of an object store that honours conditions: moto, a simulation of AWS; undefined where it is not installed. */
 export const findMoto = (env?: NodeJS.ProcessEnv) => findProgram(["moto_server"], env);
-/** The program of one that ignores them; undefined where it is not installed. */
+/** The programs of two that ignore them; undefined where one is not installed. */
 export const findRclone = (env?: NodeJS.ProcessEnv) => findProgram(["rclone"], env);
+export const findS3rver = (env?: NodeJS.ProcessEnv) => findProgram(["s3rver"], env);
 
 /** Whether a program is missing that the tests of buckets need. */
 export function lacksStores(env?: NodeJS.ProcessEnv): boolean {
-  return findMoto(env) === undefined || findRclone(env) === undefined;
+  return [findMoto, findRclone, findS3rver].some((find) => find(env) === undefined);
 }
 
 /** Whether the tests of buckets can run. */
@@ -52,30 +53,51 @@ export async function startRclone(): Promise<TestStore> {
   return { ...storeAt(endpoint), makeBucket, stop: end };
 }
 
+/** Starts s3rver on a free port of this machine. */
+export async function startS3rver(): Promise<TestStore> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-s3rver-"));
+  const flags = ["--address", "127.0.0.1", "--port", "0", "--no-vhost-buckets", "--allow-mismatched-signatures"];
+  const server = spawn(findS3rver() ?? "", ["--directory", folder, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  const address = await announced(server, /listening on (127\.0\.0\.1:\d+)/);
+  const makeBucket = async (name: string) => void (await mkdir(join(folder, name)));
+  const end = async () => {
+    await stop(server);
+    await rm(folder, { recursive: true });
+  };
+  return { ...storeAt(`http://${address}`, "S3RVER"), makeBucket, stop: end }; // it knows no other key
+}
+
+/** The stores that ignore conditions. */
+export const faultyStores = [
+  { name: "rclone", start: startRclone },
+  { name: "s3rver", start: startS3rver },
+] as const;
+
 /** The variables for a store, or for something in front of it. */
-export function envFor(endpoint: string): NodeJS.ProcessEnv {
+export function envFor(endpoint: string, key = "access"): NodeJS.ProcessEnv {
   return {
     AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_ACCESS_KEY_ID: "access",
+    AWS_ACCESS_KEY_ID: key,
     AWS_SECRET_ACCESS_KEY: secretKey,
     AWS_REGION: "us-east-1",
   };
 }
 
-function storeAt(url: string) {
+function storeAt(url: string, key?: string) {
   const { origin: endpoint, port } = new URL(url);
-  return { endpoint, port: Number(port), env: envFor(endpoint) };
+  return { endpoint, port: Number(port), env: envFor(endpoint, key) };
 }
 
-/** The address that a server writes to its stderr once it listens. */
+/** The address that a server writes to its stderr or stdout once it listens. */
 async function announced(server: ChildProcess, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {
-    server.stderr?.setEncoding("utf8").on("data", (piece: string) => {
-      text += piece;
-      const [, address] = pattern.exec(text) ?? [];
-      if (address) resolve(address);
-    });
+    for (const stream of [server.stderr, server.stdout])
+      stream?.setEncoding("utf8").on("data", (piece: string) => {
+        text += piece;
+        const [, address] = pattern.exec(text) ?? [];
+        if (address) resolve(address);
+      });
     server.once("error", reject).once("exit", () => reject(new Error(`the store did not start: ${text}`)));
   });
 }

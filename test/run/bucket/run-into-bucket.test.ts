@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { keysBelow, openAt } from "../../bucket/bucket-helpers.js";
-import { hasS3, startMoto, startRclone, type TestStore } from "../../servers/start-s3.js";
+import { faultyStores, hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { filesInWork, openBucketWorld, stableTexts } from "./bucket-place.js";
 
 const allRuns = "SELECT run_id FROM runs ORDER BY 1";
@@ -46,15 +46,15 @@ describe.skipIf(!hasS3)("a run into a bucket", () => {
       "runs",
       "test.duckdb",
     ]);
-    expect(await readdir(join(machine.job.output.dir, "test", ".work"))).toEqual(["indexing_status"]);
+    expect(await readdir(join(machine.job.output.dir, "test", ".work"))).toEqual(["bucket", "indexing_status"]);
     expect((await keysBelow(world.bucket, "")).map((key) => key.split("/")[0])).toContain("test.duckdb");
     expect(await keysBelow(world.bucket, "try")).toEqual([]);
   });
 });
 
-describe.skipIf(!hasS3)("a store that ignores conditions", () => {
+describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $name", ({ start }) => {
   test("is refused before the crawl, and used with a warning where the job allows it", async () => {
-    const store = await startRclone();
+    const store = await start();
     try {
       const world = await openBucketWorld(store);
       const strict = await world.machine("one");
