@@ -6,7 +6,6 @@ import { documentsOf } from "../run/discover/discovery.js";
 import { writeGivenList } from "../run/discover/given-list.js";
 import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
 import { withClient } from "../run/setting/with-client.js";
-import { planHash } from "../run/work/plan-hash.js";
 import { AnswerLog } from "./answer-log.js";
 import { askOpening } from "./ask-opening.js";
 import { diskSpace } from "./disk-space.js";
@@ -55,8 +54,7 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
     const listedAt = now();
     const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
     const { documentsOut } = options;
-    if (documentsOut !== undefined)
-      await writeGivenList(documentsOut, opening.discovery, { job, plan: planHash(job), listedAt });
+    if (documentsOut !== undefined) await writeGivenList(documentsOut, opening.discovery, { job, listedAt });
     tally.step = "sampling every document";
     const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
     const surveys = await surveyDocuments(inquiry, refs, tally);

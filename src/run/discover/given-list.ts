@@ -30,7 +30,6 @@ const fileSchema = object({
   ...documentListEntries,
   tool: object({ name: text, version: text }),
   job: text,
-  plan: text,
   base_url: text,
   listed_at: text,
   rows: listOf(rowSchema),
@@ -56,7 +55,6 @@ export interface GivenList {
 /** The facts that tell which job, service and moment a list is of. */
 export interface ListOrigin {
   readonly job: Pick<Job, "name" | "service">;
-  readonly plan: string;
   readonly listedAt: Date;
 }
 
@@ -64,11 +62,7 @@ export interface ListOrigin {
  * Writes the list of a whole discovery, for its owner only, whole or not at all. StopError, and nothing is written, when a list
  * of the service could not be read or did not hold still, the file would be too long to be read, or cannot be written.
  */
-export async function writeGivenList(
-  path: string,
-  discovery: Discovery,
-  { job, plan, listedAt }: ListOrigin,
-): Promise<void> {
+export async function writeGivenList(path: string, discovery: Discovery, { job, listedAt }: ListOrigin): Promise<void> {
   const { failures = [], rows = [], drift = {}, pages = 0 } = discovery.found ?? {};
   if (failures.length > 0)
     throw new StopError(`no list of documents was written, because it would not be whole: ${failures.join("; ")}`);
@@ -76,7 +70,6 @@ export async function writeGivenList(
     ...documentListFrom(discovery),
     tool,
     job: job.name,
-    plan,
     base_url: serviceName(job.service),
     listed_at: listedAt.toISOString(),
     rows,

@@ -43,7 +43,7 @@ function discoveryOf({ datasets }: Job): Discovery {
   return { datasets: known, found: isAsked ? { ...found, listings: [listing] } : undefined };
 }
 
-const origin = { plan: "p", listedAt: new Date("2026-11-20T02:00:00Z") };
+const origin = { listedAt: new Date("2026-11-20T02:00:00Z") };
 
 async function written(folder: string, document: Record<string, unknown>) {
   const job = await jobFor(folder, document);
