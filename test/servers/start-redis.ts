@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { findProgram } from "./find-program.js";
+
+/** The program of the broker that the tests of workers use; undefined where it is not installed. */
+export const findRedis = (env?: NodeJS.ProcessEnv) => findProgram(["redis-server", "valkey-server"], env);
+
+/** Whether the tests of workers can run. */
+export const hasRedis = findRedis() !== undefined;
+
+/** A broker of a test, which keeps nothing on the disk. */
+export interface TestBroker {
+  readonly url: string;
+  readonly port: number;
+  /** Sends a signal to its process: SIGSTOP and SIGCONT freeze it for a while. */
+  readonly signal: (name: NodeJS.Signals) => void;
+  /** Kills it as a power cut does, and starts an empty one on the same port. */
+  readonly restart: () => Promise<void>;
+  /** Kills it. */
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts a broker on a free port of this machine. */
+export async function startRedis(): Promise<TestBroker> {
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+  const start = async () => {
+    server = spawn(
+      findRedis() ?? "",
+      ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+      {
+        stdio: "ignore",
+      },
+    );
+    await answers(port);
+  };
+  const kill = async () => {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill("SIGKILL");
+    await exited;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    signal: (name) => void server?.kill(name),
+    restart: async () => {
+      await kill();
+      await start();
+    },
+    kill,
+    start,
+    stop: kill,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
+  return address.port;
+}
+
+async function answers(port: number): Promise<void> {
+  for (;;) {
+    const redis = new Redis(port, { lazyConnect: true, retryStrategy: () => null });
+    redis.on("error", () => {});
+    const isThere = await redis.connect().then(
+      () => true,
+      () => false,
+    );
+    redis.disconnect();
+    if (isThere) return;
+    await delay(20);
+  }
+}
