@@ -6,8 +6,8 @@ export interface Attempt {
   readonly token: string;
   readonly folder: string;
   /**
-   * Brings the files to the exchange, and then the result, which names them. `late`: the run is over, or it has a result of this
-   * document already; nothing was changed.
+   * Hands over the files, which are closed, with a result that names them: all of it or nothing. `late`: the run is over, or it has a
+   * result of this document already; nothing was changed. StopError where a file has not the bytes that were written to it.
    */
   readonly hand: (files: readonly AttemptFile[], result: string) => Promise<"first" | "late">;
   /** Says that this attempt did not read the document whole. Nothing is changed where the run is over. */
@@ -33,27 +33,28 @@ export interface Tried {
  * worker that wakes late finds it gone, and changes nothing.
  */
 export interface Exchange {
-  /** Its path or address, as users know it. */
+  /** Its path or address, for messages. */
   readonly shown: string;
   /** The content of a file beside the results, by its name; undefined where the run is over, or this machine does not see its output. */
   readonly read: (file: string) => Promise<string | undefined>;
-  readonly begin: (name: string) => Promise<Attempt>;
+  /** Begins to read the document of this name; undefined where the run is over. */
+  readonly begin: (name: string) => Promise<Attempt | undefined>;
 }
 
 /** An exchange as its coordinator uses it. */
 export interface OwnExchange extends Exchange {
   /** Writes a file beside the results, whole or not at all. */
   readonly write: (file: string, content: string) => Promise<void>;
-  /** The names of the documents that have a result. */
+  /** The names of the documents that have a result, in no order. */
   readonly results: () => Promise<readonly string[]>;
-  /** The result of a document; undefined where there is none. */
+  /** The result of a document, which a power cut may have torn; undefined where there is none. */
   readonly result: (name: string) => Promise<string | undefined>;
   /** The attempts that did not read their document whole. */
   readonly tried: () => Promise<readonly Tried[]>;
   readonly reason: (tried: Tried) => Promise<string | undefined>;
   /** Forgets a result, whose files turned out damaged, so that the document can be read again. */
   readonly forget: (name: string) => Promise<void>;
-  /** Takes a file of an attempt: writes it to a new path. StopError where it is not there, or has other bytes. */
+  /** Takes a file of the attempt whose result counts: brings it to a path, where it replaces a file. StopError where it is not there, or has other bytes. */
   readonly take: (name: string, token: string, file: AttemptFile, path: string) => Promise<void>;
   /** Removes the place. Whatever a worker does from now on is in vain. */
   readonly remove: () => Promise<void>;

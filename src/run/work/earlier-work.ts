@@ -9,6 +9,7 @@ import { isRunId, newRunId } from "../../dump/manifest/run-id.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { object, text, valueIf } from "../../schema.js";
+import { isToken } from "./fence.js";
 import type { Hold, JobFolders } from "./job-folders.js";
 import { planHash } from "./plan-hash.js";
 import { forgetOnceRead } from "./read-once.js";
@@ -97,7 +98,7 @@ export async function findEarlierWork(
 async function workIn(folder: string): Promise<readonly string[]> {
   const holders = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   const found: string[] = [];
-  for (const holder of holders.filter((entry) => entry.isDirectory() && entry.name !== "indexing_status")) {
+  for (const holder of holders.filter((entry) => entry.isDirectory() && isToken(entry.name))) {
     const names = await readdir(join(folder, holder.name)).catch((): string[] => []);
     found.push(...names.filter(isRunId).map((name) => join(folder, holder.name, name)));
   }

@@ -47,7 +47,8 @@ export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: D
   await forgetOldMarks(hold, now);
 }
 
-const isToken = (name: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
+/** Whether a name is a UUID, as the token of a holder is. */
+export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 
 /** Names that version 0.1 used beside the work of runs, and the folders in which metrics were made. */
 const isLeftover = (name: string) => /^(removed|status|latest|metrics\..+)$/.test(name);

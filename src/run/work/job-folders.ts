@@ -73,6 +73,11 @@ export function foldersOf(place: JobPlace): JobFolders {
   };
 }
 
+/** The folder of the exchanges, in which the workers of a run leave what they read: `.work/exchange`. */
+export function exchangesOf({ private: hidden }: Pick<JobFolders, "private">): string {
+  return join(hidden, "exchange");
+}
+
 /** Makes a folder that only its owner can read, and those above it. A link in its place is refused. */
 export async function makeFolder(path: string): Promise<void> {
   await refuseLink(path);
@@ -116,7 +121,7 @@ export async function refuseLinks(folders: JobFolders): Promise<void> {
 }
 
 /** A link that somebody planted would lead what is written, or removed, elsewhere. */
-async function refuseLink(path: string): Promise<void> {
+export async function refuseLink(path: string): Promise<void> {
   const isLink = await lstat(path).then(
     (facts) => facts.isSymbolicLink(),
     () => false,
