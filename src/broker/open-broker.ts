@@ -46,12 +46,14 @@ export async function openBroker(url: string, patience = 5_000): Promise<Broker>
   const shown = shownBroker(url);
   await requireAnswer(url, patience, libraries);
   const connections = new Set<Redis>();
-  const connect = (options: ConnectOptions = {}) => {
-    const connection = new libraries.Redis(url, { ...patient, ...options });
+  const keep = (connection: Redis): Redis => {
+    const duplicate = connection.duplicate.bind(connection);
     connection.on("error", () => {}); // it connects again
+    connection.duplicate = (options) => keep(duplicate(options)); // BullMQ makes some, which have to end with the others
     connections.add(connection);
     return connection;
   };
+  const connect = (options: ConnectOptions = {}) => keep(new libraries.Redis(url, { ...patient, ...options }));
   const close = () => {
     for (const connection of connections) connection.disconnect();
   };

@@ -22,7 +22,7 @@ export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string, download: Download) => Promise<T>,
-  { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
+  { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> & { shared?: unknown } = {},
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });

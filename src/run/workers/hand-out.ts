@@ -1,0 +1,72 @@
+import type { Broker } from "../../broker/open-broker.js";
+import type { TextFormat } from "../../dump/formats/format.js";
+import type { OwnExchange } from "../../exchange/exchange.js";
+import type { Job } from "../../job/job.js";
+import type { Log } from "../../log.js";
+import { tool } from "../../tool.js";
+import { countOf } from "../../words.js";
+import { type Discovery, documentsOf } from "../discover/discovery.js";
+import { documentListFrom, documentListText } from "../discover/document-list.js";
+import type { RunTally } from "../setting/run-tally.js";
+import { namesIn } from "../work/document-parts.js";
+import { planHash } from "../work/plan-hash.js";
+import { runBefore } from "../work/run-before.js";
+import type { Workspace } from "../work/workspace.js";
+import { type ExchangePlan, listFile, planFile } from "./exchange-files.js";
+import { Handout } from "./handout.js";
+import { OpenDocuments } from "./open-documents.js";
+import { orderBySize } from "./order-by-size.js";
+import { WorkersProgress } from "./workers-progress.js";
+
+export interface HandOutOptions {
+  readonly job: Job;
+  readonly workspace: Workspace;
+  readonly formats: readonly TextFormat[];
+  readonly tally: RunTally;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly broker: Broker;
+  /** The place of this run that its workers share with it. */
+  readonly exchange: OwnExchange;
+  /** The hash of the list of documents that the run was given; undefined where it asked the service. */
+  readonly list: string | undefined;
+}
+
+/**
+ * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
+ * when nothing is left for them: documents that no worker could read whole are left to the caller, and all that are left where no worker
+ * gives a sign of life for `service.outage`. An interrupted run leaves the exchange to the next one, which takes over what is there.
+ */
+export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
+  const { job, workspace, tally, log, exchange, list } = options;
+  const placed = documentsOf(discovery);
+  const begun = await namesIn(workspace.parts); // an earlier process read these, or began to
+  const left = placed.filter(({ name }) => !begun.has(name));
+  const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
+  tally.documents = placed.length;
+  tally.documentsDone = placed.length - left.length;
+  if (ordered.length > 0) {
+    const { runId } = workspace;
+    const plan: ExchangePlan = {
+      run_id: runId,
+      plan: planHash(job, list),
+      version: tool.version,
+      list: list ?? null,
+    };
+    await exchange.write(listFile, documentListText(documentListFrom(discovery)));
+    await exchange.write(planFile, JSON.stringify(plan));
+    log(
+      "info",
+      `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
+    );
+    const progress = new WorkersProgress(tally);
+    const handout = new Handout(new OpenDocuments(ordered), progress, plan, options);
+    try {
+      await handout.carryOut();
+    } finally {
+      await handout.close();
+      progress.takeBack();
+    }
+  }
+  await exchange.remove();
+}
