@@ -275,6 +275,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "terminal",
     "terminal/restore",
     "terminal/move",
+    "worker",
+    "terminal/worker",
     "dialogue",
     "init",
   ],
@@ -299,6 +301,9 @@ export const common = [
 export const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(connections|exchange|failed-request|write\/multipart)\.ts$/,
   "@aws-sdk/client-s3": /^bucket\/load-sdk\.ts$/,
+  bullmq: /^(broker\/load-libraries|worker\/document-worker)\.ts$/,
+  ioredis: /^broker\//,
+  "redis-semaphore": /^broker\/load-libraries\.ts$/,
   "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
@@ -317,5 +322,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|bucket\/head\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work)\/)/,
+    /^(schema\.ts|bucket\/head\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work|workers)\/|worker\/known-runs\.ts$)/,
 };
