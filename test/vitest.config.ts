@@ -32,6 +32,7 @@ export const onlyLong = [
   "test/dump/formats/writers.test.ts",
   "test/dump/partition/commands.test.ts",
   "test/dump/partition/database.test.ts",
+  "test/exchange/bucket-exchange.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",
   "test/faults/two-at-once.test.ts",
