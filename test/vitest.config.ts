@@ -17,7 +17,7 @@ export const onlyLong = [
   "test/cli/bucket/same-output.test.ts",
   "test/cli/bucket/verify-bucket.test.ts",
   "test/cli/recipe.test.ts",
-  "test/client/in-flight-trial.test.ts",
+  "test/client/in-flight/in-flight-trial.test.ts",
   "test/client/pace.chance.test.ts",
   "test/database/readers.test.ts",
   "test/database/state-at.test.ts",

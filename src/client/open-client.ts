@@ -6,7 +6,7 @@ import { counted, countRetry, countThrottled } from "./counted.js";
 import { firstContact } from "./first-contact.js";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { type Http, type HttpOptions, openHttp } from "./http.js";
-import { InFlightBound } from "./in-flight-bound.js";
+import { InFlightBound } from "./in-flight/in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { InFlightBound } from "./in-flight-bound.js";
-import { type Finding, InFlightTrial } from "./in-flight-trial.js";
+import type { InFlightBound } from "./in-flight/in-flight-bound.js";
+import { type Finding, InFlightTrial } from "./in-flight/in-flight-trial.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
 
