@@ -66,6 +66,7 @@ export const onlyLong = [
   "test/run/shards/demo.test.ts",
   "test/run/shards/kill.test.ts",
   "test/run/transient-faults.test.ts",
+  "test/shared-bounds/faults.test.ts",
   "test/simulation/shards/sabotage.test.ts",
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
