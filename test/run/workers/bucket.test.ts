@@ -5,7 +5,9 @@ import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { openBucketWorld, stableTexts } from "../bucket/bucket-place.js";
-import { startBroker, startWorker } from "./working.js";
+import { startWorker, useBroker } from "./working.js";
+
+const brokerOfAll = useBroker();
 
 describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run", () => {
   let store: TestStore;
@@ -15,7 +17,8 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
   afterAll(() => store.stop());
 
   test("each on a machine of its own, they make the run that one machine makes, and leave nothing", async () => {
-    const [world, broker] = await Promise.all([openBucketWorld(store), startBroker()]);
+    const world = await openBucketWorld(store);
+    const broker = brokerOfAll();
     const [one, two, three] = [await world.machine("one"), await world.machine("two"), await world.machine("three")];
     const single = await one.run();
     const workers = [two, three].map(({ job, env }, at) => startWorker(job, broker.url, env, { name: `worker-${at}` }));
