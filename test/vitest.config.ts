@@ -75,6 +75,7 @@ export const onlyLong = [
   "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",
   "test/verify/partitions.test.ts",
+  "test/workers/random.test.ts",
 ];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
