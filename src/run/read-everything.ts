@@ -33,7 +33,7 @@ export interface ReadAllOptions extends ReadOptions {
   readonly baseUrl: string;
   readonly download: Download;
   /** Lets workers read documents, as far as they can; undefined: there are none. */
-  readonly handOut: ((discovery: Discovery) => Promise<void>) | undefined;
+  readonly handOut?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
 
 /**

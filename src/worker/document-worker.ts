@@ -9,8 +9,10 @@ import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 
 /** Milliseconds for which a document is this worker's without a sign of life, and between looks at those of others. */
 const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
-/** Milliseconds that a worker waits after it refused a document, so that others get it, and those before it takes one that it tried. */
-const refusalWait = 5_000;
+/** Milliseconds that a worker rests after it refused documents, so that others get them; doubled each time. */
+const firstRest = 5_000;
+const longestRest = 60_000;
+/** Milliseconds that a document waits which this worker has tried in vain. */
 const secondTryWait = 1_000;
 /** Times that a worker leaves a document that it tried to others. */
 const mostLeft = 5;
@@ -25,6 +27,7 @@ export class DocumentWorker {
   readonly #left = new Map<string, number>();
   readonly #refusals = new Set<string>();
   readonly #failed: (error: unknown) => void;
+  #rests = 0;
   #active = 0;
   #lastWork = performance.now();
 
@@ -80,7 +83,7 @@ export class DocumentWorker {
       this.#count(taken);
       return taken.outcome;
     } catch (error) {
-      if (error instanceof RefusedError) throw await this.#refusal(error);
+      if (error instanceof RefusedError) throw this.#refusal(error);
       this.#failed(error);
       await atMost(queued.moveToWait(token));
       throw new this.#broker.libraries.bullmq.WaitingError();
@@ -101,11 +104,20 @@ export class DocumentWorker {
     throw new this.#broker.libraries.bullmq.DelayedError();
   }
 
-  async #refusal({ message }: RefusedError): Promise<Error> {
+  #refusal({ message }: RefusedError): Error {
     if (!this.#refusals.has(message)) this.#setting.log("warn", `a document was given back: ${message}`);
     this.#refusals.add(message);
-    await delay(refusalWait, undefined, { signal: this.#taking.client.signal }).catch(() => {});
+    if (!this.#worker.isPaused()) this.#rest().catch(this.#failed);
     return new this.#broker.libraries.bullmq.UnrecoverableError(`${this.#setting.name}: ${message}`);
+  }
+
+  /** Takes nothing for a while. */
+  async #rest(): Promise<void> {
+    const { signal } = this.#taking.client;
+    const milliseconds = Math.min(longestRest, firstRest * 2 ** this.#rests++);
+    await this.#worker.pause(true);
+    await delay(milliseconds, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) this.#worker.resume();
   }
 
   #count({ outcome, document }: Taken): void {

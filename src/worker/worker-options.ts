@@ -16,10 +16,12 @@ export interface WorkerOptions {
   readonly idle?: number | undefined;
   /** Requests in flight of this worker at the most; by default as many as the service takes. */
   readonly inFlight?: number | undefined;
+  /** The name of the worker in logs; by default its host and process. */
+  readonly name?: string;
 }
 
-/** The options with their defaults, and the name of this worker. */
-export type WorkerSetting = Required<WorkerOptions> & { readonly name: string };
+/** The options with their defaults. */
+export type WorkerSetting = Required<WorkerOptions>;
 
 export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
   return {
@@ -30,7 +32,7 @@ export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
     log: options.log ?? (() => {}),
     idle: options.idle,
     inFlight: options.inFlight,
-    name: `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`,
+    name: options.name ?? `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`,
   };
 }
 

@@ -17,6 +17,8 @@ export interface QueueListener {
 
 /** The queue of a job, as the coordinator of one of its runs uses it. Everything but `close` rejects where the broker is gone. */
 export interface DocumentQueue {
+  /** Removes what runs that are no more left in it. */
+  readonly clear: () => Promise<void>;
   readonly add: (jobs: readonly DocumentJob[]) => Promise<void>;
   /** Those of the documents that the queue does not have. */
   readonly findMissing: (names: readonly string[]) => Promise<readonly string[]>;
@@ -50,6 +52,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
   events.on("progress", ({ jobId, data }) => onOwn(jobId, (document) => listener.onProgress(document, data)));
   const idOf = (document: string) => jobIdOf(runId, document);
   return {
+    clear: () => queue.drain(true),
     add: async (jobs) => {
       await queue.addBulk(jobs.map((data) => ({ name: "document", data, opts: { jobId: idOf(data.name) } })));
     },

@@ -1,36 +1,16 @@
-import type { Broker } from "../../broker/open-broker.js";
-import type { TextFormat } from "../../dump/formats/format.js";
-import type { OwnExchange } from "../../exchange/exchange.js";
-import type { Job } from "../../job/job.js";
-import type { Log } from "../../log.js";
 import { tool } from "../../tool.js";
 import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
-import type { RunTally } from "../setting/run-tally.js";
 import { namesIn } from "../work/document-parts.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
-import type { Workspace } from "../work/workspace.js";
 import { type ExchangePlan, listFile, planFile } from "./exchange-files.js";
-import { Handout } from "./handout.js";
+import type { HandOutOptions } from "./hand-out-options.js";
 import { OpenDocuments } from "./open-documents.js";
 import { orderBySize } from "./order-by-size.js";
+import { Supervision } from "./supervision.js";
 import { WorkersProgress } from "./workers-progress.js";
-
-export interface HandOutOptions {
-  readonly job: Job;
-  readonly workspace: Workspace;
-  readonly formats: readonly TextFormat[];
-  readonly tally: RunTally;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly broker: Broker;
-  /** The place of this run that its workers share with it. */
-  readonly exchange: OwnExchange;
-  /** The hash of the list of documents that the run was given; undefined where it asked the service. */
-  readonly list: string | undefined;
-}
 
 /**
  * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
@@ -60,11 +40,11 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
     );
     const progress = new WorkersProgress(tally);
-    const handout = new Handout(new OpenDocuments(ordered), progress, plan, options);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
     try {
-      await handout.carryOut();
+      await supervision.carryOut();
     } finally {
-      await handout.close();
+      await supervision.close();
       progress.takeBack();
     }
   }

@@ -7,7 +7,7 @@ import { addTold, adoptDocument } from "./adopt-document.js";
 import { BrokerWatch } from "./broker-watch.js";
 import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
 import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
-import type { HandOutOptions } from "./hand-out.js";
+import type { HandOutOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
 import { SignsOfLife } from "./signs-of-life.js";
 import { WorkerNames } from "./worker-names.js";
@@ -21,8 +21,8 @@ const leastLook = 2_000;
 /** A look takes no more than this share of the time. */
 const lookShare = 1 / 20;
 
-/** Hands documents out until workers have read them all, or nobody works any more. */
-export class Handout {
+/** Watches over the documents that workers read, until they have read them all or nobody works any more. */
+export class Supervision {
   readonly #open: OpenDocuments;
   readonly #progress: WorkersProgress;
   readonly #plan: ExchangePlan;
@@ -62,6 +62,7 @@ export class Handout {
 
   async carryOut(): Promise<void> {
     const { signal } = this.#options;
+    await this.#broker.ask(() => this.#queue.clear());
     for (;;) {
       signal.throwIfAborted();
       await this.#adoptHinted();
@@ -174,6 +175,7 @@ export class Handout {
 
   #refused(name: string, reason: string): void {
     this.#progress.forget(name);
+    this.#open.lost(name);
     if (!this.#refusals.has(reason)) this.#options.log("warn", `a worker gave a document back: ${reason}`);
     this.#refusals.add(reason);
   }
