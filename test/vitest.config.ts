@@ -24,6 +24,7 @@ export const onlyLong = [
   "test/docs/pages.test.ts",
   "test/docs/python.test.ts",
   "test/docs/s3.test.ts",
+  "test/docs/workers.test.ts",
   "test/dump/compressed/conformance.test.ts",
   "test/dump/compressed/read-back.test.ts",
   "test/dump/formats/memory.test.ts",
