@@ -48,14 +48,15 @@ export async function adoptDocument(
 
 /** Whether a result is that of a document read whole, with a file for its rows in every format. */
 function isOf({ result, files }: Handed, { ref, name }: PlacedDocument, formats: readonly string[]): boolean {
-  const { row } = result;
-  const isIts = row.dataset_id === ref.datasetId && row.document_id === ref.documentId && row.status === "complete";
+  const { row, proof } = result;
+  const isIts = [row, proof].every((one) => one.dataset_id === ref.datasetId && one.document_id === ref.documentId);
+  const isWhole = row.status === "complete" && proof.proof !== "none";
   const rows = { chunks: row.chunk_count, child_chunks: row.child_chunk_count };
   const expected = (["chunks", "child_chunks"] as const).flatMap((kind) =>
     rows[kind] > 0 ? formats.map((format) => partPath("", name, kind, format)) : [],
   );
   const found = files.map(({ file }) => file);
-  return isIts && expected.length === found.length && expected.every((file) => found.includes(file));
+  return isIts && isWhole && expected.length === found.length && expected.every((file) => found.includes(file));
 }
 
 /** Counts the requests of a worker among those of the run. */
