@@ -42,7 +42,7 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
     : "";
   const withRedis = findRedis()
     ? ""
-    : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/broker, test/shared-bounds and test/workers. ${installRedis}\n`;
+    : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/broker, test/shared-bounds, test/run/workers and test/workers. ${installRedis}\n`;
   const withZstd = hasZstd
     ? ""
     : "\nSkipped, because zstd needs Node 22.15: the tests of files that are compressed with it.\n";

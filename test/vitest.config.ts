@@ -24,6 +24,7 @@ export const onlyLong = [
   "test/docs/pages.test.ts",
   "test/docs/python.test.ts",
   "test/docs/s3.test.ts",
+  "test/docs/workers.test.ts",
   "test/dump/compressed/conformance.test.ts",
   "test/dump/compressed/read-back.test.ts",
   "test/dump/formats/memory.test.ts",
@@ -80,6 +81,7 @@ export const onlyLong = [
   "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",
   "test/verify/partitions.test.ts",
+  "test/workers/random.test.ts",
 ];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
