@@ -68,6 +68,7 @@ export const onlyLong = [
   "test/run/shards/demo.test.ts",
   "test/run/shards/kill.test.ts",
   "test/run/transient-faults.test.ts",
+  "test/run/workers/broker-faults.test.ts",
   "test/run/workers/bucket.test.ts",
   "test/run/workers/forged-results.test.ts",
   "test/run/workers/workers.test.ts",
