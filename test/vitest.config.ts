@@ -70,6 +70,7 @@ export const onlyLong = [
   "test/run/transient-faults.test.ts",
   "test/run/workers/broker-faults.test.ts",
   "test/run/workers/bucket.test.ts",
+  "test/run/workers/ends-of-runs.test.ts",
   "test/run/workers/forged-results.test.ts",
   "test/run/workers/workers.test.ts",
   "test/shared-bounds/faults.test.ts",
