@@ -34,15 +34,18 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       version: tool.version,
       list: list ?? null,
     };
-    await exchange.write(listFile, documentListText(documentListFrom(discovery)));
-    await exchange.write(planFile, JSON.stringify(plan));
+    const announce = async () => {
+      await exchange.write(listFile, documentListText(documentListFrom(discovery)));
+      await exchange.write(planFile, JSON.stringify(plan));
+    };
+    await announce();
     await noteHandedOut(workspace.work);
     log(
       "info",
       `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
     );
     const progress = new WorkersProgress(tally);
-    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {
