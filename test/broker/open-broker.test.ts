@@ -61,9 +61,14 @@ test("a name that no machine has is told from a broker that is not running", asy
 test.each([
   ["HTTP", (socket: Socket) => void socket.on("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"))],
   ["SSH", (socket: Socket) => void socket.write("SSH-2.0-OpenSSH_9.6\r\n")],
-  ["no word", (socket: Socket) => void socket.end()],
 ])("a port that speaks %s is no broker", async (_name, manners) => {
   expect(await refusal(await startOdd(manners))).toContain(noRedis);
+});
+
+test("a connection that ends before an answer is told from a port that speaks something else", async () => {
+  expect(await refusal(await startOdd((socket) => void socket.end()))).toMatch(
+    /it closes the connection without an answer\. Start Redis/,
+  );
 });
 
 test("an answer that never comes is waited for as long as asked, and no longer", async () => {

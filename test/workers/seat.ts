@@ -19,6 +19,9 @@ export interface SeatOfProcess {
 const noBroker = /the broker \S+ cannot be used/;
 const again = 300;
 
+/** With KBDUMP_TRACE=1, each process says what it does, and what it said is printed when it has ended. */
+const isTraced = process.env.KBDUMP_TRACE === "1";
+
 /** Starts a command. */
 export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatOfProcess {
   let child: ChildProcess;
@@ -31,9 +34,11 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
   });
   const start = () => {
     if (isEnding || over) return;
-    child = startKbdump(args, env);
+    child = startKbdump(isTraced ? args.filter((arg) => arg !== "--quiet") : args, env);
+    const { pid } = child;
     said = finished(child);
     void said.then(async (now) => {
+      if (isTraced) process.stderr.write(`--- kbdump ${args[0]} (${pid}) ended with ${now.code}\n${now.stderr}\n`);
       if (now.code === null && !isEnding) return; // killed: kill() starts it again
       if (now.code === 1 && noBroker.test(now.stderr) && !isEnding) {
         await sleep(again);
