@@ -13,7 +13,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   dump: ["rows", "duckdb", "dump/files", "dump/formats", "dump/manifest"],
   match: ["rows"],
   diff: ["rows", "duckdb", "dump/formats", "dump/manifest", "dump", "match"],
-  client: ["rows"],
+  "client/in-flight": [],
+  client: ["rows", "client/in-flight"],
   "client/write": ["rows", "client"],
   "client/download": ["client"],
   bucket: ["dump/manifest", "client"],
@@ -21,10 +22,10 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "shared-bounds": ["broker", "client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/files", "dump/formats", "bucket"],
-  "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "client", "job"],
-  exchange: ["dump/files", "dump/manifest", "job", "run/work"],
+  "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "bucket", "client", "job"],
   "bucket/copy": ["dump/files", "dump/manifest", "bucket", "run/work"],
   "run/bucket": ["dump/files", "dump/manifest", "bucket", "job", "run/work"],
+  exchange: ["dump/files", "dump/manifest", "bucket", "job", "run/work", "run/bucket"],
   "dump/publish": ["dump/files", "dump/manifest", "run/work"],
   "run/database": [
     "rows",
@@ -322,5 +323,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|bucket\/head\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work|workers)\/|worker\/known-runs\.ts$)/,
+    /^(schema\.ts|bucket\/head\.ts|exchange\/bucket-result\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work|workers)\/|worker\/known-runs\.ts$)/,
 };

@@ -1,5 +1,6 @@
 import type { Bucket } from "./bucket.js";
 import { folderOfKey, type Head } from "./head.js";
+import { removeEach } from "./remove-each.js";
 
 /**
  * Removes the folders of runs that an earlier holder left behind: those that the head does not list and whose epoch is below that of
@@ -9,17 +10,15 @@ import { folderOfKey, type Head } from "./head.js";
 export async function cleanUpBucket(bucket: Bucket, head: Head): Promise<readonly string[]> {
   const isLeft = leftoverTest(head);
   const folders = new Set<string>();
-  let keys: string[] = [];
-  for await (const { key } of bucket.list("runs/")) {
-    const folder = isLeft(key);
-    if (folder === undefined) continue;
-    folders.add(folder);
-    keys.push(key);
-    if (keys.length < 1000) continue;
-    await bucket.remove(keys);
-    keys = [];
+  async function* leftKeys() {
+    for await (const { key } of bucket.list("runs/")) {
+      const folder = isLeft(key);
+      if (folder === undefined) continue;
+      folders.add(folder);
+      yield key;
+    }
   }
-  await bucket.remove(keys);
+  await removeEach(bucket, leftKeys());
   // Last: some stores do not list uploads, or not to everybody.
   for await (const upload of bucket.uploads("runs/")) if (isLeft(upload.key)) await bucket.endUpload(upload);
   return [...folders];

@@ -32,17 +32,21 @@ export interface Tried {
  * The place where the workers of one run leave what they read, in the output of the job. It is the only truth about their work. A
  * worker that wakes late finds it gone, and changes nothing.
  */
-export interface Exchange {
+interface Place {
   /** Its path or address, for messages. */
   readonly shown: string;
   /** The content of a file beside the results, by its name; undefined where the run is over, or this machine does not see its output. */
   readonly read: (file: string) => Promise<string | undefined>;
+}
+
+/** An exchange as a worker uses it. */
+export interface Exchange extends Place {
   /** Begins to read the document of this name; undefined where the run is over. */
   readonly begin: (name: string) => Promise<Attempt | undefined>;
 }
 
 /** An exchange as its coordinator uses it. */
-export interface OwnExchange extends Exchange {
+export interface OwnExchange extends Place {
   /** Writes a file beside the results, whole or not at all. */
   readonly write: (file: string, content: string) => Promise<void>;
   /** The names of the documents that have a result, in no order. */
@@ -54,7 +58,10 @@ export interface OwnExchange extends Exchange {
   readonly reason: (tried: Tried) => Promise<string | undefined>;
   /** Forgets a result, whose files turned out damaged, so that the document can be read again. */
   readonly forget: (name: string) => Promise<void>;
-  /** Takes a file of the attempt whose result counts: brings it to a path, where it replaces a file. StopError where it is not there, or has other bytes. */
+  /**
+   * Takes a file of the attempt whose result counts: brings it to a path, where it replaces a file. DamagedFileError where it is not
+   * there, or has other bytes.
+   */
   readonly take: (name: string, token: string, file: AttemptFile, path: string) => Promise<void>;
   /** Removes the place. Whatever a worker does from now on is in vain. */
   readonly remove: () => Promise<void>;

@@ -17,7 +17,7 @@ export async function openFolderExchange(folders: JobFolders, runId: string): Pr
   const place = placeOf(folders, runId);
   await refuseLinks(folders);
   await refusePlantedLinks(place);
-  return exchangeAt(place);
+  return { ...shownAt(place), begin: async (name) => beginInFolder(place, name) };
 }
 
 /**
@@ -29,7 +29,7 @@ export async function ownFolderExchange(hold: Hold, runId: string): Promise<OwnE
   await refusePlantedLinks(place);
   await makePlace(hold, place);
   return {
-    ...exchangeAt(place),
+    ...shownAt(place),
     write: async (file, content) =>
       writeAside(join(place.folder, requireName(file)), content, { aside: join(hold.own, `exchange.${file}`) }),
     results: async () =>
@@ -49,12 +49,9 @@ export async function ownFolderExchange(hold: Hold, runId: string): Promise<OwnE
   };
 }
 
-function exchangeAt(place: FolderPlace): Exchange {
-  return {
-    shown: place.folder,
-    read: async (file) => readText(join(place.folder, requireName(file))),
-    begin: async (name) => beginInFolder(place, name),
-  };
+/** The members that a worker and its coordinator share. */
+function shownAt({ folder }: FolderPlace): Pick<Exchange, "shown" | "read"> {
+  return { shown: folder, read: async (file) => readText(join(folder, requireName(file))) };
 }
 
 const nameOf = ({ name }: { readonly name: string }): string => name;

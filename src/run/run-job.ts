@@ -77,7 +77,7 @@ async function read(
     const handOutOver =
       ({ broker }: Workers) =>
       async (discovery: Discovery) => {
-        const exchange = await ownExchange(workspace, job);
+        const exchange = await ownExchange(workspace, workspace.runId);
         await handOut(discovery, { job, workspace, formats, tally, log, signal, broker, exchange, list });
       };
     const options = {

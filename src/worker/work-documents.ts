@@ -46,7 +46,7 @@ async function work(
   setting: WorkerSetting,
 ): Promise<WorkerResult> {
   const { signal, tally, log, idle = Number.POSITIVE_INFINITY } = setting;
-  const exchanges = await openExchanges(job, setting);
+  const exchanges = await openExchanges(job, { ...setting, now: () => new Date() });
   const failed = new AbortController();
   tally.step = "waiting for documents";
   const taking = {

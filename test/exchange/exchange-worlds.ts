@@ -3,12 +3,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Attempt, AttemptFile, Exchange, OwnExchange } from "../../src/exchange/exchange.js";
-import { openFolderExchange, ownFolderExchange } from "../../src/exchange/folder-exchange.js";
+import { type ExchangeOptions, type Exchanges, openExchanges, ownExchange } from "../../src/exchange/open-exchange.js";
 import type { Job } from "../../src/job/job.js";
-import { withHold } from "../../src/run/work/hold.js";
-import { foldersOf, type Hold, type JobFolders } from "../../src/run/work/job-folders.js";
+import { withJob } from "../../src/run/bucket/with-job.js";
+import { foldersOf, type Hold } from "../../src/run/work/job-folders.js";
+import { openAt } from "../bucket/bucket-helpers.js";
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";
+import type { TestStore } from "../servers/start-s3.js";
 
 export const runId = "20261120T020000000Z";
 
@@ -24,25 +26,34 @@ export interface ExchangeWorld {
   readonly target: string;
 }
 
+/** The time, and nobody who watches or interrupts. */
+export const exchangeOptions: ExchangeOptions = {
+  env: {},
+  signal: new AbortController().signal,
+  now: () => new Date("2026-11-22T02:00:00Z"),
+  log: () => {},
+};
+
 /** A job whose output is a folder, held until the test is over or `release` is called. */
 export async function holdFolder() {
   const folder = await testFolder();
   const job = await jobFor(folder, { service: { demo: true }, datasets: [{ id: dataset, documents: [document] }] });
-  const held = await holdJob(job);
-  const folders: JobFolders = foldersOf(job);
-  return { folder, job, folders, ...held };
+  return { folder, job, folders: foldersOf(job), ...(await holdJob(job)) };
 }
 
 /** Holds a job until the test is over or `release` is called. */
-export async function holdJob(job: Job): Promise<{ readonly hold: Hold; readonly release: () => Promise<void> }> {
+export async function holdJob(
+  job: Job,
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ readonly hold: Hold; readonly release: () => Promise<void> }> {
   let end = () => {};
   let holding: Promise<void> | undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  const options = { now: () => new Date("2026-11-22T02:00:00Z"), log: () => {} };
+  const options = { ...exchangeOptions, env };
   const hold = await new Promise<Hold>((resolve, reject) => {
-    holding = withHold(job, options, (held) => {
+    holding = withJob(job, options, (held) => {
       resolve(held);
       return ended;
     });
@@ -60,14 +71,54 @@ export async function holdJob(job: Job): Promise<{ readonly hold: Hold; readonly
 export async function openFolderWorld(): Promise<ExchangeWorld> {
   const { folder, job, folders, hold, release } = await holdFolder();
   return {
-    own: await ownFolderExchange(hold, runId),
-    worker: () => openFolderExchange(folders, runId),
+    own: await ownExchange(hold, runId),
+    worker: async () => (await openExchanges(job, exchangeOptions)).of(runId),
     restart: async () => {
       await release();
-      return ownFolderExchange((await holdJob(job)).hold, runId);
+      return ownExchange((await holdJob(job)).hold, runId);
     },
     damage: (name, _token, file, bytes) =>
       writeFile(join(folders.private, "exchange", runId, "results", name, file), bytes),
+    target: join(folder, "taken"),
+  };
+}
+
+let count = 0;
+
+/** A job whose output is a bucket, held until the test is over or `release` is called; each machine has a work folder of its own. */
+export async function holdBucket(store: TestStore) {
+  const folder = await testFolder();
+  const name = `kb-exchange-${++count}-${process.pid}`;
+  await store.makeBucket(name);
+  const machine = async (host: string, env = store.env, outage = 0) => {
+    const facts = { service: { demo: true, outage }, datasets: [{ id: dataset, documents: [document] }] };
+    const output = { dir: `s3://${name}/team`, work_dir: join(folder, host) };
+    const job = await jobFor(folder, { ...facts, output });
+    return { job, env };
+  };
+  const { job } = await machine("coordinator");
+  const bucket = await openAt(store, `s3://${name}/team/test`);
+  /** The exchanges as a worker on a machine opens them. */
+  const openWorker = async (host: string, env = store.env, outage = 0): Promise<Exchanges> => {
+    const exchanges = await openExchanges((await machine(host, env, outage)).job, { ...exchangeOptions, env });
+    onTestFinished(exchanges.close);
+    return exchanges;
+  };
+  return { folder, job, bucket, machine, openWorker, ...(await holdJob(job, store.env)) };
+}
+
+/** The exchange of a job whose output is a bucket. */
+export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
+  const { folder, job, bucket, openWorker, hold, release } = await holdBucket(store);
+  return {
+    own: await ownExchange(hold, runId),
+    worker: async () => (await openWorker(`worker-${++count}`)).of(runId),
+    restart: async () => {
+      await release();
+      return ownExchange((await holdJob(job, store.env)).hold, runId);
+    },
+    damage: async (name, token, file, bytes) =>
+      void (await bucket.put(`exchange/${runId}/attempts/${name}.${token}/${file}`, Buffer.from(bytes))),
     target: join(folder, "taken"),
   };
 }

@@ -8,9 +8,13 @@ import { removeOtherFolders } from "../../src/exchange/folder-place.js";
 import { findEarlierWork } from "../../src/run/work/earlier-work.js";
 import { withHold } from "../../src/run/work/hold.js";
 import { planHash } from "../../src/run/work/plan-hash.js";
-import { holdFolder, readInto, runId } from "./exchange-worlds.js";
+import { rounds } from "../rounds.js";
+import { testExchange } from "./contract.js";
+import { holdFolder, openFolderWorld, readInto, runId } from "./exchange-worlds.js";
 
 const token = "5fd3c9ab-0000-4000-8000-000000000001";
+
+testExchange(openFolderWorld, rounds(50, 2000));
 
 async function openPlace() {
   const world = await holdFolder();

@@ -10,6 +10,7 @@ import type { Remote } from "../work/remote.js";
 import { bringDatabase } from "./bring-database.js";
 import { bringManifests } from "./bring-manifests.js";
 import { fetchRun } from "./fetch-run.js";
+import { outlastStore } from "./outlast-store.js";
 import { stripRuns } from "./tidy-work-folder.js";
 import { removeFolder, uploadRun } from "./upload-run.js";
 
@@ -81,5 +82,8 @@ export async function openRemote(
         log("warn", `some files of run ${runId} stay until the next run removes them: ${problemText(error)}`);
       });
     },
+    bucket,
+    outlast: (work) => outlastStore(work, { outage, log, signal }),
+    confirm: () => held.confirm(),
   };
 }

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import type { Bucket } from "../../bucket/bucket.js";
 import type { Manifest } from "../../dump/manifest/manifest.js";
 import type { JobPlace } from "../../job/job.js";
 
@@ -19,6 +20,12 @@ export interface Remote {
   readonly publishReport: (path: string) => Promise<void>;
   /** Takes a run off the list, and removes its files. */
   readonly dropRun: (runId: string) => Promise<void>;
+  /** The place of the job, for the exchange of a run. Only what head.json lists is a dump. */
+  readonly bucket: Bucket;
+  /** Does work again, which must do no harm twice, while the store is gone for as long as `service.outage` allows. */
+  readonly outlast: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Rejects with LostError unless the job is still held. */
+  readonly confirm: () => Promise<void>;
 }
 
 /** A path below the folder of a job as users know it: where the job has a bucket, its address there. */

@@ -15,7 +15,7 @@ import { WorkersProgress } from "./workers-progress.js";
 /**
  * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
  * when nothing is left for them: documents that no worker could read whole are left to the caller, and all that are left where no worker
- * gives a sign of life for `service.outage`. An interrupted run leaves the exchange to the next one, which takes over what is there.
+ * gives a sign of life for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
  */
 export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
   const { job, workspace, tally, log, exchange, list } = options;

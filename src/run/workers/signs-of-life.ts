@@ -1,3 +1,11 @@
+/** Milliseconds for which workers are waited for, also where an outage of the service ends a run at once. */
+const leastPatience = 10_000;
+
+/** Milliseconds without a sign of life of any worker after which a run goes on by itself. */
+export function patienceOf({ service }: { readonly service: { readonly outage: number } }): number {
+  return Math.max(leastPatience, service.outage * 1_000);
+}
+
 /** Milliseconds without a sign of life after which the user hears of it. */
 const silence = 20_000;
 

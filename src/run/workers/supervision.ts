@@ -9,7 +9,7 @@ import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
 import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
 import type { HandOutOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
-import { SignsOfLife } from "./signs-of-life.js";
+import { patienceOf, SignsOfLife } from "./signs-of-life.js";
 import { WorkerNames } from "./worker-names.js";
 import type { WorkersProgress } from "./workers-progress.js";
 
@@ -46,7 +46,7 @@ export class Supervision {
     this.#plan = plan;
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log);
-    this.#signs = new SignsOfLife(options.job.service.outage * 1_000, performance.now());
+    this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
     this.#names = new WorkerNames((text) => options.log("info", text));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
       onEnded: (name) => {
@@ -183,7 +183,7 @@ export class Supervision {
   /** Whether nobody has given a sign of life for so long that this process goes on by itself. */
   #isAlone(): boolean {
     const { job, log, broker } = this.#options;
-    const seconds = `${job.service.outage} s`;
+    const seconds = `${patienceOf(job) / 1_000} s`;
     const left = countOf(this.#open.size, "document");
     const state = this.#signs.look(performance.now());
     if (state === "over") log("warn", `no worker gave a sign of life for ${seconds}: this run reads ${left} itself`);

@@ -2,10 +2,9 @@ import type { Broker } from "../../broker/open-broker.js";
 import type { Job } from "../../job/job.js";
 import { serviceName } from "../../job/service-name.js";
 import type { Log } from "../../log.js";
-import { type OpenSharedBounds, openSharedBounds } from "../../shared-bounds/open-shared-bounds.js";
+import { type OpenBounds, openSharedBounds } from "../../shared-bounds/open-shared-bounds.js";
 
 export interface BoundsSetting {
-  readonly signal: AbortSignal;
   readonly log: Log;
   /** Requests in flight of this process at the most; undefined: as many as the service takes. */
   readonly inFlight?: number | undefined;
@@ -15,17 +14,16 @@ export interface BoundsSetting {
 export async function withBounds<T>(
   broker: Broker,
   { service }: Pick<Job, "service">,
-  { signal, log, inFlight }: BoundsSetting,
-  work: (shared: OpenSharedBounds) => Promise<T>,
+  { log, inFlight }: BoundsSetting,
+  work: (shared: OpenBounds) => Promise<T>,
 ): Promise<T> {
   const { concurrency, maxRps } = service;
   const say = (text: string) => log("warn", text);
-  const shared = await openSharedBounds(broker, {
+  const shared = openSharedBounds(broker, {
     service: serviceName(service),
     concurrency,
     maxRps,
     most: inFlight,
-    signal,
     say,
   });
   try {

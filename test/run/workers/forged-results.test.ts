@@ -10,11 +10,14 @@ import { discoveryFrom } from "../../../src/run/discover/given-list.js";
 import { foldersOf } from "../../../src/run/work/job-folders.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
-import { expectSameBytes, startBroker, startWorker } from "./working.js";
+import { expectSameBytes, startWorker, useBroker } from "./working.js";
+
+const brokerOfAll = useBroker();
 
 /** Starts a run that waits for workers, and opens its exchange. */
 async function startWaiting() {
-  const [place, broker] = await Promise.all([startPlace(4), startBroker()]);
+  const place = await startPlace(4);
+  const broker = brokerOfAll();
   const single = await place.run();
   const said: string[] = [];
   const result = place.run({}, { workers: broker.url, log: (_level, text) => void said.push(text) });

@@ -7,13 +7,16 @@ import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { queueName } from "../../../src/run/workers/document-job.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
-import { expectSameBytes, startBroker, startWorker } from "./working.js";
+import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
 /** The entries that are left of an exchange. */
 const exchangeOf = (folder: string) => readdir(join(folder, "out", "test", ".work", "exchange")).catch(() => []);
 
+const brokerOfAll = useBroker();
+
 async function startShared(more: Record<string, unknown> = {}) {
-  const [place, broker] = await Promise.all([startPlace(8, more), startBroker()]);
+  const place = await startPlace(8, more);
+  const broker = brokerOfAll();
   const said: string[] = [];
   const log = (_level: string, text: string) => void said.push(text);
   const shared = (changes = {}, options = {}) => place.run(changes, { workers: broker.url, log, ...options });
@@ -47,7 +50,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const service = { ...(await startShared()).job.service, baseUrl: server.url, outage: 1 };
     const [single, alone] = [await run({ service }), await shared({ service })];
     await expectSameBytes(single, alone);
-    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 1 s: this run reads 8 documents itself/);
+    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s: this run reads 8 documents itself/);
   });
 
   test("a document that never holds still is tried twice, and then read by the run as a single one reads it", async () => {

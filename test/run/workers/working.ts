@@ -1,17 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { workDocuments } from "../../../src/worker/work-documents.js";
 import type { WorkerOptions } from "../../../src/worker/worker-options.js";
-import { startRedis } from "../../servers/start-redis.js";
+import { hasRedis, startRedis, type TestBroker } from "../../servers/start-redis.js";
 
-/** Starts a broker for a test. */
-export async function startBroker() {
-  const broker = await startRedis();
-  onTestFinished(() => broker.stop());
-  return broker;
+/** Starts a broker for the tests of a file: a new one lets nobody send for some seconds, lest others still do. */
+export function useBroker(): () => TestBroker {
+  let broker: TestBroker | undefined;
+  beforeAll(async () => {
+    if (hasRedis) broker = await startRedis();
+  });
+  afterAll(() => broker?.stop());
+  return () => {
+    if (!broker) throw new Error("there is no broker");
+    return broker;
+  };
 }
 
 /** Lets a worker work in this process until it is stopped; what it says is kept. */

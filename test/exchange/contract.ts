@@ -1,16 +1,16 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isThere } from "../../src/dump/files/is-there.js";
 import { StopError } from "../../src/errors.js";
-import { rounds } from "../rounds.js";
-import { factsOf, openFolderWorld, readInto } from "./exchange-worlds.js";
+import { DamagedFileError } from "../../src/exchange/damaged-file.js";
+import { type ExchangeWorld, factsOf, readInto } from "./exchange-worlds.js";
 
-const worlds = [{ output: "a folder", open: openFolderWorld, many: rounds(100, 2000) }];
 const texts = { "1.chunks.jsonl": "one\ntwo\n", "1.child_chunks.jsonl": "" };
 const never = "00000000-0000-4000-8000-000000000000";
 
-describe.each(worlds)("the exchange of a job whose output is $output", ({ open, many }) => {
+/** The rules that hold whatever the output of a job is. `many`: rounds of two workers that hand over at once. */
+export function testExchange(open: () => Promise<ExchangeWorld>, many: number): void {
   test("a worker reads what the coordinator wrote beside the results, and undefined before it did", async () => {
     const { own, worker } = await open();
     const exchange = await worker();
@@ -96,7 +96,7 @@ describe.each(worlds)("the exchange of a job whose output is $output", ({ open, 
     await damage("1", attempt.token, "1.b", "whole and more");
     for (const file of [...files, { file: "1.c", ...factsOf("") }]) {
       const taking = own.take("1", attempt.token, file, target);
-      await expect(taking).rejects.toThrow(StopError);
+      await expect(taking).rejects.toThrow(DamagedFileError);
       await expect(taking).rejects.toThrow(file.file);
       expect(await isThere(target)).toBe(false);
     }
@@ -158,4 +158,4 @@ describe.each(worlds)("the exchange of a job whose output is $output", ({ open, 
       for (const act of acts) await expect(act()).rejects.toThrow(StopError);
     }
   });
-});
+}
