@@ -36,6 +36,20 @@ describe("open documents", () => {
     expect([open.size, open.takeNext()]).toEqual([1, []]);
   });
 
+  test("a document that the queue lacks twice is lost, but for one whose result was announced within a minute", () => {
+    const open = new OpenDocuments(placed(["a", "b"]));
+    open.takeNext();
+    open.announced("b", 0);
+    open.missing(["a", "b"], 0);
+    expect(open.takeNext()).toEqual([]);
+    open.missing(["a", "b"], 2_000);
+    expect(open.takeNext().map(nameOf)).toEqual(["a"]);
+    open.missing(["b"], 59_999);
+    expect(open.takeNext()).toEqual([]);
+    open.missing(["b"], 60_000);
+    expect(open.takeNext().map(nameOf)).toEqual(["b"]);
+  });
+
   test("whatever the queue loses, each document that is open is queued once, or waits to be", () => {
     const steps = fc.array(fc.tuple(fc.constantFrom("lost", "close", "tried", "take"), fc.integer({ min: 0, max: 9 })));
     fc.assert(
