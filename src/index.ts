@@ -87,3 +87,5 @@ export type { Finding } from "./verify/findings.js";
 export type { Verification } from "./verify/verification.js";
 export type { VerifyOptions } from "./verify/verify-options.js";
 export { verifyRun } from "./verify/verify-run.js";
+export { workDocuments } from "./worker/work-documents.js";
+export type { WorkerOptions, WorkerResult } from "./worker/worker-options.js";

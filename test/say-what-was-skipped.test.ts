@@ -18,11 +18,13 @@ function saidAfter(command: string, project: string): string {
   return said.join("");
 }
 
-/** Puts a folder with programs of these names on the PATH. */
-async function installStores(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "kbdump-stores-"));
+const stores = ["moto_server", "rclone", "s3rver"];
+
+/** Makes a folder with programs of these names the only one on the PATH. */
+async function install(...names: readonly string[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "kbdump-programs-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  for (const name of ["moto_server", "rclone", "s3rver"]) await writeFile(join(folder, name), "", { mode: 0o700 });
+  for (const name of names) await writeFile(join(folder, name), "", { mode: 0o700 });
   vi.stubEnv("PATH", folder);
 }
 
@@ -43,7 +45,7 @@ test("the browser is the one that CHROMIUM names, else the first on the PATH", a
 });
 
 test("a missing browser is named once, with what to do, or fails the tests", async () => {
-  await installStores();
+  await install(...stores, "redis-server");
   vi.stubEnv("KBDUMP_BROWSER", "");
   vi.stubEnv("CHROMIUM", "/nowhere/chromium");
   expect(saidAfter("test", "shared")).toMatch(
@@ -55,10 +57,10 @@ test("a missing browser is named once, with what to do, or fails the tests", asy
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_BROWSER=1 asks for");
 });
 
-test("a missing object store is named once, with what to do, or fails the tests", () => {
+test("a missing object store is named once, with what to do, or fails the tests", async () => {
   vi.stubEnv("KBDUMP_S3", "");
   vi.stubEnv("CHROMIUM", process.execPath); // any program
-  vi.stubEnv("PATH", "/nowhere");
+  await install("redis-server");
   expect(saidAfter("test", "shared")).toMatch(
     /npm run test:long runs them:[\s\S]*moto_server, rclone or s3rver.*pip install/,
   );
@@ -67,14 +69,32 @@ test("a missing object store is named once, with what to do, or fails the tests"
   expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_S3=1 asks for");
 });
 
-test("where there are a browser and the stores, only the long tests are named", async () => {
-  await installStores();
-  vi.stubEnv("KBDUMP_BROWSER", "1");
+test("a missing broker is named once, with what to do, or fails the tests", async () => {
+  await install(...stores);
+  vi.stubEnv("KBDUMP_REDIS", "");
   vi.stubEnv("CHROMIUM", process.execPath); // any program
-  expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
-  expect(saidAfter("test", "shared")).not.toMatch(/Chromium|moto/);
-  expect(saidAfter("test:unit", "shared")).toBe("");
+  const sentence = "Skipped, because neither redis-server nor valkey-server is on the PATH";
+  expect(saidAfter("test", "shared")).toMatch(
+    new RegExp(`npm run test:long runs them:[\\s\\S]*${sentence}.*apt-get install redis`),
+  );
+  expect(saidAfter("test:long", "long")).toMatch(new RegExp(`^\n${sentence}.*\n`));
+  expect(saidAfter("test", "alone")).toBe("");
+  vi.stubEnv("KBDUMP_REDIS", "1");
+  expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_REDIS=1 asks for");
 });
+
+test.each(["redis-server", "valkey-server"])(
+  "where there are a browser, the stores and %s, only the long tests are named",
+  async (broker) => {
+    await install(...stores, broker);
+    vi.stubEnv("KBDUMP_REDIS", "1");
+    vi.stubEnv("KBDUMP_BROWSER", "1");
+    vi.stubEnv("CHROMIUM", process.execPath); // any program
+    expect(saidAfter("test", "shared")).toContain("npm run test:long runs them:");
+    expect(saidAfter("test", "shared")).not.toMatch(/Chromium|moto|redis/);
+    expect(saidAfter("test:unit", "shared")).toBe("");
+  },
+);
 
 test("where Node has no zstd, its tests are named, or fail the others if they are insisted upon", () => {
   vi.stubEnv("KBDUMP_BROWSER", "1");

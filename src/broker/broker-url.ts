@@ -9,10 +9,21 @@ export function shownBroker(url: string): string {
 /** The rule for addresses of brokers that a text breaks; undefined where it is such an address. */
 export function brokenBrokerRule(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !["redis:", "rediss:"].includes(url.protocol)) return "it begins with redis://, or rediss:// for TLS";
+  if (!/^rediss?:\/\//i.test(text)) return "it begins with redis://, or rediss:// for TLS";
+  if (!url) return "its host or port cannot be read; in a user or password, write / # ? and @ as %2F %23 %3F and %40";
   if (url.hostname === "") return "it names no host";
-  if (!/^\/?\d*$/.test(url.pathname)) return "behind the host stands the number of a database, or nothing";
+  if (!/^\/?\d*$/.test(url.pathname)) return "after the host and port comes the number of a database, or nothing";
+  if (!isDecodable(url.username) || !isDecodable(url.password)) return "in a user or password, write % as %25";
   return url.search === "" && url.hash === "" ? undefined : "it ends with the host or the number of a database";
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Checks the address of a broker. UsageError, which does not repeat it, because it may hold a password. */

@@ -28,6 +28,7 @@ export const commands: Commands = {
       move: async () => (await import("../move/course/move-run.js")).moveRun,
     }),
   join: async () => (await import("./join.js")).joinCommand,
+  worker: async () => (await import("./worker.js")).workerCommand,
   list: async () => (await import("./list.js")).listCommand,
   sql: async () => (await import("./sql.js")).sqlCommand,
   prune: async () => (await import("./prune.js")).pruneCommand,

@@ -68,6 +68,12 @@ export const runCommand = defineCommand({
       names: "file",
       describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
     },
+    workers: {
+      type: "string",
+      conflicts: "shard",
+      describe:
+        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents",
+    },
     report: {
       type: "boolean",
       describe:
@@ -102,6 +108,7 @@ export const runCommand = defineCommand({
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
       report: args.report ?? false,
+      workers: args.workers,
     };
     const result = await runJob(job, setting)
       .catch((error: unknown) => {

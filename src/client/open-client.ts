@@ -6,15 +6,17 @@ import { counted, countRetry, countThrottled } from "./counted.js";
 import { firstContact } from "./first-contact.js";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { type Http, type HttpOptions, openHttp } from "./http.js";
-import { InFlightBound } from "./in-flight-bound.js";
+import { InFlightBound } from "./in-flight/in-flight-bound.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
 import { Outlast } from "./outlast.js";
 import { Pace } from "./pace.js";
-import { paced, pause, turnAt } from "./paced.js";
+import { paced } from "./paced.js";
 import { emptyRequestTally, type RequestTally } from "./request-tally.js";
 import { retrying } from "./retry.js";
 import type { Answer, Request, Send } from "./send.js";
+import type { SharedBounds } from "./shared-bounds.js";
 import { takingTurns } from "./taking-turns.js";
+import { pause, turnAt, turnInPlace } from "./turn.js";
 
 export interface ClientOptions {
   /** Ends in the version segment, as in `https://kb.example.com/v1`. */
@@ -39,6 +41,8 @@ export interface ClientOptions {
   readonly caFile?: string | undefined;
   /** Names the proxies: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; that of the process by default. */
   readonly env?: NodeJS.ProcessEnv;
+  /** The bounds of all processes that read the service; `maxRps` is theirs then, and not that of the client. */
+  readonly shared?: SharedBounds | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
   readonly tally?: RequestTally;
@@ -85,7 +89,7 @@ export interface Client extends KnowledgeApi {
 /** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry, whose waits hold no slot. */
 export function openClient(options: ClientOptions): Client {
   const { tally = emptyRequestTally(), concurrency = 8, retries: mostRetries = 6, world = {} } = options;
-  const { names = jobFileNames } = options;
+  const { names = jobFileNames, shared } = options;
   const { openHttp: open = openHttp, turn = takingTurns(), ...time } = world;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
@@ -131,7 +135,7 @@ export function openClient(options: ClientOptions): Client {
       throw reason;
     }
   };
-  const pace = new Pace(options.maxRps);
+  const pace = new Pace(shared?.rate ?? options.maxRps);
   const sendOnce: Send = async (request) => {
     const sentAt = performance.now();
     const answer = await http.send(request);
@@ -149,6 +153,7 @@ export function openClient(options: ClientOptions): Client {
   const send = paced(outlast?.guard(countedSend) ?? countedSend, {
     bound: new InFlightBound(concurrency),
     pace,
+    shared,
     signal,
     refusal: throttleOf,
     onAgain: (answer) => {
@@ -168,7 +173,11 @@ export function openClient(options: ClientOptions): Client {
     return http.close();
   };
   const api = knowledgeApi(send, attempt, turn, { key: options.key, names });
-  return { ...api, pace, turn: () => turnAt(pace, { ...time, signal }), signal, stop, close };
+  const turnBeside = async () => {
+    if (shared) (await turnInPlace(shared, pace, { ...time, signal })).leave();
+    else await turnAt(pace, { ...time, signal });
+  };
+  return { ...api, pace, turn: turnBeside, signal, stop, close };
 }
 
 /** A service that never answered anything before it was given up: to try the rest would take hours. */

@@ -28,6 +28,8 @@ const longestProbe = 5_000;
 const probePoll = 20;
 /** Milliseconds that a timer may be late without a place being lost. */
 const lateness = 5;
+/** How often a rate that others decide is looked at, in milliseconds: it may have grown. */
+const followPoll = 50;
 
 /** limit: everybody pauses from now on. known: everybody does already. chance: it says nothing of the rate. */
 export type Cause = "limit" | "known" | "chance";
@@ -37,7 +39,9 @@ export type Cause = "limit" | "known" | "chance";
  * pauses for as long as the service says; then the rate is what was let through before, the pause included, and grows slowly.
  */
 export class Pace {
-  readonly #maxRate: number;
+  readonly #maxRate: () => number;
+  /** Whether the maximum may change. */
+  readonly #isFollowing: boolean;
   #rate: number;
   #rateSince = 0;
   /** Seconds of cruising after `rateSince`. */
@@ -57,24 +61,38 @@ export class Pace {
   #isSure = false;
   readonly #causes = new Refusals();
 
-  /** `maxRps`: requests a second at the most. */
-  constructor(maxRps = Number.POSITIVE_INFINITY) {
-    this.#maxRate = maxRps;
-    this.#rate = maxRps;
+  /** `maxRps`: requests a second at the most; a function where that changes, which may be 0 for a while. */
+  constructor(maxRps: number | (() => number) = Number.POSITIVE_INFINITY) {
+    this.#isFollowing = typeof maxRps === "function";
+    this.#maxRate = typeof maxRps === "function" ? maxRps : () => maxRps;
+    this.#rate = typeof maxRps === "function" ? Number.POSITIVE_INFINITY : maxRps;
   }
 
   /** Requests a second that are sent at the most. */
   rateAt(now: number): number {
     const seconds = (now - this.#rateSince) / 1000;
     const slowly = Math.min(seconds, this.#cruise);
-    return Math.min(this.#maxRate, this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
+    return Math.min(this.#maxRate(), this.#rate * (1 + cruising) ** slowly * (1 + seeking) ** (seconds - slowly));
+  }
+
+  /** Whether the maximum alone holds requests back: no pause, no limit that was met. */
+  isAtMost(now: number): boolean {
+    const most = this.#maxRate();
+    return now >= this.#pausedUntil && this.rateAt(now) >= most && this.#causes.cap >= most;
+  }
+
+  /** Milliseconds for which everybody still pauses. */
+  pauseLeft(now: number): number {
+    return Math.max(0, this.#pausedUntil - now);
   }
 
   /** 0: go, and the place is taken. Otherwise the milliseconds after which to ask again. */
   take(now: number): number {
-    const interval = 1000 / Math.min(this.rateAt(now), this.#causes.cap);
+    const rate = Math.min(this.rateAt(now), this.#causes.cap);
+    if (rate === 0) return followPoll;
+    const interval = 1000 / rate;
     const due = Math.max(this.#last + interval, this.#pausedUntil);
-    if (due > now) return due - now;
+    if (due > now) return this.#isFollowing ? Math.min(followPoll, due - now) : due - now;
     if (this.#refusals > 0) {
       if (now < this.#probeUntil) return probePoll;
       this.#probeUntil = now + longestProbe;
@@ -127,7 +145,7 @@ export class Pace {
 
   #goOn(outcome: Outcome | undefined, now: number): void {
     if (!outcome) return;
-    this.#rate = Math.min(this.#maxRate, outcome.rate);
+    this.#rate = Math.min(this.#maxRate(), outcome.rate);
     this.#cruise = 0;
     this.#rateSince = now;
     this.#isLimited ||= outcome.isLimit;

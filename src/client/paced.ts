@@ -1,17 +1,20 @@
-import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { InFlightBound } from "./in-flight-bound.js";
-import { type Finding, InFlightTrial } from "./in-flight-trial.js";
+import type { InFlightBound } from "./in-flight/in-flight-bound.js";
+import { type Finding, InFlightTrial } from "./in-flight/in-flight-trial.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
+import type { SharedBounds } from "./shared-bounds.js";
+import { pause, type TurnOptions, turnAt, turnInPlace } from "./turn.js";
 
 /** Tries of a request that chance refuses before its caller hears of it. */
 const quickTries = 4;
 /** The wait before the second try, in times of what the first one took. */
 const firstWait = 0.25;
 
-export interface PacedOptions {
+export interface PacedOptions extends TurnOptions {
   readonly bound: InFlightBound;
+  /** The bounds of all processes that read the service; with them, nobody tries whether fewer in flight get more done. */
+  readonly shared?: SharedBounds | undefined;
   readonly trial?: InFlightTrial;
   /** Told when fewer in flight turn out to get more done. */
   readonly onFinding?: (found: Finding) => void;
@@ -20,13 +23,8 @@ export interface PacedOptions {
   readonly pace: Pace;
   /** Told of a refusal by chance whose request is sent again at once. */
   readonly onAgain?: (answer: Answer) => void;
-  /** Ends every wait. */
-  readonly signal: AbortSignal;
   /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */
   readonly refusal: (answer: Answer) => { readonly retryAfter: number | undefined } | undefined;
-  /** Milliseconds on a clock that only goes forward. */
-  readonly now?: () => number;
-  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
@@ -35,26 +33,30 @@ export interface PacedOptions {
  * of the time that the answer took, twice that the next time, and is sent again.
  */
 export function paced(send: Send, options: PacedOptions): Send {
-  const { bound, pace, signal, refusal, now = () => performance.now() } = options;
-  const {
-    trial = new InFlightTrial(bound.value),
-    onFinding = () => {},
-    onLevel = () => {},
-    onAgain = () => {},
-  } = options;
-  const { sleep = pause } = options;
+  const { bound, pace, shared, signal, refusal, now = () => performance.now(), sleep = pause } = options;
+  const { onFinding = () => {}, onLevel = () => {}, onAgain = () => {} } = options;
+  const trial = shared ? undefined : (options.trial ?? new InFlightTrial(bound.value));
   const limit = pLimit(bound.value);
-  let level = trial.level;
+  let level = bound.value;
   const follow = () => {
-    if (trial.level === level) return;
+    if (!trial || trial.level === level) return;
     level = trial.level;
     bound.keepTo(level);
     onLevel(level);
   };
   const compare = (request: Request, milliseconds: number) => {
-    const found = trial.answered(kindOf(request), milliseconds, now(), bound.isFree);
+    if (!trial?.isOn) bound.answered(kindOf(request), milliseconds);
+    const found = trial?.answered(kindOf(request), milliseconds, now(), bound.isFree);
     if (found) onFinding(found);
     follow();
+  };
+  const slowDown = () => {
+    bound.refused();
+    trial?.disturbed(now());
+    follow();
+  };
+  const keepToBound = () => {
+    if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
   };
 
   const learn = (request: Request, answer: Answer, sentAt: number): Cause | undefined => {
@@ -62,45 +64,38 @@ export function paced(send: Send, options: PacedOptions): Send {
     const cause = refused && pace.refused(sentAt, now(), refused.retryAfter);
     if (cause === undefined) {
       pace.accepted(sentAt, now());
-      if (answer.status === 200) {
-        if (!trial.isOn) bound.answered(kindOf(request), now() - sentAt);
-        compare(request, now() - sentAt);
-      }
+      if (answer.status === 200) compare(request, now() - sentAt);
     } else if (cause === "limit") {
-      bound.refused();
-      trial.disturbed(now());
-      follow();
+      slowDown();
+      shared?.pause(pace.pauseLeft(now()));
     }
-    if (limit.concurrency !== bound.value) limit.concurrency = bound.value;
+    keepToBound();
     return cause;
   };
-  const once = async (request: Request, tries: number): Promise<Answer> => {
-    await turnAt(pace, { signal, now, sleep });
+  shared?.onPause((milliseconds) => {
+    if (pace.refused(now(), now(), milliseconds) === "limit") slowDown();
+    keepToBound();
+  });
+
+  const sendInTurn = async (request: Request): Promise<{ readonly answer: Answer; readonly sentAt: number }> => {
+    const place = shared && (await turnInPlace(shared, pace, { signal, now, sleep }));
+    if (!place) await turnAt(pace, { signal, now, sleep });
     const sentAt = now();
-    trial.sent(limit.activeCount);
-    const answer = await send(request);
+    trial?.sent(limit.activeCount);
+    try {
+      return { answer: await send(request), sentAt };
+    } finally {
+      place?.leave();
+    }
+  };
+  const once = async (request: Request, tries: number): Promise<Answer> => {
+    const { answer, sentAt } = await sendInTurn(request);
     if (learn(request, answer, sentAt) !== "chance" || tries === quickTries) return answer;
     onAgain(answer);
     await sleep((now() - sentAt) * firstWait * 2 ** (tries - 1), signal).catch(() => signal.throwIfAborted());
     return once(request, tries + 1);
   };
   return (request) => limit(() => once(request, 1));
-}
-
-/** Waits until the pace lets one more request go. */
-export async function turnAt(
-  pace: Pace,
-  { signal, now = () => performance.now(), sleep = pause }: Pick<PacedOptions, "signal" | "now" | "sleep">,
-): Promise<void> {
-  for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
-    signal.throwIfAborted();
-    await sleep(wait, signal).catch(() => signal.throwIfAborted());
-  }
-}
-
-/** Waits so many milliseconds; rejects once the signal is aborted. */
-export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
-  return delay(milliseconds, undefined, { signal });
 }
 
 /** Latencies of one operation can be compared: it is the last word of the path. */

@@ -10,8 +10,10 @@ export interface SharedPlace {
 export interface SharedBounds {
   /** Resolves with a place as soon as this process has one. Rejects with the reason of the signal. */
   readonly enter: (signal: AbortSignal) => Promise<SharedPlace>;
-  /** Requests a second that this process may send at this moment; Infinity without a bound. */
+  /** Requests a second that this process may send at this moment: 0 without a place; Infinity without a bound. */
   readonly rate: () => number;
+  /** Says that this rate holds a request back, so that a larger share of it is of use. */
+  readonly slowed: () => void;
   /** Lets all other processes wait so many milliseconds, because the service refused a request. */
   readonly pause: (milliseconds: number) => void;
   /** Calls the listener with the milliseconds to wait whenever another process met a refusal. */

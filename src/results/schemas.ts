@@ -16,6 +16,7 @@ import { serveResult } from "./serve.js";
 import { sqlResult } from "./sql.js";
 import { statusResult, watchResult } from "./status.js";
 import { verifyResult } from "./verify.js";
+import { workerResult } from "./worker.js";
 
 /**
  * Everything that the program prints as JSON, by the name of its schema file. Every command with `--json` has an entry under
@@ -34,6 +35,7 @@ export const schemas = {
   restore: restoreResult,
   "restore-to": moveResult,
   join: joinResult,
+  worker: workerResult,
   prune: pruneResult,
   list: listResult,
   sql: sqlResult,

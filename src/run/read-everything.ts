@@ -32,6 +32,8 @@ export interface ReadAllOptions extends ReadOptions {
   readonly given: Discovery | undefined;
   readonly baseUrl: string;
   readonly download: Download;
+  /** Lets workers read documents, as far as they can; undefined: there are none. */
+  readonly handOut?: ((discovery: Discovery) => Promise<void>) | undefined;
 }
 
 /**
@@ -58,6 +60,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     isWhole: ({ failures }) => failures.length === 0,
   });
   reading.catch(() => {}); // seen below, unless the documents end the run before
+  await options.handOut?.(discovery);
   const { documents, notes } = await readDocuments(api, discovery, options);
   const fields = await reading;
   const details = job.details

@@ -1,7 +1,9 @@
 import type { Download } from "../client/download/open-downloads.js";
 import type { Client } from "../client/open-client.js";
+import { ownExchange } from "../exchange/open-exchange.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
+import type { Discovery } from "./discover/discovery.js";
 import { readGivenList } from "./discover/given-list.js";
 import { type Gathered, isDatabaseLeft, makeRun, type RunResult } from "./make-run.js";
 import type { Outputs } from "./open-outputs.js";
@@ -12,6 +14,8 @@ import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { type Kept, withWorkspace } from "./with-workspace.js";
 import { withRequestSum } from "./work/request-sum.js";
 import type { Workspace } from "./work/workspace.js";
+import { handOut } from "./workers/hand-out.js";
+import { type Workers, withWorkers } from "./workers/with-workers.js";
 
 /**
  * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
@@ -26,15 +30,22 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
 async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, ends }: Telling): Promise<RunResult> {
   const list = job.documentsFrom === undefined ? undefined : await readGivenList(job.documentsFrom, job);
   const given = list?.discovery;
-  return withClient(job, setting, (client, baseUrl, download) =>
-    withWorkspace(job, { ...setting, list: list?.sha256 }, keptBy(job), (workspace) => {
-      began(workspace.runId, workspace);
-      return ends(() =>
-        makeRun(workspace, job, setting, (outputs, signal) =>
-          read({ client, baseUrl, download, given }, outputs, { ...setting, job, workspace, signal }),
-        ),
-      );
-    }),
+  return withWorkers(job, setting, (workers) =>
+    withClient(
+      job,
+      setting,
+      (client, baseUrl, download) =>
+        withWorkspace(job, { ...setting, list: list?.sha256 }, keptBy(job), (workspace) => {
+          began(workspace.runId, workspace);
+          return ends(() =>
+            makeRun(workspace, job, setting, (outputs, signal) => {
+              const reached = { client, baseUrl, download, given, workers, list: list?.sha256 };
+              return read(reached, outputs, { ...setting, job, workspace, signal });
+            }),
+          );
+        }),
+      workers,
+    ),
   ).catch((error: unknown) => {
     throw sayDiskError(error, job.output.dir, setting.tally.step);
   });
@@ -45,6 +56,9 @@ interface ReachedClient extends Pick<ReadAllOptions, "given"> {
   readonly client: Client;
   readonly baseUrl: string;
   readonly download: Download;
+  readonly workers: Workers | undefined;
+  /** The hash of the given list. */
+  readonly list: string | undefined;
 }
 
 interface ReadSetting extends Required<RunOptions> {
@@ -54,13 +68,22 @@ interface ReadSetting extends Required<RunOptions> {
 
 /** Reads everything that the job names from its service. */
 async function read(
-  { client, baseUrl, download, given }: ReachedClient,
+  { client, baseUrl, download, given, workers, list }: ReachedClient,
   { formats }: Outputs,
   { job, workspace, tally, now, log, retryFailed, signal }: ReadSetting,
 ): Promise<Gathered> {
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
   return withRequestSum(workspace.work, tally.requests, async (requests) => {
-    const options = { job, workspace, formats, tally, now, log, retryFailed, baseUrl, download, given };
+    const handOutOver =
+      ({ broker }: Workers) =>
+      async (discovery: Discovery) => {
+        const exchange = await ownExchange(workspace, workspace.runId);
+        await handOut(discovery, { job, workspace, formats, tally, log, signal, broker, exchange, list });
+      };
+    const options = {
+      ...{ job, workspace, formats, tally, now, log, retryFailed, baseUrl, download, given },
+      handOut: workers && handOutOver(workers),
+    };
     const reading = await readEverything(client, options);
     return { reading, baseUrl, requests: requests() };
   });

@@ -1,6 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunId, newRunId } from "../dump/manifest/run-id.js";
+import { removeOtherExchanges } from "../exchange/open-exchange.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import { type JobOptions, withJob } from "./bucket/with-job.js";
@@ -21,7 +22,7 @@ export type Kept = "nothing" | "what was read" | "everything";
  */
 export async function withWorkspace<T>(
   job: Job,
-  options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal">,
+  options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal"> & Pick<RunOptions, "workers">,
   keep: (result: T) => Kept,
   work: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
@@ -32,6 +33,7 @@ export async function withWorkspace<T>(
     const runId = earlier?.runId ?? (await newRunId(hold.runs, startedAt));
     const workspace = { ...workspaceIn(hold, runId), startedAt };
     await makeFolders(workspace);
+    await removeOtherExchanges(hold, options.workers === undefined ? undefined : runId);
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
     return useWorkspace(workspace, work, keep, async () => {
       const isBegun = (await readdir(workspace.parts).catch(() => [])).length > 0;

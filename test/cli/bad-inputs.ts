@@ -353,6 +353,32 @@ const jobFiles: readonly BadInput[] = [
     line: "join",
     says: "kbdump: <shards> is missing: a job, whose newest runs of all shards are joined; or run folders",
   },
+  {
+    line: "run @/job.yaml --workers redis://127.0.0.1:6379 --shard 1/2",
+    ...withJob(good),
+    says: "--workers: not together with --shard",
+  },
+  {
+    line: "run @/job.yaml --workers queue:secret@host",
+    ...withJob(good),
+    says: "kbdump: this is no address of a broker: expected redis://host:6379; it begins with redis://",
+  },
+  {
+    line: "worker",
+    says: "<broker> is missing: address of the Redis or Valkey with the queue",
+  },
+  { line: "worker redis://127.0.0.1:6379", says: "<job> is missing: job file of the runs" },
+  {
+    line: "worker redis://127.0.0.1:6379 @/job.yaml --idle soon --in-flight 65",
+    ...withJob(good),
+    says: "--in-flight: got 65, expected a whole number from 1 to 64",
+  },
+  {
+    line: "worker redis://127.0.0.1:1 @/job.yaml",
+    ...withJob(good),
+    code: 1,
+    says: "kbdump: the broker redis://127.0.0.1:1 cannot be used: ",
+  },
   { line: "join @/nothing", says: "kbdump: No such run or job:\n  @/nothing: there is no such file or folder\n" },
   { line: "join @/job.yaml", ...withJob(good), says: "kbdump: No shards to join:\n  @/job.yaml: " },
 ];

@@ -14,6 +14,7 @@ const commands = [
   "serve",
   "restore",
   "join",
+  "worker",
   "list",
   "sql",
   "prune",

@@ -85,7 +85,7 @@ test("every file and folder that the pages name is there", () => {
 test("docs/architecture.md has every folder of src", () => {
   const named = tableBelow("docs/architecture.md", "The folders")
     .slice(1)
-    .flatMap(([cell = ""]) => cell.match(/\w+/g) ?? []);
+    .flatMap(([cell = ""]) => cell.match(/[\w-]+/g) ?? []);
   const real = readdirSync("src", { withFileTypes: true }).filter((entry) => entry.isDirectory());
   expect(named.sort()).toEqual(real.map(({ name }) => name).sort());
 });

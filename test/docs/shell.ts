@@ -12,10 +12,13 @@ export interface StandIn {
   readonly key: string;
   /** The address of an object store, which stands in for the one of the examples. */
   readonly store?: string;
+  /** The address of a broker, likewise. */
+  readonly broker?: string;
 }
 
-/** The address of an object store that the documentation uses. */
+/** The addresses of an object store and of a broker that the documentation uses. */
 const exampleStore = "https://minio.example.com";
+const exampleBroker = "redis://queue.example.com:6379";
 
 /** The output of a block, and its exit code: 0 while it serves, -1 if a signal ended it. */
 export interface Printed {
@@ -46,6 +49,7 @@ export class Shell {
     return text
       .replaceAll(exampleUrl, this.#service.url)
       .replaceAll(exampleStore, this.#service.store ?? exampleStore)
+      .replaceAll(exampleBroker, this.#service.broker ?? exampleBroker)
       .replace(/(?<=KNOWLEDGE_API_KEY=)\S*…/g, this.#service.key)
       .replace(/(?<=127\.0\.0\.1:|--port )8080/g, String(this.#port));
   }

@@ -16,7 +16,11 @@ export interface FormatModules {
   readonly isText?: boolean;
   /** Whether the files give back exactly what the service sent; absent: always. */
   readonly isExact?: (output: { readonly csv_safe: boolean }) => boolean;
-  readonly write: () => Promise<{ readonly openWriter: (options: WriterOptions) => Writer }>;
+  readonly write: () => Promise<{
+    readonly openWriter: (options: WriterOptions) => Writer;
+    /** Absent where files are made at the end from the joined JSONL. */
+    readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
+  }>;
   readonly read: () => Promise<{ readonly readRows: ReadRows }>;
   readonly sql: () => Promise<{
     readonly selectRows: SelectRows;

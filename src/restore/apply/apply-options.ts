@@ -1,5 +1,5 @@
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
-import { pause } from "../../client/paced.js";
+import { pause } from "../../client/turn.js";
 import type { Writer } from "../../client/write/writer.js";
 import type { Log } from "../../log.js";
 import type { Journal } from "./journal.js";

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly retryFailed?: boolean;
   /** After the publication, write the report of the run to `report.html` beside the runs. */
   readonly report?: boolean;
+  /** The address of a broker, `redis://host:6379`, over which workers take documents; undefined: this process reads them all. */
+  readonly workers?: string | undefined;
 }
 
 /** The options with their defaults. */
@@ -35,5 +37,6 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
     fresh: options.fresh ?? false,
     retryFailed: options.retryFailed ?? false,
     report: options.report ?? false,
+    workers: options.workers,
   };
 }

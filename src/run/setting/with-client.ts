@@ -15,14 +15,14 @@ interface ReachedService {
 }
 
 /**
- * Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer, and who is `patient` outlasts a
- * service that is gone for a while. UsageError when there is no key.
+ * Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer, who is `patient` outlasts a
+ * service that is gone for a while, and `shared` are the bounds of all processes that read it. UsageError when there is no key.
  */
 export async function withClient<T>(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
   work: (client: Client, baseUrl: string, download: Download) => Promise<T>,
-  { onAnswer, patient }: Pick<ClientOptions, "onAnswer" | "patient"> = {},
+  { onAnswer, patient, shared }: Pick<ClientOptions, "onAnswer" | "patient" | "shared"> = {},
 ): Promise<T> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
@@ -48,6 +48,7 @@ export async function withClient<T>(
     onRetry,
     say: (text) => log("warn", text),
     onAnswer,
+    shared,
     ...(patient ? { patient } : {}),
   });
   const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };

@@ -25,7 +25,8 @@ const backpressure = 1_048_576;
 export class DocumentStore<State, Result> {
   readonly #parts: DocumentParts;
   readonly #journalPath: string;
-  readonly #resultPath: string;
+  readonly #folder: string;
+  readonly #name: string;
   readonly #asideName: string;
   /** The file of what is kept aside; there is none where nothing was. */
   readonly asidePath: string;
@@ -41,7 +42,8 @@ export class DocumentStore<State, Result> {
   constructor(folder: string, name: string, formats: readonly TextFormat[]) {
     this.#parts = new DocumentParts(folder, name, formats);
     this.#journalPath = join(folder, `${name}.journal`);
-    this.#resultPath = join(folder, `${name}.result.json`);
+    this.#folder = folder;
+    this.#name = name;
     this.#asideName = `${name}.aside`;
     this.asidePath = join(folder, this.#asideName);
   }
@@ -49,7 +51,7 @@ export class DocumentStore<State, Result> {
   /** The result of an earlier process, if it finished and its parts are all there. */
   async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
     this.#hasJournal = true; // if an earlier process ended before it removed it
-    const stored = valueIf(storedSchema(schema), await readJsonFile(this.#resultPath));
+    const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
     return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
   }
 
@@ -107,7 +109,7 @@ export class DocumentStore<State, Result> {
     const parts = await this.flush();
     const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
     await this.#close();
-    await writeAside(this.#resultPath, JSON.stringify(stored), { isFlushed: false }); // checked when it is read
+    await writeResult(this.#folder, this.#name, stored);
     await this.#removeJournal();
     await this.#parts.remove(this.#asideName);
   }
@@ -128,7 +130,7 @@ export class DocumentStore<State, Result> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, parts: [] });
     await this.#parts.discard();
-    await rm(this.#resultPath, { force: true });
+    await rm(resultPath(this.#folder, this.#name), { force: true });
     this.#hasJournal = true;
     if (begin === undefined) await this.#removeJournal();
   }
@@ -173,4 +175,11 @@ export class DocumentStore<State, Result> {
     await this.#journal?.close();
     this.#journal = undefined;
   }
+}
+
+const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
+
+/** Writes the result of a document whose parts are complete: any later process takes it as it is, once it has checked the parts. */
+export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
+  await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
 }

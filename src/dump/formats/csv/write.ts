@@ -34,6 +34,11 @@ export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): s
 /** Null is empty and unquoted. */
 export type CsvCell = string | number | bigint | null;
 
+/** The text that is written while the crawl goes on. */
+export function openText({ csvSafe }: Pick<WriterOptions, "csvSafe">): TextFormat {
+  return csvText(csvSafe);
+}
+
 /** The parts of every kind, joined below its header. */
 export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writer {
   const text = csvText(csvSafe);

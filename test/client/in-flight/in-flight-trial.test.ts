@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { HttpOptions } from "../../src/client/http.js";
-import { openClient } from "../../src/client/open-client.js";
-import type { Request } from "../../src/client/send.js";
-import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
-import { rounds } from "../rounds.js";
-import { randomFrom } from "../servers/random.js";
-import { VirtualClock } from "./virtual-clock.js";
+import type { HttpOptions } from "../../../src/client/http.js";
+import { openClient } from "../../../src/client/open-client.js";
+import type { Request } from "../../../src/client/send.js";
+import { LookAhead, mapAhead } from "../../../src/crawl/look-ahead.js";
+import { rounds } from "../../rounds.js";
+import { randomFrom } from "../../servers/random.js";
+import { VirtualClock } from "../virtual-clock.js";
 
 type Serve = (request: Request, connection: number) => Promise<void>;
 /** `closeAll`: the client closes all connections that are idle. */

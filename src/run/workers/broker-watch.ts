@@ -1,0 +1,28 @@
+import type { Broker } from "../../broker/open-broker.js";
+import { problemText } from "../../file-error.js";
+import type { Log } from "../../log.js";
+
+/** Asks the broker, and tells once when it is gone and when it is back. */
+export class BrokerWatch {
+  readonly #broker: Pick<Broker, "shown">;
+  readonly #log: Log;
+  #isGone = false;
+
+  constructor(broker: Pick<Broker, "shown">, log: Log) {
+    this.#broker = broker;
+    this.#log = log;
+  }
+
+  /** Whether the broker did what it was asked for. It is asked again at the next turn, so nothing is thrown. */
+  async ask(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      if (this.#isGone) this.#log("info", `the broker ${this.#broker.shown} is back`);
+      this.#isGone = false;
+    } catch (error) {
+      if (!this.#isGone) this.#log("warn", `the broker ${this.#broker.shown} does not answer: ${problemText(error)}`);
+      this.#isGone = true;
+    }
+    return !this.#isGone;
+  }
+}

@@ -1,0 +1,55 @@
+import * as v from "valibot";
+import { count, listOf, object, oneOf, pattern, text } from "../../schema.js";
+import { resultSchema } from "../documents/document-result.js";
+
+/** The files that the coordinator of a run writes into the exchange before it hands anything out. */
+export const planFile = "plan.json";
+export const listFile = "list.json";
+
+/** The content of `plan.json`: the run, and everything that a worker must agree with. */
+export const planSchema = object({
+  run_id: text,
+  /** The plan hash of the coordinator. */
+  plan: text,
+  version: text,
+  /** The hash of the list of documents that the run was given; null where it asked the service. */
+  list: v.nullable(text),
+});
+
+export type ExchangePlan = v.InferOutput<typeof planSchema>;
+
+/** Requests that a worker sent since it told of them last. */
+const requestsSchema = object({
+  sent: count,
+  answered: count,
+  retried: count,
+  throttled: count,
+  bytes: count,
+  retriedBy: v.record(v.string(), count),
+});
+
+export type RequestsTold = v.InferOutput<typeof requestsSchema>;
+
+/** The result of a document that a worker read whole, as the exchange keeps it. */
+export const handedSchema = object({
+  worker: text,
+  /** The attempt whose files these are. */
+  token: pattern("a UUID", /^[0-9a-f-]{36}$/),
+  result: resultSchema,
+  files: listOf(object({ file: pattern("the name of a file", /^[\w.]+$/), bytes: count, sha256: text })),
+  /** Pages and child lists that were read. */
+  pages: count,
+  requests: requestsSchema,
+});
+
+export type Handed = v.InferOutput<typeof handedSchema>;
+
+/** An attempt that did not read its document whole. */
+export const triedSchema = object({
+  worker: text,
+  status: oneOf("failed", "unstable"),
+  error: text,
+  requests: requestsSchema,
+});
+
+export type TriedReason = v.InferOutput<typeof triedSchema>;

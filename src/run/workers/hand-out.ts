@@ -1,0 +1,52 @@
+import { tool } from "../../tool.js";
+import { countOf } from "../../words.js";
+import { type Discovery, documentsOf } from "../discover/discovery.js";
+import { documentListFrom, documentListText } from "../discover/document-list.js";
+import { namesIn } from "../work/document-parts.js";
+import { planHash } from "../work/plan-hash.js";
+import { runBefore } from "../work/run-before.js";
+import { type ExchangePlan, listFile, planFile } from "./exchange-files.js";
+import type { HandOutOptions } from "./hand-out-options.js";
+import { OpenDocuments } from "./open-documents.js";
+import { orderBySize } from "./order-by-size.js";
+import { Supervision } from "./supervision.js";
+import { WorkersProgress } from "./workers-progress.js";
+
+/**
+ * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
+ * when nothing is left for them: documents that no worker could read whole are left to the caller, and all that are left where no worker
+ * gives a sign of life for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
+ */
+export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
+  const { job, workspace, tally, log, exchange, list } = options;
+  const placed = documentsOf(discovery);
+  const begun = await namesIn(workspace.parts); // an earlier process read these, or began to
+  const left = placed.filter(({ name }) => !begun.has(name));
+  const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
+  tally.documents = placed.length;
+  tally.documentsDone = placed.length - left.length;
+  if (ordered.length > 0) {
+    const { runId } = workspace;
+    const plan: ExchangePlan = {
+      run_id: runId,
+      plan: planHash(job, list),
+      version: tool.version,
+      list: list ?? null,
+    };
+    await exchange.write(listFile, documentListText(documentListFrom(discovery)));
+    await exchange.write(planFile, JSON.stringify(plan));
+    log(
+      "info",
+      `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
+    );
+    const progress = new WorkersProgress(tally);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
+    try {
+      await supervision.carryOut();
+    } finally {
+      await supervision.close();
+      progress.takeBack();
+    }
+  }
+  await exchange.remove();
+}

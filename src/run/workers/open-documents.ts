@@ -1,0 +1,70 @@
+import type { PlacedDocument } from "../discover/discovery.js";
+
+/** Documents that may lie in the queue at once; the others follow as these are read. */
+const mostQueued = 2_000;
+/** Attempts of workers at one document, before the coordinator reads it itself. */
+const mostTries = 2;
+
+/** Says which documents of a run workers still have to read, and which of them are in the queue. Pure. */
+export class OpenDocuments {
+  readonly #open = new Map<string, PlacedDocument>();
+  readonly #waiting: PlacedDocument[];
+  readonly #queued = new Set<string>();
+  readonly #tries = new Map<string, number>();
+
+  /** In the order in which they are to be read. */
+  constructor(documents: readonly PlacedDocument[]) {
+    this.#waiting = [...documents].reverse();
+    for (const document of documents) this.#open.set(document.name, document);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get(name: string): PlacedDocument | undefined {
+    return this.#open.get(name);
+  }
+
+  /** The names of those that should be in the queue. */
+  get queued(): readonly string[] {
+    return [...this.#queued];
+  }
+
+  /** Takes as many documents as the queue has room for; they count as queued from now on. */
+  takeNext(): readonly PlacedDocument[] {
+    const next: PlacedDocument[] = [];
+    while (this.#queued.size < mostQueued) {
+      const document = this.#waiting.pop();
+      if (!document) break;
+      if (!this.#open.has(document.name)) continue;
+      this.#queued.add(document.name);
+      next.push(document);
+    }
+    return next;
+  }
+
+  /** Says that the queue does not have a document any more; it is queued again. */
+  lost(name: string): void {
+    const document = this.#open.get(name);
+    if (document && this.#queued.delete(name)) this.#waiting.push(document);
+  }
+
+  /** Counts an attempt in vain. False: no worker is to try again, and the document is not open any more. */
+  tried(name: string): boolean {
+    const tries = (this.#tries.get(name) ?? 0) + 1;
+    this.#tries.set(name, tries);
+    if (tries < mostTries) {
+      this.lost(name);
+      return true;
+    }
+    this.close(name);
+    return false;
+  }
+
+  /** The document is read, or is left to the coordinator. */
+  close(name: string): void {
+    this.#open.delete(name);
+    this.#queued.delete(name);
+  }
+}

@@ -1,0 +1,197 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as v from "valibot";
+import { valueIf } from "../../schema.js";
+import { countOf } from "../../words.js";
+import { forEachOf } from "../work/for-each-of.js";
+import { addTold, adoptDocument } from "./adopt-document.js";
+import { BrokerWatch } from "./broker-watch.js";
+import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
+import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
+import type { HandOutOptions } from "./hand-out-options.js";
+import type { OpenDocuments } from "./open-documents.js";
+import { patienceOf, SignsOfLife } from "./signs-of-life.js";
+import { WorkerNames } from "./worker-names.js";
+import type { WorkersProgress } from "./workers-progress.js";
+
+/** Results that are taken over at once. */
+const atOnce = 4;
+/** Milliseconds between two turns where no hint comes, and between two looks at the whole exchange at the least. */
+const longestTurn = 500;
+const leastLook = 2_000;
+/** A look takes no more than this share of the time. */
+const lookShare = 1 / 20;
+
+/** Watches over the documents that workers read, until they have read them all or nobody works any more. */
+export class Supervision {
+  readonly #open: OpenDocuments;
+  readonly #progress: WorkersProgress;
+  readonly #plan: ExchangePlan;
+  readonly #options: HandOutOptions;
+  readonly #queue: DocumentQueue;
+  readonly #broker: BrokerWatch;
+  readonly #names: WorkerNames;
+  readonly #signs: SignsOfLife;
+  /** Documents that a hint says are read. */
+  readonly #hinted = new Set<string>();
+  readonly #lookedAt = new Set<string>();
+  readonly #triedBy = new Map<string, string>();
+  readonly #refusals = new Set<string>();
+  #missing: ReadonlySet<string> = new Set();
+  #wake = () => {};
+  #nextLook = 0;
+
+  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: HandOutOptions) {
+    this.#open = open;
+    this.#progress = progress;
+    this.#plan = plan;
+    this.#options = options;
+    this.#broker = new BrokerWatch(options.broker, options.log);
+    this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
+    this.#names = new WorkerNames((text) => options.log("info", text));
+    this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
+      onEnded: (name) => {
+        this.#hinted.add(name);
+        this.#wake();
+      },
+      onRefused: (name, reason) => this.#refused(name, reason),
+      onProgress: (name, told) => {
+        if (this.#open.get(name) && this.#progress.told(name, told)) this.#signs.sign(performance.now());
+      },
+    });
+  }
+
+  async carryOut(): Promise<void> {
+    const { signal } = this.#options;
+    await this.#broker.ask(() => this.#queue.clear());
+    for (;;) {
+      signal.throwIfAborted();
+      await this.#adoptHinted();
+      if (performance.now() >= this.#nextLook) await this.#look();
+      if (this.#open.size === 0 || this.#isAlone()) return;
+      await this.#queueNext();
+      await this.#turn();
+    }
+  }
+
+  /** Takes back what no worker has begun. */
+  async close(): Promise<void> {
+    const { queued } = this.#open;
+    if (queued.length > 0) await this.#broker.ask(() => this.#queue.remove(queued));
+    await this.#queue.close();
+    this.#names.tellAll();
+  }
+
+  /** Waits for a hint, or a little while. */
+  async #turn(): Promise<void> {
+    if (this.#hinted.size > 0) return;
+    const { signal } = this.#options;
+    const hint = new AbortController();
+    this.#wake = () => hint.abort();
+    await delay(longestTurn, undefined, { signal: AbortSignal.any([signal, hint.signal]) }).catch(() => {});
+    this.#wake = () => {};
+  }
+
+  async #queueNext(): Promise<void> {
+    const next = this.#open.takeNext();
+    if (next.length === 0) return;
+    const { run_id, plan, version } = this.#plan;
+    const jobs = next.map(({ ref: { datasetId, documentId }, name }) => ({
+      ...{ run_id, plan, version, dataset_id: datasetId, document_id: documentId, name },
+      ...(this.#triedBy.has(name) ? { tried_by: this.#triedBy.get(name) } : {}),
+    }));
+    const isQueued = await this.#broker.ask(() => this.#queue.add(jobs));
+    if (!isQueued) for (const { name } of next) this.#open.lost(name);
+  }
+
+  async #adoptHinted(): Promise<void> {
+    const names = [...this.#hinted];
+    this.#hinted.clear();
+    await this.#adopt(names);
+  }
+
+  async #adopt(names: readonly string[]): Promise<void> {
+    const { workspace, formats, tally, log, exchange } = this.#options;
+    const options = { exchange, parts: workspace.parts, formats: formats.map(({ format }) => format) };
+    await forEachOf(names, atOnce, async (name) => {
+      const document = this.#open.get(name);
+      if (!document) return;
+      const handed = await adoptDocument(document, options);
+      if (handed === undefined) {
+        this.#nextLook = Math.min(this.#nextLook, performance.now() + longestTurn); // the attempt was in vain
+        return;
+      }
+      if (handed === "damaged") {
+        log("warn", `the result of document ${document.ref.documentId} is damaged: it is read again`);
+        await exchange.forget(name);
+        this.#tryAgain(name);
+        return;
+      }
+      this.#open.close(name);
+      this.#progress.adopted(name, handed);
+      addTold(handed.requests, tally.requests);
+      this.#names.read(handed.worker);
+      this.#signs.sign(performance.now());
+    });
+  }
+
+  /** Looks at everything that the exchange and the queue hold: hints may have been lost. */
+  async #look(): Promise<void> {
+    const { exchange } = this.#options;
+    const begun = performance.now();
+    if ((await exchange.read(planFile)) === undefined) await exchange.write(planFile, JSON.stringify(this.#plan)); // one that was fenced removed it
+    await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
+    await this.#lookAtTried();
+    await this.#broker.ask(async () => {
+      const missing = new Set(await this.#queue.findMissing(this.#open.queued));
+      for (const name of missing) if (this.#missing.has(name)) this.#open.lost(name); // twice: no result is on its way
+      this.#missing = missing;
+      this.#names.see(await this.#queue.workers());
+    });
+    const took = performance.now() - begun;
+    this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
+  }
+
+  async #lookAtTried(): Promise<void> {
+    const { exchange, tally, log } = this.#options;
+    for (const tried of await exchange.tried()) {
+      if (this.#lookedAt.has(tried.token)) continue;
+      this.#lookedAt.add(tried.token);
+      const reason = valueIf(v.pipe(v.string(), v.parseJson(), triedSchema), await exchange.reason(tried));
+      const document = this.#open.get(tried.name);
+      if (!reason || !document) continue;
+      addTold(reason.requests, tally.requests);
+      this.#triedBy.set(tried.name, reason.worker);
+      const what = `document ${document.ref.documentId}: worker ${reason.worker} found it ${reason.status}: ${reason.error}`;
+      const next = this.#tryAgain(tried.name) ? "another attempt follows" : "this run reads it itself later";
+      log("info", `${what}; ${next}`);
+      this.#signs.sign(performance.now());
+    }
+  }
+
+  #tryAgain(name: string): boolean {
+    this.#progress.forget(name);
+    return this.#open.tried(name);
+  }
+
+  #refused(name: string, reason: string): void {
+    this.#progress.forget(name);
+    this.#open.lost(name);
+    if (!this.#refusals.has(reason)) this.#options.log("warn", `a worker gave a document back: ${reason}`);
+    this.#refusals.add(reason);
+  }
+
+  /** Whether nobody has given a sign of life for so long that this process goes on by itself. */
+  #isAlone(): boolean {
+    const { job, log, broker } = this.#options;
+    const seconds = `${patienceOf(job) / 1_000} s`;
+    const left = countOf(this.#open.size, "document");
+    const state = this.#signs.look(performance.now());
+    if (state === "over") log("warn", `no worker gave a sign of life for ${seconds}: this run reads ${left} itself`);
+    if (state === "silent")
+      log(
+        "warn",
+        `no worker gives a sign of life: start one with kbdump worker ${broker.shown} and the job file; after ${seconds} without one this run reads ${left} itself`,
+      );
+    return state === "over";
+  }
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import type { Broker } from "../broker/open-broker.js";
+import { longestRetryAfter } from "../client/retry.js";
+import type { Keys } from "./keys.js";
+import { leaseTime } from "./lease.js";
+
+type Connection = ReturnType<Broker["connect"]>;
+
+/** Milliseconds for which a lack is known; it is told of again about every second. */
+const lackTime = 2_500;
+/** Seconds for which a run of the server is known: 30 days. */
+const epochTime = 2_592_000;
+
+/** What all processes of a service know together, at one moment of the broker. */
+export interface Look {
+  /** Whether the broker has started anew, or forgot everything, since a process looked last. */
+  readonly hasForgotten: boolean;
+  readonly isQuarantine: boolean;
+  /** Whether a process has too few places. */
+  readonly isLack: boolean;
+  /** Processes that have use for places, this one included. */
+  readonly members: number;
+}
+
+export interface BoardOptions {
+  readonly commands: Connection;
+  readonly messages: Connection;
+  readonly keys: Keys;
+  /** Called when there may be places to take or to give back. */
+  readonly onChange: () => void;
+  /** Called once for every pause of another process, with the milliseconds that are left of it. */
+  readonly onPause: (milliseconds: number) => void;
+}
+
+/** The board at the broker on which the processes of a service tell each other what concerns all of them. */
+export class Board {
+  readonly #options: BoardOptions;
+  readonly #id = randomUUID();
+  #serverRun = "";
+  #pauses = 0;
+  #lastPause: string | undefined;
+
+  constructor(options: BoardOptions) {
+    this.#options = options;
+    options.messages.on("message", (_channel: string, message: string) => this.#hear(message));
+  }
+
+  /** Counts this process among those that have use for places, and hears the others. */
+  async join(): Promise<void> {
+    await this.#options.messages.subscribe(this.#options.keys.channel);
+  }
+
+  async leave(): Promise<void> {
+    await this.#options.messages.unsubscribe(this.#options.keys.channel);
+  }
+
+  /** Rejects where the broker does not answer. */
+  async look(): Promise<Look> {
+    const { commands, keys } = this.#options;
+    const known = this.#serverRun;
+    const shared = [keys.epoch(known), keys.quarantine, keys.ownQuarantine, keys.lack, keys.pause];
+    // One transaction: whatever it finds, this run of the server said it.
+    const results = await commands
+      .multi()
+      .info("server")
+      .mget(shared)
+      .pttl(keys.pause)
+      .pubsub("NUMSUB", keys.channel)
+      .exec();
+    if (!results) throw new Error("the broker took no transaction");
+    const [info, values, pauseLeft, members] = results.map(([error, value]) => {
+      if (error) throw error;
+      return value;
+    });
+    const [epoch, quarantine, ownQuarantine, lack, pause] = Array.isArray(values) ? values : [];
+    this.#serverRun = /^run_id:(\w+)/m.exec(String(info))?.[1] ?? "";
+    if (this.#serverRun !== known) return this.look();
+    if (typeof pause === "string") this.#meetPause(pause, Number(pauseLeft));
+    return {
+      hasForgotten: epoch === null,
+      isQuarantine: quarantine !== null || ownQuarantine !== null,
+      isLack: lack !== null,
+      members: Math.max(1, Array.isArray(members) ? Number(members[1]) : 1),
+    };
+  }
+
+  /**
+   * Lets nobody take a place for the time of a lease: until then, whoever has one that the broker forgot has lost it. The quarantine
+   * comes before the epoch, so that who finds the epoch finds the quarantine.
+   */
+  async quarantineAll(): Promise<void> {
+    const { commands, keys } = this.#options;
+    await commands.set(keys.quarantine, this.#id, "PX", leaseTime);
+    await commands.set(keys.epoch(this.#serverRun), this.#id, "EX", epochTime, "NX");
+  }
+
+  /** The same for the processes of this service. */
+  async quarantineOwn(): Promise<void> {
+    await this.#options.commands.set(this.#options.keys.ownQuarantine, this.#id, "PX", leaseTime);
+  }
+
+  /** Says that a process has too few places. */
+  async tellLack(): Promise<void> {
+    await this.#options.commands.set(this.#options.keys.lack, this.#id, "PX", lackTime);
+  }
+
+  /** Takes the lack off the board. Whether this process did so, and no other one. */
+  async takeLack(): Promise<boolean> {
+    return (await this.#options.commands.del(this.#options.keys.lack)) === 1;
+  }
+
+  /** Lets the others look at once whether there are places to take or to give back. */
+  async tellChange(): Promise<void> {
+    await this.#options.commands.publish(this.#options.keys.channel, `change ${this.#id}`);
+  }
+
+  /** Lets all others pause, and those that come later. */
+  async tellPause(milliseconds: number): Promise<void> {
+    const { commands, keys } = this.#options;
+    const name = `${this.#id}:${++this.#pauses}`;
+    const rounded = Math.ceil(milliseconds);
+    await Promise.all([
+      commands.publish(keys.channel, `pause ${name} ${rounded}`),
+      commands.set(keys.pause, name, "PX", rounded),
+    ]);
+  }
+
+  #hear(message: string): void {
+    const [kind, name = "", milliseconds] = message.split(" ");
+    if (kind === "change" && name !== this.#id) this.#options.onChange();
+    if (kind === "pause") this.#meetPause(name, Number(milliseconds));
+  }
+
+  #meetPause(name: string, left: number): void {
+    if (name === this.#lastPause || name.startsWith(this.#id) || !(left > 0)) return;
+    this.#lastPause = name;
+    this.#options.onPause(Math.min(left, longestRetryAfter));
+  }
+}

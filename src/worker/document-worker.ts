@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Job as QueuedJob, Worker } from "bullmq";
+import type { Broker } from "../broker/open-broker.js";
+import { readingDocuments } from "../run/setting/run-tally.js";
+import { atMost } from "../run/workers/at-most.js";
+import { type DocumentJob, queueName } from "../run/workers/document-job.js";
+import { RefusedError, type Taken, type Taking, takeDocument } from "./take-document.js";
+import type { WorkerResult, WorkerSetting } from "./worker-options.js";
+
+/** Milliseconds for which a document is this worker's without a sign of life, and between looks at those of others. */
+const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
+/** Milliseconds that a worker rests after it refused documents, so that others get them; doubled each time. */
+const firstRest = 5_000;
+const longestRest = 60_000;
+/** Milliseconds that a document waits which this worker has tried in vain. */
+const secondTryWait = 1_000;
+/** Times that a worker leaves a document that it tried to others. */
+const mostLeft = 5;
+
+/** Takes documents from a queue, several at once, until it ends. */
+export class DocumentWorker {
+  readonly #setting: WorkerSetting;
+  readonly #taking: Taking;
+  readonly #broker: Broker;
+  readonly #worker: Worker<DocumentJob>;
+  readonly #counts = { documents: 0, in_vain: 0, late: 0, chunks: 0, child_chunks: 0 };
+  readonly #left = new Map<string, number>();
+  readonly #refusals = new Set<string>();
+  readonly #failed: (error: unknown) => void;
+  #rests = 0;
+  #active = 0;
+  #lastWork = performance.now();
+
+  /** `failed` hears of the error that no worker can work on after. */
+  constructor(
+    broker: Broker,
+    taking: Taking,
+    setting: WorkerSetting,
+    atOnce: number,
+    failed: (error: unknown) => void,
+  ) {
+    this.#setting = setting;
+    this.#taking = taking;
+    this.#broker = broker;
+    this.#failed = failed;
+    this.#worker = new broker.libraries.bullmq.Worker<DocumentJob>(
+      queueName(taking.job),
+      (queued, token) => this.#take(queued, token),
+      { connection: broker.connect(), name: setting.name, concurrency: atOnce, maxStalledCount: 1_000_000, ...lock },
+    );
+    this.#worker.on("error", () => {}); // it connects again
+  }
+
+  /** Documents that it reads at once from now on. */
+  set atOnce(documents: number) {
+    if (this.#worker.concurrency !== documents) this.#worker.concurrency = documents;
+  }
+
+  /** Milliseconds since it had something to do. */
+  get idle(): number {
+    return this.#active > 0 ? 0 : performance.now() - this.#lastWork;
+  }
+
+  get result(): WorkerResult {
+    return { name: this.#setting.name, ...this.#counts, requests: this.#setting.tally.requests.sent };
+  }
+
+  /** Takes nothing more, and waits a little while for documents to be given back. */
+  async close(): Promise<void> {
+    await atMost(this.#worker.close());
+    await atMost(this.#worker.disconnect());
+  }
+
+  async #take(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<Taken["outcome"]> {
+    await this.#leaveToOthers(queued, token);
+    const { tally } = this.#setting;
+    this.#active++;
+    tally.step = readingDocuments;
+    try {
+      const taken = await takeDocument(queued.data, this.#taking, (read) => {
+        queued.updateProgress(read).catch(() => {}); // only the progress of the coordinator lacks it
+      });
+      this.#count(taken);
+      return taken.outcome;
+    } catch (error) {
+      if (error instanceof RefusedError) throw this.#refusal(error);
+      this.#failed(error);
+      await atMost(queued.moveToWait(token));
+      throw new this.#broker.libraries.bullmq.WaitingError();
+    } finally {
+      this.#active--;
+      this.#lastWork = performance.now();
+      if (this.#active === 0) tally.step = "waiting for documents";
+    }
+  }
+
+  /** Puts back a document that this worker has tried in vain; if nobody else takes it, it does so in the end. */
+  async #leaveToOthers(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<void> {
+    const { id = "" } = queued;
+    const left = this.#left.get(id) ?? 0;
+    if (queued.data?.tried_by !== this.#setting.name || left >= mostLeft) return;
+    this.#left.set(id, left + 1);
+    await queued.moveToDelayed(Date.now() + secondTryWait, token);
+    throw new this.#broker.libraries.bullmq.DelayedError();
+  }
+
+  #refusal({ message }: RefusedError): Error {
+    if (!this.#refusals.has(message)) this.#setting.log("warn", `a document was given back: ${message}`);
+    this.#refusals.add(message);
+    if (!this.#worker.isPaused()) this.#rest().catch(this.#failed);
+    return new this.#broker.libraries.bullmq.UnrecoverableError(`${this.#setting.name}: ${message}`);
+  }
+
+  /** Takes nothing for a while. */
+  async #rest(): Promise<void> {
+    const { signal } = this.#taking.client;
+    const milliseconds = Math.min(longestRest, firstRest * 2 ** this.#rests++);
+    await this.#worker.pause(true);
+    await delay(milliseconds, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) this.#worker.resume();
+  }
+
+  #count({ outcome, document }: Taken): void {
+    const { tally } = this.#setting;
+    const counts = this.#counts;
+    if (outcome === "late") counts.late++;
+    if (outcome === "in vain") counts.in_vain++;
+    if (outcome !== "read" || !document) return;
+    const { chunk_count: chunks, child_chunk_count: children } = document.row;
+    counts.documents++;
+    counts.chunks += chunks;
+    counts.child_chunks += children;
+    tally.documentsDone++;
+    tally.chunks += chunks;
+    tally.child_chunks += children;
+  }
+}

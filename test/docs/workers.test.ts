@@ -1,0 +1,30 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import { blocksOf } from "../documentation.js";
+import { hasRedis, startRedis } from "../servers/start-redis.js";
+import { openExamplePlaces } from "./example-place.js";
+import { Shell } from "./shell.js";
+
+test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", async ({ onTestFinished }) => {
+  const places = await openExamplePlaces();
+  onTestFinished(places.close);
+  const broker = await startRedis();
+  onTestFinished(broker.stop);
+  const folder = await places.open();
+  const { url, key } = places.server;
+  const shell = new Shell(folder, { url, key, broker: broker.url }, { KNOWLEDGE_API_KEY: key });
+  onTestFinished(() => shell.close());
+  const [worker = "", run = ""] = blocksOf("docs/workers.md").map(({ text }) => text);
+  const working = shell.run(worker.replace("nightly.yaml", "nightly.yaml --idle 5s"));
+  const ran = await shell.run(run);
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(ran.stderr).toMatch(/workers have read: \S+ 2 documents\n/);
+  const worked = await working;
+  expect(worked, worked.stderr).toMatchObject({ code: 0 });
+  expect(worked.stdout).toMatch(/^worker \S+ has read 2 documents, /);
+  const text = await readFile(join(folder, "output", "nightly", "latest", "manifest.json"), "utf8");
+  const { status, counts }: Manifest = JSON.parse(text);
+  expect({ status, documents: counts.documents }).toEqual({ status: "complete", documents: 2 });
+});

@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { keysBelow } from "../../bucket/bucket-helpers.js";
+import { hasRedis } from "../../servers/start-redis.js";
+import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
+import { openBucketWorld, stableTexts } from "../bucket/bucket-place.js";
+import { startWorker, useBroker } from "./working.js";
+
+const brokerOfAll = useBroker();
+
+describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run", () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await startMoto();
+  });
+  afterAll(() => store.stop());
+
+  test("each on a machine of its own, they make the run that one machine makes, and leave nothing", async () => {
+    const world = await openBucketWorld(store);
+    const broker = brokerOfAll();
+    const [one, two, three] = [await world.machine("one"), await world.machine("two"), await world.machine("three")];
+    const single = await one.run();
+    const workers = [two, three].map(({ job, env }, at) => startWorker(job, broker.url, env, { name: `worker-${at}` }));
+    const said: string[] = [];
+    const log = (_level: string, text: string) => void said.push(text);
+    const shared = await one.run({ workers: broker.url, log });
+    expect(shared.status).toBe("complete");
+    expect(said.join("\n")).toMatch(/workers have read: worker-/);
+    const [alone, together] = [single, shared].map(({ manifest }) => world.fetched(manifest.run_id));
+    expect(await stableTexts((await together) ?? "")).toEqual(await stableTexts((await alone) ?? ""));
+    await Promise.all(workers.map((each) => each.stop()));
+    expect((await keysBelow(world.bucket, "")).filter((key) => key.startsWith("exchange/"))).toEqual([]);
+    for (const machine of [two, three]) {
+      const work = join(machine.job.output.dir, "test", ".work");
+      expect((await readdir(work)).filter((name) => name.startsWith("worker-"))).toEqual([]);
+    }
+  });
+});

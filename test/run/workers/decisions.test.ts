@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Discovery, PlacedDocument } from "../../../src/run/discover/discovery.js";
+import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/run/workers/document-job.js";
+import type { Handed } from "../../../src/run/workers/exchange-files.js";
+import { OpenDocuments } from "../../../src/run/workers/open-documents.js";
+import { orderBySize } from "../../../src/run/workers/order-by-size.js";
+import { SignsOfLife } from "../../../src/run/workers/signs-of-life.js";
+import { WorkerNames } from "../../../src/run/workers/worker-names.js";
+import { WorkersProgress } from "../../../src/run/workers/workers-progress.js";
+import { ToldRequests } from "../../../src/worker/told-requests.js";
+
+const placed = (names: readonly string[]): readonly PlacedDocument[] =>
+  names.map((name) => ({ name, ref: { datasetId: "d", documentId: name, status: [], keyword: undefined } }));
+const nameOf = ({ name }: PlacedDocument) => name;
+
+describe("open documents", () => {
+  test("they are queued in their order, no more than 2,000 at a time", () => {
+    const names = Array.from({ length: 2_500 }, (_, at) => String(at).padStart(7, "0"));
+    const open = new OpenDocuments(placed(names));
+    expect(open.takeNext().map(nameOf)).toEqual(names.slice(0, 2_000));
+    expect(open.takeNext()).toEqual([]);
+    for (const name of names.slice(0, 100)) open.close(name);
+    expect(open.takeNext().map(nameOf)).toEqual(names.slice(2_000, 2_100));
+    expect(open.size).toBe(2_400);
+  });
+
+  test("a second attempt in vain ends the attempts of workers", () => {
+    const open = new OpenDocuments(placed(["a", "b"]));
+    open.takeNext();
+    expect(open.tried("a")).toBe(true);
+    expect(open.takeNext().map(nameOf)).toEqual(["a"]);
+    expect(open.tried("a")).toBe(false);
+    expect(open.get("a")).toBeUndefined();
+    expect([open.size, open.takeNext()]).toEqual([1, []]);
+  });
+
+  test("whatever the queue loses, each document that is open is queued once, or waits to be", () => {
+    const steps = fc.array(fc.tuple(fc.constantFrom("lost", "close", "tried", "take"), fc.integer({ min: 0, max: 9 })));
+    fc.assert(
+      fc.property(steps, (all) => {
+        const names = Array.from({ length: 10 }, (_, at) => `n${at}`);
+        const open = new OpenDocuments(placed(names));
+        const queued = new Set<string>();
+        const take = () => {
+          for (const { name } of open.takeNext()) {
+            expect(queued.has(name), `${name} twice`).toBe(false);
+            queued.add(name);
+          }
+        };
+        for (const [step, at] of all) {
+          const name = `n${at}`;
+          if (step === "take") take();
+          if (step === "lost") open.lost(name);
+          if (step === "close") open.close(name);
+          if (step === "tried" && open.get(name)) open.tried(name);
+          if (step !== "take") queued.delete(name);
+        }
+        take();
+        expect([...open.queued].sort()).toEqual(names.filter((name) => open.get(name)));
+        expect(open.size).toBe(open.queued.length);
+      }),
+    );
+  });
+});
+
+test("documents come by their size: characters that the service tells, chunks of the run before, and last the unknown", () => {
+  const rows = [
+    { dataset_id: "d", document_id: "small", word_count: 10 },
+    { dataset_id: "d", document_id: "large", word_count: 90_000 },
+    { dataset_id: "d", document_id: "silent", word_count: null },
+  ];
+  const before = { documents: [{ dataset_id: "d", document_id: "known", chunk_count: 20 }] };
+  const documents = placed(["unknown", "small", "known", "silent", "large"]);
+  const ordered = orderBySize(documents, { found: { rows } } as unknown as Discovery, before as never);
+  expect(ordered.map(nameOf)).toEqual(["large", "known", "small", "unknown", "silent"]);
+  expect(orderBySize(documents, { datasets: [], found: undefined }, undefined)).toEqual(documents);
+});
+
+test("signs of life: silence is told once after 20 s, each time anew after a sign, and ends the waiting", () => {
+  const signs = new SignsOfLife(100_000, 0);
+  expect([19_999, 20_000, 30_000].map((now) => signs.look(now))).toEqual(["heard", "silent", "heard"]);
+  signs.sign(50_000);
+  expect([60_000, 70_000, 149_999, 150_000].map((now) => signs.look(now))).toEqual([
+    "heard",
+    "silent",
+    "heard",
+    "over",
+  ]);
+});
+
+describe("documents in the queue", () => {
+  const job = {
+    run_id: "20261120T020000123Z",
+    plan: "p",
+    version: "1",
+    dataset_id: "d",
+    document_id: "x",
+    name: "0000001",
+  };
+  const exchange = { run_id: job.run_id, plan: "p", version: "1", list: null };
+  const own = { version: "1", plan: "p" };
+
+  test("a document of another version, plan or run is refused, and one whose exchange is not there", () => {
+    expect(refusalOf(job, exchange, own)).toBeUndefined();
+    expect(refusalOf(job, exchange, { ...own, version: "2" })).toBe("the run is of kbdump 1, this worker is 2");
+    expect(refusalOf(job, exchange, { ...own, plan: "q" })).toMatch(/job file of this worker asks for other things/);
+    expect(refusalOf(job, undefined, own)).toMatch(/does not find run 20261120T020000123Z in its output/);
+    for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
+      expect(refusalOf(job, { ...exchange, ...other }, own)).toMatch(/is not the one that its exchange is of/);
+  });
+
+  test("the id of a document in the queue gives its name back, for its own run alone", () => {
+    expect(nameFromJobId("r1", jobIdOf("r1", "0000001"))).toBe("0000001");
+    expect(nameFromJobId("r2", jobIdOf("r1", "0000001"))).toBeUndefined();
+  });
+
+  test("the name of the queue tells the job and the service, and shows no URL", () => {
+    const service = { baseUrl: "https://kb.example.com/v1", demo: false };
+    const queue = queueName({ name: "nightly", service } as never);
+    expect(queue).toMatch(/^kbdump-nightly-[0-9a-f]{8}$/);
+    expect(queueName({ name: "nightly", service: { ...service, baseUrl: "https://other" } } as never)).not.toBe(queue);
+  });
+});
+
+test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
+  const tally = emptyRunTally();
+  const progress = new WorkersProgress(tally);
+  const told = { chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
+  expect(progress.told("a", "rubbish")).toBe(false);
+  expect(progress.told("a", told)).toBe(true);
+  progress.told("a", { ...told, chunks: 20, pages: 2 });
+  progress.told("b", told);
+  expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
+  progress.forget("b");
+  progress.forget("c");
+  const handed = { result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
+  progress.adopted("a", handed);
+  expect(tally).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
+  expect(tally.documentsDone).toBe(1);
+  progress.takeBack();
+  expect(tally).toEqual(emptyRunTally());
+});
+
+test("requests are told once", () => {
+  const tally = emptyRunTally().requests;
+  const requests = new ToldRequests(tally);
+  Object.assign(tally, { sent: 5, answered: 4, retried: 1, bytes: 100 });
+  tally.retriedBy[500] = 1;
+  expect(requests.take()).toEqual({
+    sent: 5,
+    answered: 4,
+    retried: 1,
+    throttled: 0,
+    bytes: 100,
+    retriedBy: { 500: 1 },
+  });
+  tally.sent = 7;
+  tally.retriedBy[429] = 2;
+  expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
+});
+
+test("workers are named when they come, when they go, and with what they read", () => {
+  const said: string[] = [];
+  const names = new WorkerNames((text) => said.push(text));
+  names.see(["a", "b"]);
+  names.see(["b", "a"]);
+  names.see(["b"]);
+  names.read("b");
+  names.read("a");
+  names.read("a");
+  names.tellAll();
+  expect(said).toEqual([
+    "worker a is there",
+    "worker b is there",
+    "worker a is gone",
+    "workers have read: a 2 documents, b 1 document",
+  ]);
+});

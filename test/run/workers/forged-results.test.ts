@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { openFolderExchange } from "../../../src/exchange/folder-exchange.js";
+import { documentsOf } from "../../../src/run/discover/discovery.js";
+import { documentListFromText } from "../../../src/run/discover/document-list.js";
+import { discoveryFrom } from "../../../src/run/discover/given-list.js";
+import { foldersOf } from "../../../src/run/work/job-folders.js";
+import { hasRedis } from "../../servers/start-redis.js";
+import { startPlace } from "../shards/sharding.js";
+import { expectSameBytes, startWorker, useBroker } from "./working.js";
+
+const brokerOfAll = useBroker();
+
+/** Starts a run that waits for workers, and opens its exchange. */
+async function startWaiting() {
+  const place = await startPlace(4);
+  const broker = brokerOfAll();
+  const single = await place.run();
+  const said: string[] = [];
+  const result = place.run({}, { workers: broker.url, log: (_level, text) => void said.push(text) });
+  const exchanges = join(place.folder, "out", "test", ".work", "exchange");
+  const find = async () => (await readdir(exchanges).catch(() => []))[0];
+  while ((await find()) === undefined || !said.some((text) => text.includes("for workers"))) await delay(10);
+  const runId = (await find()) ?? "";
+  const exchange = await openFolderExchange(foldersOf(place.job), runId);
+  const { value } = { value: undefined, ...documentListFromText((await exchange.read("list.json")) ?? "") };
+  if (!value) throw new Error("the list of the exchange cannot be read");
+  const documents = documentsOf(discoveryFrom({ ...value, rows: [], drift: {}, pages: 0 }, place.job));
+  const work = () => startWorker(place.job, broker.url, place.env, { name: "honest" });
+  return { ...place, single, result, said, exchange, documents, work };
+}
+
+const requests = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
+
+describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
+  test("each of them is found out, and its document is read again", async () => {
+    const { single, result, said, exchange, documents, work } = await startWaiting();
+    const begin = async (at: number) => {
+      const document = documents[at];
+      const attempt = document && (await exchange.begin(document.name));
+      if (!document || !attempt) throw new Error("there is no such document");
+      return { ...document, attempt };
+    };
+    const row = ({ datasetId, documentId }: { datasetId: string; documentId: string }, chunks: number) => ({
+      ...{ dataset_id: datasetId, document_id: documentId, doc_form: "text_model", status: "complete" },
+      ...{ total: chunks, chunk_count: chunks, child_chunk_count: 0, sweeps: 1, error: null },
+    });
+    const proof = ({ datasetId, documentId }: { datasetId: string; documentId: string }) => ({
+      ...{ dataset_id: datasetId, document_id: documentId, proof: "one answer" },
+    });
+    const [rubbish, another, without] = [await begin(0), await begin(1), await begin(2)];
+    await rubbish.attempt.hand([], "{");
+    const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: proof(without.ref) };
+    const known = { worker: "w", pages: 0, requests };
+    await another.attempt.hand(
+      [],
+      JSON.stringify({ ...known, token: another.attempt.token, result: stolen, files: [] }),
+    );
+    const file = `${without.name}.chunks.jsonl`;
+    await writeFile(join(without.attempt.folder, file), "half\n");
+    const facts = { file, bytes: 5, sha256: createHash("sha256").update("other").digest("hex") };
+    const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: proof(without.ref) };
+    const handed = { ...known, token: without.attempt.token, result: damaged, files: [facts] };
+    expect(await without.attempt.hand([facts], JSON.stringify(handed))).toBe("first");
+    while (said.filter((text) => text.includes("is damaged: it is read again")).length < 3) await delay(20);
+    work();
+    await expectSameBytes(single, await result);
+  });
+
+  test("a worker that wakes when the run is over changes nothing", async () => {
+    const { result, exchange, documents, work } = await startWaiting();
+    const [document] = documents;
+    const attempt = await exchange.begin(document?.name ?? "");
+    if (!attempt) throw new Error("the run is over already");
+    work();
+    const { folder } = await result;
+    const published = async () =>
+      Promise.all(
+        (await readdir(folder)).sort().map(async (name) => [name, await readFile(join(folder, name), "hex")]),
+      );
+    const before = await published();
+    await expect(writeFile(join(attempt.folder, "late"), "x")).rejects.toThrow("ENOENT");
+    expect(await attempt.hand([], "{}")).toBe("late");
+    await attempt.giveUp("{}");
+    await attempt.drop();
+    expect(await exchange.begin(document?.name ?? "")).toBeUndefined();
+    expect(await exchange.read("plan.json")).toBeUndefined();
+    expect(await published()).toEqual(before);
+  });
+});

@@ -1,0 +1,14 @@
+/** One process that reads a service under shared bounds until it is killed: `node reader.mjs <broker> <service> <name> <concurrency>`. */
+import { openBroker } from "../../dist/broker/open-broker.js";
+import { openClient } from "../../dist/client/open-client.js";
+import { openSharedBounds } from "../../dist/shared-bounds/open-shared-bounds.js";
+
+const [url, service, name, concurrency] = process.argv.slice(2);
+const broker = await openBroker(url);
+const setting = { service, concurrency: Number(concurrency) };
+const shared = openSharedBounds(broker, { ...setting, say: () => {} });
+const client = openClient({ baseUrl: service, key: "dataset-key", concurrency: setting.concurrency, shared });
+const loop = async () => {
+  for (;;) await client.documents(name, 1);
+};
+await Promise.all(Array.from({ length: setting.concurrency }, loop));

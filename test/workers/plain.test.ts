@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { hasRedis } from "../servers/start-redis.js";
+import { expectAsSingle, startWorld } from "./world.js";
+
+test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
+  const documents = 5;
+  const world = await startWorld(documents, 5);
+  const workers = [world.startWorker(), world.startWorker()];
+  const { code, stderr } = await world.startCoordinator().ended;
+  expect(code, stderr).toBe(0);
+  const [, told = ""] = /workers have read: (.*)\n/.exec(stderr) ?? [];
+  const read = [...told.matchAll(/ (\d+) documents?/g)].map(([, count]) => Number(count));
+  expect(
+    read.reduce((sum, count) => sum + count, 0),
+    stderr,
+  ).toBe(documents);
+  for (const worker of workers) expect(await worker.end("SIGTERM")).toMatchObject({ code: 143, stdout: "" });
+  await expectAsSingle(world, "undisturbed");
+});

@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { expect } from "vitest";
+import { hashesOf } from "../faults/published-files.js";
+import { randomFrom } from "../servers/random.js";
+import type { TestBroker } from "../servers/start-redis.js";
+import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
+import type { SeatOfProcess } from "./seat.js";
+import { watchRuns } from "./watch-runs.js";
+import { clearWorld, expectAsSingle, type World } from "./world.js";
+
+/** Milliseconds that a run may take after the last disturbance. */
+const patience = 120_000;
+/** Milliseconds in which a process that wakes late shows what it does. */
+const afterwards = 1_500;
+
+/** Lets a coordinator and workers read everything while the disturbances of a seed happen to them. */
+export async function playRound(world: World, seed: number): Promise<void> {
+  const script = drawDisturbances(randomFrom(seed));
+  const told = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
+  await clearWorld(world);
+  const watch = watchRuns(join(world.place, "runs"));
+  const seats = [world.startCoordinator("--quiet"), ...Array.from({ length: workerCount }, () => world.startWorker())];
+  const published = seats[0]?.ended;
+  const sleepers: (() => void)[] = [];
+  const acts: Promise<void>[] = [];
+  for (const each of script) {
+    await Promise.race([sleep(each.after), published]);
+    if (seats[0]?.isOver()) break;
+    acts.push(act(each, seats, world.broker, sleepers));
+  }
+  const late = sleep(patience, undefined, { ref: false });
+  const end = await Promise.race([published, late]);
+  if (!end) {
+    const said = await Promise.all(seats.map((seat) => seat.end("SIGKILL")));
+    expect.fail(`${told}: no run is published. ${said.map(({ stderr }, at) => `${nameOf(at)}: ${stderr}`).join("\n")}`);
+  }
+  expect(end, told).toMatchObject({ code: 0 });
+  await Promise.all(acts);
+  const before = await hashesOf(join(world.place, "runs"));
+  for (const wake of sleepers) wake();
+  if (sleepers.length > 0) await sleep(afterwards);
+  for (const seat of seats.slice(1)) {
+    expect(seat.isOver(), `${told}: a worker ended by itself`).toBe(false);
+    const { code, stderr } = await seat.end("SIGTERM");
+    expect([143, null], `${told}: ${stderr}`).toContain(code); // null: it was about to start
+  }
+  expect(await hashesOf(join(world.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
+  expect(await watch.stop(), told).toEqual([]);
+  await expectAsSingle(world, told);
+}
+
+async function act(
+  each: Disturbance,
+  seats: readonly SeatOfProcess[],
+  broker: TestBroker,
+  sleepers: (() => void)[],
+): Promise<void> {
+  if (each.kind === "kill") return seats[each.seat]?.kill(each.startAfter);
+  if (each.kind === "freeze") {
+    const wake = seats[each.seat]?.freeze() ?? (() => {});
+    if (each.wakeAfter === Number.POSITIVE_INFINITY) return void sleepers.push(wake);
+    await sleep(each.wakeAfter);
+    return wake();
+  }
+  return inTurn(broker, () => disturbBroker(each, broker));
+}
+
+const turns = new WeakMap<TestBroker, Promise<void>>();
+
+/** A broker is disturbed by one thing at a time. */
+function inTurn(broker: TestBroker, disturb: () => Promise<void>): Promise<void> {
+  const turn = (turns.get(broker) ?? Promise.resolve()).then(disturb);
+  turns.set(broker, turn);
+  return turn;
+}
+
+async function disturbBroker(each: Disturbance, broker: TestBroker): Promise<void> {
+  if (each.kind === "forget") return forgetAll(broker);
+  if (each.kind === "restart the broker") {
+    await broker.kill();
+    await sleep(each.startAfter);
+    return broker.start();
+  }
+  if (each.kind !== "freeze the broker") return;
+  broker.signal("SIGSTOP");
+  await sleep(each.wakeAfter);
+  broker.signal("SIGCONT");
+}
+
+async function forgetAll({ url }: TestBroker): Promise<void> {
+  const redis = new Redis(url);
+  await redis.flushall();
+  redis.disconnect();
+}

@@ -1,0 +1,22 @@
+import { describe, test } from "vitest";
+import { rounds } from "../rounds.js";
+import { hasRedis } from "../servers/start-redis.js";
+import { playRound } from "./play-round.js";
+import { startWorld } from "./world.js";
+
+/** One seed to play again, or else as many new ones as there are rounds; `npm run test:workers` takes 100. */
+const given = process.env.KBDUMP_WORKER_SEED;
+const count = rounds(1, 20, "KBDUMP_WORKER_ROUNDS");
+const seeds = given ? [Number(given)] : Array.from({ length: count }, () => Math.floor(Math.random() * 1e9));
+
+describe.skipIf(!hasRedis)("kills, frozen processes and a broker that forgets, at random moments", () => {
+  test(`${seeds.length} rounds: the bytes of a single run, and no half of one`, async () => {
+    const world = await startWorld(12, 20);
+    for (const [at, seed] of seeds.entries()) {
+      const begin = performance.now();
+      await playRound(world, seed);
+      const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+      if (process.env.KBDUMP_TRACE === "1") process.stderr.write(`round ${at + 1}, seed ${seed}: ${seconds} s\n`);
+    }
+  }, 7_200_000);
+});

@@ -1,0 +1,86 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { jobFile, testFolder } from "../run/job-for.js";
+import { type RealisticServer, startRealisticServer } from "../servers/realistic-server.js";
+import { startRedis, type TestBroker } from "../servers/start-redis.js";
+import { makeDocument, Store } from "../servers/store.js";
+import { openSeat, type SeatOfProcess } from "./seat.js";
+
+/** A service, a broker, and a job that a single run has read already. */
+export interface World {
+  readonly server: RealisticServer;
+  readonly broker: TestBroker;
+  /** The folder of the job. */
+  readonly place: string;
+  /** The rows of the single run, by the names of their files. */
+  readonly expected: ReadonlyMap<string, string>;
+  readonly startCoordinator: (...flags: readonly string[]) => SeatOfProcess;
+  readonly startWorker: () => SeatOfProcess;
+}
+
+const concurrency = 6;
+const rowFiles = ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"];
+
+/** Starts one with so many documents of some 40 chunks, every one of which has a list of children to be read. */
+export async function startWorld(documents: number, latency: number): Promise<World> {
+  const store = new Store();
+  const made = Array.from({ length: documents }, (_, at) =>
+    makeDocument({
+      ...{ chunks: at === 3 ? 130 : 5 + ((at * 17) % 70), seed: at + 1, childrenPerChunk: (chunk) => chunk % 3 },
+      docForm: at % 2 === 0 ? "text_model" : "hierarchical_model",
+    }),
+  );
+  const datasets = [store.addDataset(...made.slice(0, 3)), store.addDataset(...made.slice(3))];
+  const server = await startRealisticServer(store, { latency, resign: false });
+  onTestFinished(() => server.close());
+  const broker = await startRedis();
+  onTestFinished(() => broker.stop());
+  const folder = await testFolder();
+  const job = await jobFile(folder, {
+    service: { base_url: server.url, concurrency },
+    datasets: datasets.map(({ id }) => ({ id, documents: "all" })),
+    child_chunks: "all",
+    output: { dir: join(folder, "out"), formats: ["jsonl"] },
+  });
+  const env = { KNOWLEDGE_API_KEY: server.key };
+  const single = await runKbdump(["run", job, "--quiet", "--out", join(folder, "single")], env);
+  expect(single).toMatchObject({ code: 0, stderr: "" });
+  const open = (args: readonly string[]) => {
+    const seat = openSeat(args, env);
+    onTestFinished(async () => void (await seat.end("SIGKILL")));
+    return seat;
+  };
+  return {
+    ...{ server, broker },
+    place: join(folder, "out", "test"),
+    expected: await rowsIn(join(folder, "single", "test", "latest")),
+    startCoordinator: (...flags) => open(["run", job, "--workers", broker.url, ...flags]),
+    startWorker: () => open(["worker", broker.url, job, "--quiet"]),
+  };
+}
+
+async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const read = async (name: string) => [name, await readFile(join(folder, name), "utf8")] as const;
+  return new Map(await Promise.all(rowFiles.map(read)));
+}
+
+/** Every run of the job has the rows of the single run, and nothing of the work is left. */
+export async function expectAsSingle({ place, expected }: World, told: string): Promise<void> {
+  const runs = await readdir(join(place, "runs"));
+  expect(runs.length, told).toBeGreaterThan(0);
+  for (const run of runs) expect(await rowsIn(join(place, "runs", run)), `${told}, ${run}`).toEqual(expected);
+  const work = join(place, ".work");
+  expect(
+    (await readdir(work)).filter((name) => name !== "exchange"),
+    told,
+  ).toEqual(["indexing_status"]);
+  expect(await readdir(join(work, "exchange")).catch(() => []), told).toEqual([]);
+}
+
+/** Removes what a round made. */
+export async function clearWorld({ place, server }: World): Promise<void> {
+  await rm(place, { recursive: true, force: true });
+  server.reset();
+}
