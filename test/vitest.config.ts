@@ -67,6 +67,8 @@ export const onlyLong = [
   "test/run/shards/kill.test.ts",
   "test/run/transient-faults.test.ts",
   "test/shared-bounds/faults.test.ts",
+  "test/shared-bounds/random.test.ts",
+  "test/shared-bounds/rate.test.ts",
   "test/simulation/shards/sabotage.test.ts",
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
