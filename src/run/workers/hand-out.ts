@@ -3,6 +3,7 @@ import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
 import { namesIn } from "../work/document-parts.js";
+import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
 import { type ExchangePlan, listFile, listHash, planFile } from "./exchange-files.js";
@@ -37,6 +38,7 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     };
     await exchange.write(listFile, documents);
     await exchange.write(planFile, JSON.stringify(plan));
+    await noteHandedOut(workspace.work);
     log(
       "info",
       `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
@@ -47,8 +49,8 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       await supervision.carryOut();
     } finally {
       await supervision.close();
-      progress.takeBack();
     }
+    progress.takeBack();
   }
   await exchange.remove();
 }

@@ -4,6 +4,7 @@ import { valueIf } from "../../schema.js";
 import { countOf } from "../../words.js";
 import { forEachOf } from "../work/for-each-of.js";
 import { addTold, adoptDocument } from "./adopt-document.js";
+import { atMost } from "./at-most.js";
 import { BrokerWatch } from "./broker-watch.js";
 import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
 import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
@@ -44,7 +45,7 @@ export class Supervision {
     this.#progress = progress;
     this.#plan = plan;
     this.#options = options;
-    this.#broker = new BrokerWatch(options.broker, options.log);
+    this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
     this.#names = new WorkerNames((text) => options.log("info", text));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
@@ -75,8 +76,7 @@ export class Supervision {
 
   /** Takes back what no worker has begun. */
   async close(): Promise<void> {
-    const { queued } = this.#open;
-    if (queued.length > 0) await this.#broker.ask(() => this.#queue.remove(queued));
+    await atMost(this.#queue.remove(this.#open.queued));
     await this.#queue.close();
     this.#names.tellAll();
   }
