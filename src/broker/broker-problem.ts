@@ -25,10 +25,8 @@ const known: readonly (readonly [RegExp, string])[] = [
     /certificate|CERT_/i,
     "its certificate is not trusted. Name the file of its certificate authority in NODE_EXTRA_CA_CERTS",
   ],
-  [
-    /RESP type|Command queue state|ECONNRESET|Connection is closed/,
-    `what answers there is no Redis and no Valkey. ${startIt}`,
-  ],
+  [/RESP type|Command queue state/, `what answers there is no Redis and no Valkey. ${startIt}`],
+  [/ECONNRESET|Connection is closed/, `it closes the connection without an answer. ${startIt}`],
 ];
 
 /** Why a broker cannot be used, and what to do next, in one line without a secret of its address. */

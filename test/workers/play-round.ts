@@ -8,7 +8,7 @@ import type { TestBroker } from "../servers/start-redis.js";
 import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
-import { clearWorld, expectAsSingle, type World } from "./world.js";
+import { clearWorld, expectAsSingle, expectBounded, type World } from "./world.js";
 
 /** Milliseconds that a run may take after the last disturbance. */
 const patience = 120_000;
@@ -49,6 +49,7 @@ export async function playRound(world: World, seed: number): Promise<void> {
   expect(await hashesOf(join(world.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
   expect(await watch.stop(), told).toEqual([]);
   await expectAsSingle(world, told);
+  expectBounded(world, told);
 }
 
 async function act(

@@ -61,6 +61,11 @@ export async function startWorld(documents: number, latency: number): Promise<Wo
   };
 }
 
+/** No more requests than the job allows were ever in flight, whoever sent them. */
+export function expectBounded({ server: { maxInFlight } }: World, told: string): void {
+  expect(maxInFlight, `${told}: requests in flight`).toBeLessThanOrEqual(concurrency);
+}
+
 async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const read = async (name: string) => [name, await readFile(join(folder, name), "utf8")] as const;
   return new Map(await Promise.all(rowFiles.map(read)));
