@@ -74,6 +74,8 @@ export const onlyLong = [
   "test/run/workers/forged-results.test.ts",
   "test/run/workers/workers.test.ts",
   "test/shared-bounds/faults.test.ts",
+  "test/shared-bounds/random.test.ts",
+  "test/shared-bounds/rate.test.ts",
   "test/simulation/shards/sabotage.test.ts",
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",

@@ -14,3 +14,11 @@ export async function removeEach(bucket: Bucket, keys: AsyncIterable<string>): P
   }
   await bucket.remove(some);
 }
+
+/** Removes the objects in a folder. */
+export async function removeBelow(bucket: Bucket, folder: string): Promise<void> {
+  async function* keys() {
+    for await (const { key } of bucket.list(`${folder}/`)) yield key;
+  }
+  await removeEach(bucket, keys());
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { removeFolder } from "../run/bucket/upload-run.js";
+import { removeBelow } from "../bucket/remove-each.js";
 import { forEachOf } from "../run/work/for-each-of.js";
 import { type BucketPlace, isUnderWay, readObject } from "./bucket-place.js";
 import { bytesOfResult, resultFrom } from "./bucket-result.js";
@@ -55,9 +55,26 @@ async function upload(
   files: readonly AttemptFile[],
   result: string,
 ): Promise<"first" | "late"> {
-  const { bucket, outlast } = place;
   const before = await findOutcome(place, reading);
   if (before !== undefined) return before;
+  try {
+    return await uploadAll(place, reading, files, result);
+  } catch (error) {
+    const impatient = { ...place, outlast: <T>(work: () => Promise<T>) => work() }; // the outage is used up if the store is gone
+    const outcome = await findOutcome(impatient, reading).catch(() => undefined);
+    if (outcome !== undefined) return outcome; // the end of the run also ends uploads under way
+    throw error;
+  }
+}
+
+/** Uploads without a look at what is there already. */
+async function uploadAll(
+  place: BucketPlace,
+  reading: Reading,
+  files: readonly AttemptFile[],
+  result: string,
+): Promise<"first" | "late"> {
+  const { bucket, outlast } = place;
   const folder = attemptFolder(place, reading);
   await forEachOf(files, atOnce, async ({ file, sha256 }) => {
     const path = join(reading.folder, requireName(file));
@@ -67,7 +84,7 @@ async function upload(
   const written = await outlast(() => bucket.put(resultKey(place, reading.name), bytes, "absent"));
   if (written !== "refused") return "first";
   const outcome = (await findOutcome(place, reading)) ?? "late";
-  if (outcome === "late") await removeFolder(bucket, folder).catch(() => {}); // else they go with the exchange
+  if (outcome === "late") await removeBelow(bucket, folder).catch(() => {}); // else they go with the exchange
   return outcome;
 }
 

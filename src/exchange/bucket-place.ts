@@ -1,7 +1,7 @@
 import type { Bucket } from "../bucket/bucket.js";
+import { removeBelow } from "../bucket/remove-each.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { StopError } from "../errors.js";
-import { removeFolder } from "../run/bucket/upload-run.js";
 
 /** The place of a job in a bucket. */
 export interface Store {
@@ -37,18 +37,33 @@ export async function isUnderWay(place: BucketPlace): Promise<boolean> {
   return (await place.outlast(() => place.bucket.look(markOf(place)))) !== undefined;
 }
 
-/** Removes the mark and then all keys. What a worker uploads that had looked at the mark before stays until the exchanges of other runs are removed. */
+/**
+ * Removes the mark and then all keys. A worker that had looked at the mark before may still upload; that stays until the exchanges of other
+ * runs are removed.
+ */
 export async function removePlace(place: BucketPlace): Promise<void> {
-  await place.outlast(() => place.bucket.remove([markOf(place)]));
-  await place.outlast(() => removeFolder(place.bucket, place.prefix));
+  const { bucket, outlast, prefix } = place;
+  await outlast(() => bucket.remove([markOf(place)]));
+  await outlast(() => removeBelow(bucket, prefix));
+  await endUploads(bucket, (key) => key.startsWith(`${prefix}/`));
 }
 
 /** Removes the exchanges of all runs of a job but one, or of all. The caller holds the job. */
 export async function removeOtherKeys({ bucket, outlast }: Store, runId: string | undefined): Promise<void> {
   await outlast(async () => {
     for await (const name of bucket.folders(`${exchanges}/`))
-      if (name !== runId) await removeFolder(bucket, `${exchanges}/${name}`);
+      if (name !== runId) await removeBelow(bucket, `${exchanges}/${name}`);
   });
+  await endUploads(bucket, (key) => !key.startsWith(`${exchanges}/${runId}/`));
+}
+
+/** Ends uploads that workers left. Some stores do not list uploads, or not to everybody; docs/s3.md says what becomes of them there. */
+async function endUploads(bucket: Bucket, isLeft: (key: string) => boolean): Promise<void> {
+  try {
+    for await (const upload of bucket.uploads(`${exchanges}/`)) if (isLeft(upload.key)) await bucket.endUpload(upload);
+  } catch {
+    // nothing but room in the store depends on it
+  }
 }
 
 /** The text of an object; undefined where there is none. */

@@ -6,12 +6,12 @@ import { leaseTime } from "./lease.js";
 
 type Connection = ReturnType<Broker["connect"]>;
 
-/** Milliseconds for which a lack is known; it is told of again about every second. */
+/** Milliseconds for which the board shows a lack; who has it says so again about every second. */
 const lackTime = 2_500;
 /** Seconds for which a run of the server is known: 30 days. */
 const epochTime = 2_592_000;
 
-/** What all processes of a service know together, at one moment of the broker. */
+/** The knowledge that all processes of a service share, at one moment of the broker. */
 export interface Look {
   /** Whether the broker has started anew, or forgot everything, since a process looked last. */
   readonly hasForgotten: boolean;

@@ -4,7 +4,7 @@ import type { Job } from "../job/job.js";
 import { documentsOf, type PlacedDocument } from "../run/discover/discovery.js";
 import { documentListFromText } from "../run/discover/document-list.js";
 import { discoveryFrom } from "../run/discover/given-list.js";
-import { type ExchangePlan, listFile, planFile, planSchema } from "../run/workers/exchange-files.js";
+import { type ExchangePlan, listFile, listHash, planFile, planSchema } from "../run/workers/exchange-files.js";
 import { valueIf } from "../schema.js";
 
 /** A run that hands out documents, as the worker finds it in the output. */
@@ -14,10 +14,10 @@ export interface KnownRun {
   readonly documents: ReadonlyMap<string, PlacedDocument>;
 }
 
-/** Reads the lists of runs, each once: that of the present run stays in memory. */
+/** Reads the lists of runs: that of the present run stays in memory, for as long as its plan has its hash. */
 export class KnownRuns {
   readonly #job: Job;
-  #runId: string | undefined;
+  #hash: string | undefined;
   #documents: ReadonlyMap<string, PlacedDocument> = new Map();
 
   constructor(job: Job) {
@@ -25,15 +25,15 @@ export class KnownRuns {
   }
 
   /** The run of an exchange; undefined where it is over, or is not in the output of this worker. */
-  async of(runId: string, exchange: Exchange): Promise<KnownRun | undefined> {
+  async of(exchange: Exchange): Promise<KnownRun | undefined> {
     const text = await exchange.read(planFile);
     const plan = valueIf(v.pipe(v.string(), v.parseJson(), planSchema), text);
     if (!plan) return undefined;
-    if (this.#runId !== runId) {
+    if (this.#hash !== plan.list_sha256) {
       const list = await exchange.read(listFile);
-      if (list === undefined) return undefined;
+      if (list === undefined || listHash(list) !== plan.list_sha256) return undefined;
       this.#documents = this.#documentsOf(list);
-      this.#runId = runId;
+      this.#hash = plan.list_sha256;
     }
     return { plan, documents: this.#documents };
   }

@@ -72,7 +72,7 @@ async function findDocument(
   const asked: DocumentJob | undefined = valueIf(documentJobSchema, queued);
   if (!asked || !isRunId(asked.run_id)) throw new RefusedError("this is no document of a run");
   const exchange = await exchangeOf(asked.run_id);
-  const run = await known.of(asked.run_id, exchange);
+  const run = await known.of(exchange);
   const own = { version: tool.version, plan: planHash(job, run?.plan.list ?? undefined) };
   const refusal = refusalOf(asked, run?.plan, own);
   if (refusal !== undefined) throw new RefusedError(refusal);

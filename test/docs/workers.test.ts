@@ -14,10 +14,11 @@ test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", 
   onTestFinished(broker.stop);
   const folder = await places.open();
   const { url, key } = places.server;
-  const shell = new Shell(folder, { url, key, broker: broker.url }, { KNOWLEDGE_API_KEY: key });
+  const shell = new Shell(folder, { url, key, broker: broker.url }, { KNOWLEDGE_API_KEY: key, BROKER_URL: broker.url });
   onTestFinished(() => shell.close());
   const [worker = "", run = ""] = blocksOf("docs/workers.md").map(({ text }) => text);
-  const working = shell.run(worker.replace("nightly.yaml", "nightly.yaml --idle 5s"));
+  const named = worker.replace("redis://queue.example.com:6379", "BROKER_URL");
+  const working = shell.run(named.replace("nightly.yaml", "nightly.yaml --idle 5s"));
   const ran = await shell.run(run);
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   expect(ran.stderr).toMatch(/workers have read: \S+ 2 documents\n/);

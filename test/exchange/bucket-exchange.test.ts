@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Bucket } from "../../src/bucket/bucket.js";
 import { LostError, StopError } from "../../src/errors.js";
 import { openExchanges, ownExchange, removeOtherExchanges } from "../../src/exchange/open-exchange.js";
 import { pruneJob } from "../../src/keep/prune-job.js";
@@ -10,12 +11,18 @@ import { runKbdump } from "../cli/run-kbdump.js";
 import { rounds } from "../rounds.js";
 import { openBucketWorld as openJobWorld } from "../run/bucket/bucket-place.js";
 import { startCuttingProxy } from "../servers/cutting-proxy.js";
-import { envFor, hasS3, startMoto, type TestStore } from "../servers/start-s3.js";
+import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../servers/start-s3.js";
 import { startStoreProxy } from "../servers/store-proxy.js";
 import { testExchange } from "./contract.js";
 import { exchangeOptions, holdBucket, holdJob, openBucketWorld, readInto, runId } from "./exchange-worlds.js";
 
 const token = "5fd3c9ab-0000-4000-8000-000000000001";
+
+async function uploadsIn(bucket: Bucket): Promise<readonly string[]> {
+  const keys: string[] = [];
+  for await (const { key } of bucket.uploads("")) keys.push(key);
+  return keys;
+}
 
 describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => {
   let store: TestStore;
@@ -149,8 +156,19 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       `exchange/${runId}/attempts/1.${attempt.token}/1.a`,
     ]);
     await own.take("1", attempt.token, facts, join(folder, "taken"));
+    const killed = await startStoreProxy(store);
+    const slow = await readInto(await (await openWorker("slow", killed.env)).of(runId), "2", {});
+    await writeFile(join(slow.attempt.folder, "1.a"), bytes);
+    const reached = killed.holdWhere((request) => request.includes("partNumber=2"));
+    const handing = slow.attempt.hand([facts], "{}");
+    await reached;
+    expect(await uploadsIn(bucket)).toHaveLength(1);
     await own.remove();
-    for await (const upload of bucket.uploads("")) expect.fail(JSON.stringify(upload));
+    expect(await uploadsIn(bucket)).toEqual([]);
+    killed.letGo();
+    expect(await handing).toBe("late");
+    await removeOtherExchanges(hold, undefined);
+    expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
   });
 
   test("no command stumbles over an exchange, and none takes it for a dump", async () => {
@@ -191,3 +209,28 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     await exchanges.close();
   });
 });
+
+test.skipIf(!hasS3).each(faultyStores)(
+  "on a store that ignores conditions, $name, the result that counts is whole whoever comes last",
+  async ({ start }) => {
+    const store = await start();
+    try {
+      const { folder, hold, openWorker } = await holdBucket(store, { allow_unsafe_lock: true });
+      const own = await ownExchange(hold, runId);
+      const exchange = await (await openWorker("worker")).of(runId);
+      for (let round = 0; round < 5; round++) {
+        const read = [];
+        for (const text of ["one", "two"]) read.push(await readInto(exchange, `${round}`, { a: text }));
+        const outcomes = await Promise.all(read.map(({ attempt, files }) => attempt.hand(files, attempt.token)));
+        expect(outcomes).toContain("first");
+        const token = await own.result(`${round}`);
+        const counts = read.find(({ attempt }) => attempt.token === token);
+        for (const file of counts?.files ?? []) await own.take(`${round}`, token ?? "", file, join(folder, "taken"));
+        expect(counts?.files).toHaveLength(1);
+      }
+      await own.remove();
+    } finally {
+      await store.stop();
+    }
+  },
+);

@@ -86,13 +86,13 @@ export async function openFolderWorld(): Promise<ExchangeWorld> {
 let count = 0;
 
 /** A job whose output is a bucket, held until the test is over or `release` is called; each machine has a work folder of its own. */
-export async function holdBucket(store: TestStore) {
+export async function holdBucket(store: TestStore, more: object = {}) {
   const folder = await testFolder();
   const name = `kb-exchange-${++count}-${process.pid}`;
   await store.makeBucket(name);
   const machine = async (host: string, env = store.env, outage = 0) => {
     const facts = { service: { demo: true, outage }, datasets: [{ id: dataset, documents: [document] }] };
-    const output = { dir: `s3://${name}/team`, work_dir: join(folder, host) };
+    const output = { dir: `s3://${name}/team`, work_dir: join(folder, host), ...more };
     const job = await jobFor(folder, { ...facts, output });
     return { job, env };
   };

@@ -86,11 +86,14 @@ test("a run that is over leaves nothing behind, and other runs of the job are re
   expect(await isThere(join(hold.own, "removed"))).toBe(false);
 });
 
-test("a coordinator that was killed while it forgot a result leaves no file for good", async () => {
-  const { job, folders, hold, own, place, worker, release } = await openPlace();
+test.each([
+  { change: "forgot a result", from: "results/1", to: "forgotten-1" },
+  { change: "removed the place", from: ".", to: "removed" },
+])("a coordinator that was killed while it $change leaves no file for good", async ({ from, to }) => {
+  const { job, folders, hold, place, worker, release } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.hand(files, "{}");
-  await rename(join(place, "results", "1"), join(hold.own, "forgotten-1")); // and then it was killed
+  await rename(join(place, from), join(hold.own, to)); // and then it was killed
   await release();
   await withHold(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
@@ -98,7 +101,7 @@ test("a coordinator that was killed while it forgot a result leaves no file for 
     await after.remove();
   });
   expect((await readdir(folders.private)).sort()).toEqual(["exchange", "indexing_status"]);
-  expect(await own.results()).toEqual([]);
+  expect(await readdir(join(place, ".."))).toEqual([]);
 });
 
 test("a worker that still has a file open when the run ends brings nothing back", async () => {

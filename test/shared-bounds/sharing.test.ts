@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasRedis, startRedis, type TestBroker } from "../servers/start-redis.js";
 import { countInFlight } from "./count-in-flight.js";
@@ -22,5 +23,33 @@ describe.skipIf(!hasRedis)("processes that read one service", () => {
     await second.leave();
     await vi.waitFor(() => expect(service.of("a")).toBe(8), { timeout: 2_500 });
     expect(service.most()).toBe(8);
+  });
+
+  test("when the service refuses one request, all processes pause, those that come later included", async () => {
+    let refusedAt: number | undefined;
+    const service = await countInFlight(
+      () => 10,
+      () => {
+        if (performance.now() < (refuseFrom ?? Number.POSITIVE_INFINITY) || refusedAt !== undefined) return 200;
+        refusedAt = performance.now();
+        return 429;
+      },
+    );
+    let refuseFrom: number | undefined;
+    const setting = { broker: broker.url, service: service.url };
+    const members = [await startMember({ ...setting, name: "a" }), await startMember({ ...setting, name: "b" })];
+    await vi.waitFor(() => expect([service.of("a"), service.of("b")]).toEqual([4, 4]), { timeout: 2_000 });
+    refuseFrom = performance.now();
+    await vi.waitFor(() => expect(refusedAt).toBeDefined());
+    await startMember({ ...setting, name: "c" });
+    await delay(1_100);
+    const from = (refusedAt ?? 0) + 50;
+    const early = service.arrivals.filter(({ at }) => at > from && at < (refusedAt ?? 0) + 950);
+    expect(early.map((arrival) => arrival.from)).toEqual([]);
+    expect(members.map(({ throttled }) => throttled()).sort()).toEqual([0, 1]);
+    await vi.waitFor(
+      () => expect(new Set(service.arrivals.filter(({ at }) => at > from).map((one) => one.from)).size).toBe(3),
+      { timeout: 4_000 },
+    );
   });
 });

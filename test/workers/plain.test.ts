@@ -1,10 +1,13 @@
 import { expect, test } from "vitest";
 import { hasRedis } from "../servers/start-redis.js";
-import { expectAsSingle, startWorld } from "./world.js";
+import { settleBroker } from "../shared-bounds/settle-broker.js";
+import { expectAsSingle, expectBounded, startWorld } from "./world.js";
 
 test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
   const documents = 5;
   const world = await startWorld(documents, 5);
+  world.server.reset();
+  await settleBroker(world.broker.url);
   const workers = [world.startWorker(), world.startWorker()];
   const { code, stderr } = await world.startCoordinator().ended;
   expect(code, stderr).toBe(0);
@@ -16,4 +19,5 @@ test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes
   ).toBe(documents);
   for (const worker of workers) expect(await worker.end("SIGTERM")).toMatchObject({ code: 143, stdout: "" });
   await expectAsSingle(world, "undisturbed");
+  expectBounded(world, "undisturbed");
 });

@@ -8,10 +8,12 @@ import type { TestBroker } from "../servers/start-redis.js";
 import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
-import { clearWorld, expectAsSingle, type World } from "./world.js";
+import { clearWorld, expectAsSingle, expectBounded, type World } from "./world.js";
 
 /** Milliseconds that a run may take after the last disturbance. */
 const patience = 120_000;
+/** Milliseconds after which the next disturbance comes, however few requests there are. */
+const longestCalm = 2_500;
 /** Milliseconds in which a process that wakes late shows what it does. */
 const afterwards = 1_500;
 
@@ -26,7 +28,7 @@ export async function playRound(world: World, seed: number): Promise<void> {
   const sleepers: (() => void)[] = [];
   const acts: Promise<void>[] = [];
   for (const each of script) {
-    await Promise.race([sleep(each.after), published]);
+    await Promise.race([progressOf(world, each.after), published]);
     if (seats[0]?.isOver()) break;
     acts.push(act(each, seats, world.broker, sleepers));
   }
@@ -49,6 +51,13 @@ export async function playRound(world: World, seed: number): Promise<void> {
   expect(await hashesOf(join(world.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
   expect(await watch.stop(), told).toEqual([]);
   await expectAsSingle(world, told);
+  expectBounded(world, told);
+}
+
+/** Waits for so many requests. */
+async function progressOf({ server }: World, requests: number): Promise<void> {
+  const [begin, goal] = [performance.now(), server.requests.length + requests];
+  while (server.requests.length < goal && performance.now() - begin < longestCalm) await sleep(5);
 }
 
 async function act(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Bucket } from "../../bucket/bucket.js";
 import type { BucketHold } from "../../bucket/hold-bucket.js";
-import { removeEach } from "../../bucket/remove-each.js";
+import { removeBelow } from "../../bucket/remove-each.js";
 import { fingerprint } from "../../dump/files/join-parts.js";
 import { type ListedFile, listedFiles } from "../../dump/manifest/listed-files.js";
 import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
@@ -52,11 +52,8 @@ function uncertain(error: StopError, url: string): StopError {
   return new StopError(text, { cause: error });
 }
 
-/** Removes everything below a folder that no head lists, or that none lists any more. */
+/** Removes the files of a run that no head lists, or that none lists any more. */
 export async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
-  async function* keys() {
-    for await (const { key } of bucket.list(`${folder}/`)) yield key;
-  }
-  await removeEach(bucket, keys());
+  await removeBelow(bucket, folder);
   for await (const upload of bucket.uploads(`${folder}/`)) await bucket.endUpload(upload); // last: some stores do not list them
 }

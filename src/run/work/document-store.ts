@@ -179,7 +179,7 @@ export class DocumentStore<State, Result> {
 
 const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
 
-/** Writes the result of a document whose parts are complete: any later process takes it as it is, once it has checked the parts. */
+/** Writes the result of a document whose parts are complete. A later process takes it as it is, once it has checked the parts. */
 export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
   await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
 }

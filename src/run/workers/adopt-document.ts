@@ -2,9 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
 import type { RequestTally } from "../../client/request-tally.js";
-import { StopError } from "../../errors.js";
+import { DamagedFileError } from "../../exchange/damaged-file.js";
 import type { OwnExchange } from "../../exchange/exchange.js";
-import { isDiskError } from "../../file-error.js";
 import { valueIf } from "../../schema.js";
 import type { PlacedDocument } from "../discover/discovery.js";
 import { partPath } from "../work/document-parts.js";
@@ -38,7 +37,7 @@ export async function adoptDocument(
     for (const path of paths) await rm(path, { force: true }); // an earlier process may have been killed right here
     for (const [index, file] of files.entries()) await exchange.take(name, token, file, paths[index] ?? "");
   } catch (error) {
-    if (!(error instanceof StopError) || isDiskError(error)) throw error;
+    if (!(error instanceof DamagedFileError)) throw error;
     for (const path of paths) await rm(path, { force: true });
     return "damaged";
   }

@@ -8,8 +8,8 @@ const longestCommand = 5_000;
 
 /** Hints of the queue. Each may be lost, or come twice: the exchange is what counts. */
 export interface QueueListener {
-  /** A worker has ended an attempt at a document, whatever came of it. */
-  readonly onEnded: (name: string) => void;
+  /** A worker has ended an attempt at a document; `hasResult`: it says that the exchange has one now. */
+  readonly onEnded: (name: string, hasResult: boolean) => void;
   /** A worker gave a document back without an attempt, and said why. */
   readonly onRefused: (name: string, reason: string) => void;
   readonly onProgress: (name: string, progress: unknown) => void;
@@ -45,7 +45,9 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
     const document = nameFromJobId(runId, jobId);
     if (document !== undefined) tell(document);
   };
-  events.on("completed", ({ jobId }) => onOwn(jobId, listener.onEnded));
+  events.on("completed", ({ jobId, returnvalue }) =>
+    onOwn(jobId, (document) => listener.onEnded(document, String(returnvalue) !== "in vain")),
+  );
   events.on("failed", ({ jobId, failedReason }) =>
     onOwn(jobId, (document) => listener.onRefused(document, failedReason)),
   );

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { count, listOf, object, oneOf, pattern, text } from "../../schema.js";
 import { resultSchema } from "../documents/document-result.js";
@@ -14,7 +15,14 @@ export const planSchema = object({
   version: text,
   /** The hash of the list of documents that the run was given; null where it asked the service. */
   list: v.nullable(text),
+  /** The SHA-256 of `list.json`, which is written first. */
+  list_sha256: text,
 });
+
+/** The SHA-256 of a list, as its plan has it. */
+export function listHash(content: string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
 
 export type ExchangePlan = v.InferOutput<typeof planSchema>;
 

@@ -6,7 +6,7 @@ import { namesIn } from "../work/document-parts.js";
 import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
-import { type ExchangePlan, listFile, planFile } from "./exchange-files.js";
+import { type ExchangePlan, listFile, listHash, planFile } from "./exchange-files.js";
 import type { HandOutOptions } from "./hand-out-options.js";
 import { OpenDocuments } from "./open-documents.js";
 import { orderBySize } from "./order-by-size.js";
@@ -28,14 +28,16 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
   tally.documentsDone = placed.length - left.length;
   if (ordered.length > 0) {
     const { runId } = workspace;
+    const documents = documentListText(documentListFrom(discovery));
     const plan: ExchangePlan = {
       run_id: runId,
       plan: planHash(job, list),
       version: tool.version,
       list: list ?? null,
+      list_sha256: listHash(documents),
     };
     const announce = async () => {
-      await exchange.write(listFile, documentListText(documentListFrom(discovery)));
+      await exchange.write(listFile, documents);
       await exchange.write(planFile, JSON.stringify(plan));
     };
     await announce();

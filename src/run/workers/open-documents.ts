@@ -2,6 +2,8 @@ import type { PlacedDocument } from "../discover/discovery.js";
 
 /** Documents that may lie in the queue at once; the others follow as these are read. */
 const mostQueued = 2_000;
+/** Milliseconds that a network drive may take to show a result: https://man7.org/linux/man-pages/man5/nfs.5.html (acdirmax). */
+const longestDelay = 60_000;
 /** Attempts of workers at one document, before the coordinator reads it itself. */
 const mostTries = 2;
 
@@ -11,6 +13,8 @@ export class OpenDocuments {
   readonly #waiting: PlacedDocument[];
   readonly #queued = new Set<string>();
   readonly #tries = new Map<string, number>();
+  readonly #announced = new Map<string, number>();
+  #missing: ReadonlySet<string> = new Set();
 
   /** In the order in which they are to be read. */
   constructor(documents: readonly PlacedDocument[]) {
@@ -42,6 +46,20 @@ export class OpenDocuments {
       next.push(document);
     }
     return next;
+  }
+
+  /** A worker says that the result of a document is there; it may come into sight a while later. */
+  announced(name: string, now: number): void {
+    this.#announced.set(name, now);
+  }
+
+  /** The queue does not have these: those that it did not have at the last look either, and that no worker says are read, are lost. */
+  missing(names: readonly string[], now: number): void {
+    for (const name of names) {
+      const isOnItsWay = now - (this.#announced.get(name) ?? Number.NEGATIVE_INFINITY) < longestDelay;
+      if (this.#missing.has(name) && !isOnItsWay) this.lost(name);
+    }
+    this.#missing = new Set(names);
   }
 
   /** Says that the queue does not have a document any more; it is queued again. */

@@ -37,7 +37,6 @@ export class Supervision {
   readonly #lookedAt = new Set<string>();
   readonly #triedBy = new Map<string, string>();
   readonly #refusals = new Set<string>();
-  #missing: ReadonlySet<string> = new Set();
   #wake = () => {};
   #nextLook = 0;
 
@@ -50,7 +49,8 @@ export class Supervision {
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
     this.#names = new WorkerNames((text) => options.log("info", text));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
-      onEnded: (name) => {
+      onEnded: (name, hasResult) => {
+        if (hasResult) this.#open.announced(name, performance.now());
         this.#hinted.add(name);
         this.#wake();
       },
@@ -142,9 +142,7 @@ export class Supervision {
     await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
     await this.#broker.ask(async () => {
-      const missing = new Set(await this.#queue.findMissing(this.#open.queued));
-      for (const name of missing) if (this.#missing.has(name)) this.#open.lost(name); // twice: no result is on its way
-      this.#missing = missing;
+      this.#open.missing(await this.#queue.findMissing(this.#open.queued), performance.now());
       this.#names.see(await this.#queue.workers());
     });
     const took = performance.now() - begun;

@@ -1,14 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Discovery, PlacedDocument } from "../../../src/run/discover/discovery.js";
+import { documentListText } from "../../../src/run/discover/document-list.js";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/run/workers/document-job.js";
-import type { Handed } from "../../../src/run/workers/exchange-files.js";
+import { type Handed, listHash } from "../../../src/run/workers/exchange-files.js";
 import { OpenDocuments } from "../../../src/run/workers/open-documents.js";
 import { orderBySize } from "../../../src/run/workers/order-by-size.js";
 import { SignsOfLife } from "../../../src/run/workers/signs-of-life.js";
 import { WorkerNames } from "../../../src/run/workers/worker-names.js";
 import { WorkersProgress } from "../../../src/run/workers/workers-progress.js";
+import { KnownRuns } from "../../../src/worker/known-runs.js";
 import { ToldRequests } from "../../../src/worker/told-requests.js";
 
 const placed = (names: readonly string[]): readonly PlacedDocument[] =>
@@ -34,6 +36,20 @@ describe("open documents", () => {
     expect(open.tried("a")).toBe(false);
     expect(open.get("a")).toBeUndefined();
     expect([open.size, open.takeNext()]).toEqual([1, []]);
+  });
+
+  test("a document that the queue lacks twice is lost, but for one whose result was announced within a minute", () => {
+    const open = new OpenDocuments(placed(["a", "b"]));
+    open.takeNext();
+    open.announced("b", 0);
+    open.missing(["a", "b"], 0);
+    expect(open.takeNext()).toEqual([]);
+    open.missing(["a", "b"], 2_000);
+    expect(open.takeNext().map(nameOf)).toEqual(["a"]);
+    open.missing(["b"], 59_999);
+    expect(open.takeNext()).toEqual([]);
+    open.missing(["b"], 60_000);
+    expect(open.takeNext().map(nameOf)).toEqual(["b"]);
   });
 
   test("whatever the queue loses, each document that is open is queued once, or waits to be", () => {
@@ -99,7 +115,7 @@ describe("documents in the queue", () => {
     document_id: "x",
     name: "0000001",
   };
-  const exchange = { run_id: job.run_id, plan: "p", version: "1", list: null };
+  const exchange = { run_id: job.run_id, plan: "p", version: "1", list: null, list_sha256: "x" };
   const own = { version: "1", plan: "p" };
 
   test("a document of another version, plan or run is refused, and one whose exchange is not there", () => {
@@ -177,4 +193,28 @@ test("workers are named when they come, when they go, and with what they read", 
     "worker a is gone",
     "workers have read: a 2 documents, b 1 document",
   ]);
+});
+
+test("a worker reads the list of a run anew when its plan names another one, and none that is not the one of its plan", async () => {
+  const files = new Map<string, string>();
+  const exchange = { shown: "x", read: async (file: string) => files.get(file), begin: async () => undefined };
+  const dataset = { id: "d", batches: [], status: [], keyword: undefined };
+  const known = new KnownRuns({ datasets: [{ ...dataset, documents: "all" }] } as never);
+  const write = (...documents: readonly string[]) => {
+    const listed = { dataset_id: "d", name: null, state: "listed" as const, documents };
+    const text = documentListText({ format: 1, datasets: [listed], all_datasets: null, failures: [], notes: [] });
+    files.set("list.json", text);
+    const plan = { run_id: "r", plan: "p", version: "1", list: null, list_sha256: listHash(text) };
+    files.set("plan.json", JSON.stringify(plan));
+  };
+  const ids = async () => [...((await known.of(exchange))?.documents.values() ?? [])].map(({ ref }) => ref.documentId);
+  expect(await known.of(exchange)).toBeUndefined();
+  write("a");
+  expect(await ids()).toEqual(["a"]);
+  const old = files.get("list.json") ?? "";
+  write("a", "b");
+  expect(await ids()).toEqual(["a", "b"]);
+  write("c");
+  files.set("list.json", old);
+  expect(await known.of(exchange)).toBeUndefined();
 });

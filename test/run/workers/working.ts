@@ -6,12 +6,15 @@ import type { RunResult } from "../../../src/run/make-run.js";
 import { workDocuments } from "../../../src/worker/work-documents.js";
 import type { WorkerOptions } from "../../../src/worker/worker-options.js";
 import { hasRedis, startRedis, type TestBroker } from "../../servers/start-redis.js";
+import { settleBroker } from "../../shared-bounds/settle-broker.js";
 
-/** Starts a broker for the tests of a file: a new one lets nobody send for some seconds, lest others still do. */
+/** Starts a broker for the tests of a file. */
 export function useBroker(): () => TestBroker {
   let broker: TestBroker | undefined;
   beforeAll(async () => {
-    if (hasRedis) broker = await startRedis();
+    if (!hasRedis) return;
+    broker = await startRedis();
+    await settleBroker(broker.url);
   });
   afterAll(() => broker?.stop());
   return () => {
