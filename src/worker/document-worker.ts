@@ -4,6 +4,7 @@ import type { Broker } from "../broker/open-broker.js";
 import { readingDocuments } from "../run/setting/run-tally.js";
 import { atMost } from "../run/workers/at-most.js";
 import { type DocumentJob, queueName } from "../run/workers/document-job.js";
+import type { ToldProgress } from "../run/workers/workers-progress.js";
 import { RefusedError, type Taken, type Taking, takeDocument } from "./take-document.js";
 import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 
@@ -78,7 +79,8 @@ export class DocumentWorker {
     tally.step = readingDocuments;
     try {
       const taken = await takeDocument(queued.data, this.#taking, (read) => {
-        queued.updateProgress(read).catch(() => {}); // only the progress of the coordinator lacks it
+        const told: ToldProgress = { ...read, requests: tally.requests.sent };
+        queued.updateProgress(told).catch(() => {}); // only the progress of the coordinator lacks it
       });
       this.#count(taken);
       return taken.outcome;

@@ -3,16 +3,26 @@ import { count, object, valueIf } from "../../schema.js";
 import type { RunTally } from "../setting/run-tally.js";
 import type { Handed } from "./exchange-files.js";
 
-/** The progress of one document, as its worker tells of it about once a second. */
-export const progressSchema = object({
+const readEntries = {
   chunks: count,
   child_chunks: count,
   /** Pages and child lists that it takes, as far as that is known, and those that are read. */
   pages_expected: count,
   pages: count,
+} as const;
+const readSchema = object(readEntries);
+
+/** So much of a document is read. */
+export type DocumentRead = v.InferOutput<typeof readSchema>;
+
+/** The progress of one document, as its worker tells of it about once a second. */
+export const progressSchema = object({
+  ...readEntries,
+  /** Requests that the worker has sent for all of its documents: one that hangs tells the same again and again. */
+  requests: count,
 });
 
-export type DocumentRead = v.InferOutput<typeof progressSchema>;
+export type ToldProgress = v.InferOutput<typeof progressSchema>;
 
 const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
 
@@ -20,16 +30,21 @@ const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, p
 export class WorkersProgress {
   readonly #tally: RunTally;
   readonly #known = new Map<string, DocumentRead>();
+  readonly #requests = new Map<string, number>();
 
   constructor(tally: RunTally) {
     this.#tally = tally;
   }
 
-  /** A worker tells how far a document is. False: the text is none of a worker. */
+  /** A worker tells how far a document is. False: the text is none of a worker, or it did nothing since it told of this document last. */
   told(name: string, progress: unknown): boolean {
-    const read = valueIf(progressSchema, progress);
-    if (read) this.#set(name, read);
-    return read !== undefined;
+    const told = valueIf(progressSchema, progress);
+    if (!told) return false;
+    const { requests, ...read } = told;
+    this.#set(name, read);
+    const isSame = this.#requests.get(name) === requests;
+    this.#requests.set(name, requests);
+    return !isSame;
   }
 
   /** A document begins anew with another worker. */

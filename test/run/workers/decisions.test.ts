@@ -143,9 +143,11 @@ describe("documents in the queue", () => {
 test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
   const tally = emptyRunTally();
   const progress = new WorkersProgress(tally);
-  const told = { chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
+  const told = { chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1, requests: 3 };
   expect(progress.told("a", "rubbish")).toBe(false);
   expect(progress.told("a", told)).toBe(true);
+  expect(progress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
+  expect(progress.told("a", { ...told, requests: 4 })).toBe(true);
   progress.told("a", { ...told, chunks: 20, pages: 2 });
   progress.told("b", told);
   expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
