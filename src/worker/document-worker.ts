@@ -10,11 +10,13 @@ import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 
 /** Milliseconds for which a document is this worker's without a sign of life, and between looks at those of others. */
 const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
-/** Milliseconds that a worker rests after it refused documents, so that others get them; doubled each time. */
+/** Milliseconds that a worker rests after it refused documents, so that others get them; doubled each time, until it reads one. */
 const firstRest = 5_000;
 const longestRest = 60_000;
 /** Milliseconds that a document waits which this worker has tried in vain. */
 const secondTryWait = 1_000;
+/** Milliseconds after which the library tries again where the broker was gone in the middle of a command. */
+const runRetryDelay = 1_000;
 /** Times that a worker leaves a document that it tried to others. */
 const mostLeft = 5;
 
@@ -47,7 +49,10 @@ export class DocumentWorker {
     this.#worker = new broker.libraries.bullmq.Worker<DocumentJob>(
       queueName(taking.job),
       (queued, token) => this.#take(queued, token),
-      { connection: broker.connect(), name: setting.name, concurrency: atOnce, maxStalledCount: 1_000_000, ...lock },
+      {
+        ...{ connection: broker.connect(), name: setting.name, concurrency: atOnce, maxStalledCount: 1_000_000 },
+        ...{ runRetryDelay, ...lock },
+      },
     );
     this.#worker.on("error", () => {}); // it connects again
   }
@@ -128,6 +133,7 @@ export class DocumentWorker {
     if (outcome === "late") counts.late++;
     if (outcome === "in vain") counts.in_vain++;
     if (outcome !== "read" || !document) return;
+    this.#rests = 0;
     const { chunk_count: chunks, child_chunk_count: children } = document.row;
     counts.documents++;
     counts.chunks += chunks;

@@ -127,4 +127,14 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     while (reader.said.length < 2) await delay(20);
     expect(reader.said[1]).toMatch(/a document was given back: this is no document of a run/);
   });
+
+  test("two runs of one job into two outputs share a queue: each has its own documents, from its own worker", async () => {
+    const { run, shared, worker, job, folder } = await startShared();
+    const single = await run();
+    const output = { ...job.output, dir: join(folder, "other") };
+    worker();
+    worker({ ...job, output });
+    const runs = await Promise.all([shared(), shared({ output })]);
+    for (const each of runs) await expectSameBytes(single, each);
+  });
 });
