@@ -18,6 +18,12 @@ export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
   return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
 }
 
+/** The names of those that a process has read, or can go on with: the parts of any other are of no use without a journal or a result. */
+export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
+  const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
+  return new Set(files.map((file) => file.slice(0, file.indexOf("."))));
+}
+
 /** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
 export class DocumentParts {
   readonly #folder: string;

@@ -2,7 +2,7 @@ import { tool } from "../../tool.js";
 import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
-import { namesIn } from "../work/document-parts.js";
+import { namesOfBegun } from "../work/document-parts.js";
 import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
@@ -21,7 +21,7 @@ import { WorkersProgress } from "./workers-progress.js";
 export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
   const { job, workspace, tally, log, exchange, list } = options;
   const placed = documentsOf(discovery);
-  const begun = await namesIn(workspace.parts); // an earlier process read these, or began to
+  const begun = await namesOfBegun(workspace.parts); // an earlier process read these, or began to
   const left = placed.filter(({ name }) => !begun.has(name));
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
   tally.documents = placed.length;

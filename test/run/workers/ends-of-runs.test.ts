@@ -1,5 +1,5 @@
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
@@ -8,6 +8,16 @@ import { startPlace } from "../shards/sharding.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";
 
 const brokerOfAll = useBroker();
+
+/** The paths that the parts of the first result in the exchange of an interrupted run will have. */
+async function partsOfFirst(folder: string): Promise<readonly string[]> {
+  const work = join(folder, "out", "test", ".work");
+  const entries = await readdir(work, { recursive: true });
+  const parts = entries.find((entry) => basename(entry) === "parts") ?? "";
+  const result = entries.find((entry) => basename(dirname(entry)) === "results") ?? "";
+  const files = (await readdir(join(work, result))).filter((file) => file.endsWith(".jsonl"));
+  return files.map((file) => join(work, parts, file));
+}
 
 describe.skipIf(!hasRedis)("runs with workers that end before all is read", () => {
   test("the service does not take the key of the run: it ends at once, and does not wait for workers", async () => {
@@ -22,7 +32,7 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
   });
 
   test("interrupted before any document was taken over: the next run takes over what workers read meanwhile", async () => {
-    const { run, job, env, behaviour, server } = await startPlace(2);
+    const { run, job, env, behaviour, server, folder } = await startPlace(2);
     const broker = brokerOfAll();
     const single = await run();
     behaviour.latency = 1_000;
@@ -39,6 +49,7 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     for (let last = -1; last !== chunksAsked(); await delay(2_500)) last = chunksAsked();
     const before = chunksAsked();
     await reader.stop();
+    for (const path of await partsOfFirst(folder)) await writeFile(path, "half"); // killed while it took over a document
     await expectSameBytes(single, await run({}, { workers: broker.url }));
     expect(chunksAsked()).toBe(before);
   });
