@@ -1,4 +1,3 @@
-import type { QueueEvents } from "bullmq";
 import type { Broker } from "../../broker/open-broker.js";
 import type { Job } from "../../job/job.js";
 import { atMost } from "./at-most.js";
@@ -82,7 +81,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
 }
 
 /** Hears events until they are closed: one that BullMQ did not write ends its own listening. */
-function listen(events: QueueEvents): void {
+function listen(events: InstanceType<Broker["libraries"]["bullmq"]["QueueEvents"]>): void {
   const again = () => {
     if (!events.closing) listen(events);
   };
