@@ -36,15 +36,18 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       list: list ?? null,
       list_sha256: listHash(documents),
     };
-    await exchange.write(listFile, documents);
-    await exchange.write(planFile, JSON.stringify(plan));
+    const announce = async () => {
+      await exchange.write(listFile, documents);
+      await exchange.write(planFile, JSON.stringify(plan));
+    };
+    await announce();
     await noteHandedOut(workspace.work);
     log(
       "info",
       `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
     );
     const progress = new WorkersProgress(tally);
-    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {

@@ -8,7 +8,7 @@ import { atMost } from "./at-most.js";
 import { BrokerWatch } from "./broker-watch.js";
 import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
 import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
-import type { HandOutOptions } from "./hand-out-options.js";
+import type { SupervisionOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
 import { patienceOf, SignsOfLife } from "./signs-of-life.js";
 import { WorkerNames } from "./worker-names.js";
@@ -27,7 +27,7 @@ export class Supervision {
   readonly #open: OpenDocuments;
   readonly #progress: WorkersProgress;
   readonly #plan: ExchangePlan;
-  readonly #options: HandOutOptions;
+  readonly #options: SupervisionOptions;
   readonly #queue: DocumentQueue;
   readonly #broker: BrokerWatch;
   readonly #names: WorkerNames;
@@ -40,7 +40,7 @@ export class Supervision {
   #wake = () => {};
   #nextLook = 0;
 
-  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: HandOutOptions) {
+  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: SupervisionOptions) {
     this.#open = open;
     this.#progress = progress;
     this.#plan = plan;
@@ -136,9 +136,9 @@ export class Supervision {
 
   /** Looks at everything that the exchange and the queue hold: hints may have been lost. */
   async #look(): Promise<void> {
-    const { exchange } = this.#options;
+    const { exchange, announce } = this.#options;
     const begun = performance.now();
-    if ((await exchange.read(planFile)) === undefined) await exchange.write(planFile, JSON.stringify(this.#plan)); // one that was fenced removed it
+    if ((await exchange.read(planFile)) === undefined) await announce(); // one that was fenced removed everything
     await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
     await this.#broker.ask(async () => {

@@ -1,3 +1,5 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
@@ -39,5 +41,21 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     await reader.stop();
     await expectSameBytes(single, await run({}, { workers: broker.url }));
     expect(chunksAsked()).toBe(before);
+  });
+
+  test("an exchange was removed and made anew while a worker read: the worker goes on with what it is asked for now", async () => {
+    const { run, job, env, behaviour, folder } = await startPlace(2);
+    const broker = brokerOfAll();
+    const single = await run();
+    behaviour.latency = 300;
+    const reader = startWorker(job, broker.url, env);
+    const tally = emptyRunTally();
+    const result = run({}, { workers: broker.url, tally });
+    while (tally.documentsBegun === 0) await delay(5);
+    const exchanges = join(folder, "out", "test", ".work", "exchange");
+    const attempts = join(exchanges, (await readdir(exchanges))[0] ?? "", "attempts");
+    for (const name of await readdir(attempts)) await rm(join(attempts, name), { recursive: true });
+    await expectSameBytes(single, await result);
+    expect(await reader.stop()).toMatchObject({ error: new Error("the test is over") });
   });
 });
