@@ -70,6 +70,7 @@ export const onlyLong = [
   "test/run/transient-faults.test.ts",
   "test/run/workers/bucket.test.ts",
   "test/run/workers/forged-results.test.ts",
+  "test/run/workers/frozen-broker.test.ts",
   "test/run/workers/workers.test.ts",
   "test/shared-bounds/faults.test.ts",
   "test/shared-bounds/random.test.ts",

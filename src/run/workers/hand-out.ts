@@ -37,10 +37,7 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     };
     await exchange.write(listFile, documents);
     await exchange.write(planFile, JSON.stringify(plan));
-    log(
-      "info",
-      `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
-    );
+    log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const progress = new WorkersProgress(tally);
     const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
     try {

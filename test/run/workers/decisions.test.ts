@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Discovery, PlacedDocument } from "../../../src/run/discover/discovery.js";
 import { documentListText } from "../../../src/run/discover/document-list.js";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { BrokerWatch } from "../../../src/run/workers/broker-watch.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/run/workers/document-job.js";
 import { type Handed, listHash } from "../../../src/run/workers/exchange-files.js";
 import { OpenDocuments } from "../../../src/run/workers/open-documents.js";
@@ -177,20 +178,42 @@ test("requests are told once", () => {
   expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
 });
 
+test("a broker that is gone is told of once, in plain words, and so is its return", async () => {
+  const said: string[] = [];
+  const watch = new BrokerWatch({ shown: "redis://h" }, (level, text) => said.push(`${level} ${text}`));
+  const fail = (text: string) => watch.ask(() => Promise.reject(new Error(text)));
+  const after = ": workers finish the documents that they have, and get no more until it is back";
+  expect(await fail("Stream isn't writeable and enableOfflineQueue options is false")).toBe(false);
+  await fail("Command timed out");
+  expect(await watch.ask(async () => {})).toBe(true);
+  await fail("NOPERM this user has no permissions");
+  expect(said).toEqual([
+    `warn the broker redis://h does not answer${after}`,
+    "info the broker redis://h is back: documents are handed out again",
+    `warn the broker redis://h refuses a command (NOPERM this user has no permissions)${after}`,
+  ]);
+});
+
 test("workers are named when they come, when they go, and with what they read", () => {
   const said: string[] = [];
-  const names = new WorkerNames((text) => said.push(text));
+  const names = new WorkerNames((text) => said.push(text), "start one");
+  names.see([]);
+  names.see([]);
   names.see(["a", "b"]);
   names.see(["b", "a"]);
   names.see(["b"]);
+  names.see([]);
   names.read("b");
   names.read("a");
   names.read("a");
   names.tellAll();
   expect(said).toEqual([
-    "worker a is there",
-    "worker b is there",
-    "worker a is gone",
+    "no worker is connected: start one",
+    "worker a joined",
+    "worker b joined",
+    "worker a left",
+    "worker b left",
+    "no worker is connected: start one",
     "workers have read: a 2 documents, b 1 document",
   ]);
 });

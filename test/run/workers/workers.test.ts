@@ -39,7 +39,7 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     expect(await exchangeOf(folder)).toEqual([]);
     const read = await Promise.all(workers.map((each) => each.stop()));
     expect(read.map(({ error }) => String(error))).toEqual(["Error: the test is over", "Error: the test is over"]);
-    expect(said.join("\n")).toMatch(/8 documents for workers/);
+    expect(said.join("\n")).toMatch(/handing out 8 documents to workers/);
     expect(said.join("\n")).toMatch(/workers have read: .+ \d documents/);
   });
 
