@@ -25,6 +25,8 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
   tally.documents = placed.length;
   tally.documentsDone = placed.length - left.length;
+  tally.documentsFound = tally.documentsDone;
+  const progress = new WorkersProgress(tally);
   if (ordered.length > 0) {
     const { runId } = workspace;
     const documents = documentListText(documentListFrom(discovery));
@@ -38,14 +40,13 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     await exchange.write(listFile, documents);
     await exchange.write(planFile, JSON.stringify(plan));
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
-    const progress = new WorkersProgress(tally);
     const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
     try {
       await supervision.carryOut();
     } finally {
       await supervision.close();
-      progress.takeBack();
     }
   }
+  progress.takeBack();
   await exchange.remove();
 }

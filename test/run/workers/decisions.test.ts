@@ -144,26 +144,32 @@ describe("documents in the queue", () => {
 test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
   const tally = emptyRunTally();
   const progress = new WorkersProgress(tally);
-  const told = { chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
+  const told = { worker: "w", requests: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
   expect(progress.told("a", "rubbish")).toBe(false);
   expect(progress.told("a", told)).toBe(true);
   progress.told("a", { ...told, chunks: 20, pages: 2 });
-  progress.told("b", told);
+  progress.told("b", { ...told, requests: 4 });
+  progress.told("c", { ...told, worker: "v", requests: 2 });
+  expect(tally.requestsElsewhere).toBe(6);
+  progress.forget("c");
   expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
   progress.forget("b");
   progress.forget("c");
-  const handed = { result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
+  const handed = { worker: "w", result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
   progress.adopted("a", handed);
   expect(tally).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
-  expect(tally.documentsDone).toBe(1);
+  expect(tally).toMatchObject({ documentsDone: 1, requestsElsewhere: 2 });
+  progress.told("b", told);
   progress.takeBack();
-  expect(tally).toEqual(emptyRunTally());
+  const adopted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
+  expect(tally).toEqual({ ...emptyRunTally(), ...adopted, documentsFound: -1 });
 });
 
 test("requests are told once", () => {
   const tally = emptyRunTally().requests;
   const requests = new ToldRequests(tally);
   Object.assign(tally, { sent: 5, answered: 4, retried: 1, bytes: 100 });
+  expect(requests.untold).toBe(4);
   tally.retriedBy[500] = 1;
   expect(requests.take()).toEqual({
     sent: 5,
@@ -173,6 +179,7 @@ test("requests are told once", () => {
     bytes: 100,
     retriedBy: { 500: 1 },
   });
+  expect(requests.untold).toBe(0);
   tally.sent = 7;
   tally.retriedBy[429] = 2;
   expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
