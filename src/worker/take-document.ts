@@ -49,7 +49,7 @@ export async function takeDocument(
 ): Promise<Taken> {
   const { document, exchange } = await findDocument(queued, taking);
   const tally = emptyRunTally();
-  const timer = setInterval(() => tell(readSoFar(tally)), 1_000);
+  const timer = setInterval(() => tell(readSoFar(tally, taking)), 1_000);
   let attempt: Attempt | undefined;
   try {
     attempt = await exchange.begin(document.name);
@@ -119,8 +119,9 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar({ chunks, child_chunks, pagesExpected, pagesDone }: RunTally): DocumentRead {
-  return { chunks, child_chunks, pages_expected: pagesExpected, pages: pagesDone };
+function readSoFar(tally: RunTally, { name: worker, requests }: Taking): DocumentRead {
+  const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = tally;
+  return { worker, requests: requests.untold, chunks, child_chunks, pages_expected, pages };
 }
 
 /** Whether the run has let go of its exchange. */

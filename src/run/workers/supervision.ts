@@ -47,7 +47,7 @@ export class Supervision {
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
-    this.#names = new WorkerNames((text) => options.log("info", text));
+    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
       onEnded: (name, hasResult) => {
         if (hasResult) this.#open.announced(name, performance.now());
@@ -141,11 +141,11 @@ export class Supervision {
     if ((await exchange.read(planFile)) === undefined) await announce(); // one that was fenced removed everything
     await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
+    const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
     await this.#broker.ask(async () => {
       this.#open.missing(await this.#queue.findMissing(this.#open.queued), performance.now());
       this.#names.see(await this.#queue.workers());
     });
-    const took = performance.now() - begun;
     this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
   }
 
@@ -188,8 +188,12 @@ export class Supervision {
     if (state === "silent")
       log(
         "warn",
-        `no worker gives a sign of life: start one with kbdump worker ${broker.shown} and the job file; after ${seconds} without one this run reads ${left} itself`,
+        `no worker gives a sign of life: ${howToStart(broker)}; after ${seconds} without one this run reads ${left} itself`,
       );
     return state === "over";
   }
+}
+
+function howToStart({ shown }: HandOutOptions["broker"]): string {
+  return `start one with kbdump worker ${shown} and the job file of this run`;
 }
