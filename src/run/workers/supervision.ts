@@ -194,6 +194,6 @@ export class Supervision {
   }
 }
 
-function howToStart({ shown }: HandOutOptions["broker"]): string {
+function howToStart({ shown }: SupervisionOptions["broker"]): string {
   return `start one with kbdump worker ${shown} and the job file of this run`;
 }
