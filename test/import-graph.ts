@@ -248,6 +248,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   dialogue: ["terminal"],
   init: ["dump/formats", "client", "job", "crawl", "run/setting", "run/discover", "dialogue"],
   cli: [
+    "broker",
     "demo",
     "bucket",
     "bucket/copy",

@@ -9,7 +9,10 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, `nobody listens there. ${startIt}`],
   [/ENOTFOUND|EAI_AGAIN/, "this name of a host is not known. Correct the address"],
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, `no answer. ${startIt}, and check that no firewall is between`],
-  [/NOAUTH/, "it asks for a password. Write it into the address, redis://:PASSWORD@host:6379"],
+  [
+    /NOAUTH/,
+    "it asks for a password. Write it into the address, redis://:PASSWORD@host:6379, best in an environment variable whose name you give in place of the address",
+  ],
   [/WRONGPASS|invalid password/, "it refuses the user or the password of the address. Correct them"],
   [/DB index is out of range/, "it has no database of this number. Correct the end of the address"],
   [
@@ -30,6 +33,8 @@ const known: readonly (readonly [RegExp, string])[] = [
 export function brokerProblem(error: unknown, url: string): string {
   const text = error instanceof Error && "code" in error ? `${error.code} ${problemText(error)}` : problemText(error);
   const advice = known.find(([pattern]) => pattern.test(text))?.[1];
+  if (/ETIMEDOUT/.test(text) && url.startsWith("rediss:"))
+    return `${advice}; if no TLS is spoken there, write redis://`;
   return advice ?? `${cutText(blankControls(withoutSecrets(problemText(error), url)), longestReason)}. ${startIt}`;
 }
 

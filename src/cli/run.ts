@@ -8,8 +8,10 @@ import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
 import { countOf } from "../words.js";
 import { defineCommand } from "./command.js";
 import { withProgress } from "./kept-progress.js";
+import { brokerFrom } from "./line/broker-flag.js";
 import { checkJobIsNamed } from "./line/job-is-named.js";
 import { shardFrom } from "./line/shard-flag.js";
+import { wrongLine } from "./line/wrong-line.js";
 import {
   commonOptions,
   formatOption,
@@ -72,7 +74,7 @@ export const runCommand = defineCommand({
       type: "string",
       conflicts: "shard",
       describe:
-        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents",
+        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents; or the name of an environment variable that holds it",
     },
     report: {
       type: "boolean",
@@ -88,6 +90,8 @@ export const runCommand = defineCommand({
     checkJobIsNamed("run", args);
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
     const shard = shardFrom(args.shard, world.env);
+    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, world.env);
+    if (typeof workers === "object") throw wrongLine([workers]);
     const loaded = await jobFrom(args, flags, world, { notifies: true });
     const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
@@ -108,7 +112,7 @@ export const runCommand = defineCommand({
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
       report: args.report ?? false,
-      workers: args.workers,
+      workers,
     };
     const result = await runJob(job, setting)
       .catch((error: unknown) => {

@@ -4,6 +4,7 @@ import { jsonLine } from "../terminal/text.js";
 import { renderWorker, workerJson, workerText } from "../terminal/worker/worker.js";
 import { defineCommand } from "./command.js";
 import { durationFrom } from "./duration.js";
+import { brokerFrom } from "./line/broker-flag.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
 import { wrongLine } from "./line/wrong-line.js";
 import { commonOptions, environmentOption, jobFrom, outOption, viewFrom } from "./options.js";
@@ -12,6 +13,7 @@ import { printResult } from "./print-result.js";
 const epilog = `Examples:
   kbdump worker redis://queue.example.com:6379 nightly.yaml
   kbdump worker redis://127.0.0.1:6379 nightly.yaml --idle 10m --in-flight 4
+  kbdump worker BROKER_URL nightly.yaml
 
 The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:6379, on any machine. Both need the same version, the same job file and the same output: a folder that all machines see, or a bucket. The broker holds no URL, no key and no result.
 
@@ -30,7 +32,8 @@ export const workerCommand = defineCommand({
     broker: {
       type: "string",
       demandOption: true,
-      describe: "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379; rediss:// for TLS",
+      describe:
+        "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379, rediss:// for TLS; or the name of an environment variable that holds it",
     },
     job: { type: "string", demandOption: true, names: "job file", describe: "job file of the runs, YAML or JSON" },
   },
@@ -51,9 +54,11 @@ export const workerCommand = defineCommand({
     const idle = args.idle === undefined ? undefined : durationFrom("--idle", args.idle, idleBounds);
     const inFlight =
       args.inFlight === undefined ? undefined : wholeNumberFrom("--in-flight", String(args.inFlight), 1, mostInFlight);
-    const problems = [idle, inFlight].filter((found) => typeof found === "object");
-    if (typeof idle === "object" || typeof inFlight === "object") throw wrongLine(problems);
-    const { broker, job: file, out, envFile } = args;
+    const broker = brokerFrom("<broker>", args.broker, world.env);
+    const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
+    if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
+      throw wrongLine(problems);
+    const { job: file, out, envFile } = args;
     const job = await jobFrom({ job: file, out, envFile }, {}, world);
     const { workDocuments } = await import("../worker/work-documents.js"); // heavy; --help does without
     const view = viewFrom(args, world);

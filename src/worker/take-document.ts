@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Client } from "../client/open-client.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
+import { isThere } from "../dump/files/is-there.js";
 import type { PartFile } from "../dump/files/join-parts.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { isRunId } from "../dump/manifest/run-id.js";
@@ -48,7 +49,7 @@ export async function takeDocument(
 ): Promise<Taken> {
   const { document, exchange } = await findDocument(queued, taking);
   const tally = emptyRunTally();
-  const timer = setInterval(() => tell(readSoFar(tally)), 1_000);
+  const timer = setInterval(() => tell(readSoFar(tally, taking)), 1_000);
   let attempt: Attempt | undefined;
   try {
     attempt = await exchange.begin(document.name);
@@ -57,6 +58,7 @@ export async function takeDocument(
   } catch (error) {
     taking.client.signal.throwIfAborted();
     if (await isOver(exchange)) return { outcome: "late", document: undefined }; // its folder was removed meanwhile
+    if (attempt && !(await isThere(attempt.folder))) return { outcome: "in vain", document: undefined }; // and the run went on anew
     throw error;
   } finally {
     clearInterval(timer);
@@ -117,8 +119,9 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar({ chunks, child_chunks, pagesExpected, pagesDone }: RunTally): DocumentRead {
-  return { chunks, child_chunks, pages_expected: pagesExpected, pages: pagesDone };
+function readSoFar(tally: RunTally, { name: worker, requests }: Taking): DocumentRead {
+  const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = tally;
+  return { worker, requests: requests.untold, chunks, child_chunks, pages_expected, pages };
 }
 
 /** Whether the run has let go of its exchange. */

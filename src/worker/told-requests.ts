@@ -10,6 +10,11 @@ export class ToldRequests {
     this.#tally = tally;
   }
 
+  /** Answered requests since the last call of `take`. */
+  get untold(): number {
+    return this.#tally.answered - this.#told.answered;
+  }
+
   /** The requests since the last call. */
   take(): RequestsTold {
     const before = this.#told;

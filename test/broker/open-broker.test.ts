@@ -79,6 +79,13 @@ test("an answer that never comes is waited for as long as asked, and no longer",
   expect(performance.now() - begin).toBeLessThan(1_500);
 });
 
+test("where TLS gets no answer, the message says how to do without TLS", async () => {
+  const url = await startOdd(() => {}); // Redis without TLS keeps silent, too: it waits for the end of a line
+  expect(await refusal(url.replace("redis:", "rediss:"), 300)).toMatch(
+    /firewall is between; if no TLS is spoken there, write redis:\/\/$/,
+  );
+});
+
 test("a broker that repeats the command in its error does not make the message show a secret", async () => {
   const error = `-ODD it refuses 'HELLO' '3' 'AUTH' '${user}' '${secret}' \u001b[31m\r\n`;
   const answerAll = (commands: string) => error.repeat(commands.match(/^\*\d+\r$/gm)?.length ?? 0);

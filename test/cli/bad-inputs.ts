@@ -361,7 +361,16 @@ const jobFiles: readonly BadInput[] = [
   {
     line: "run @/job.yaml --workers queue:secret@host",
     ...withJob(good),
-    says: "kbdump: this is no address of a broker: expected redis://host:6379; it begins with redis://",
+    says: "kbdump: --workers: this is no address of a broker: expected an address such as redis://host:6379, or the name",
+  },
+  {
+    line: "run @/job.yaml --workers NO_BROKER",
+    ...withJob(good),
+    says: "kbdump: --workers: the variable NO_BROKER is not set. Set it to an address such as redis://host:6379",
+  },
+  {
+    line: "worker @/job.yaml redis://:secret@127.0.0.1:6379",
+    says: "kbdump: <broker>: this is no address of a broker: ",
   },
   {
     line: "worker",

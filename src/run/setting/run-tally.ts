@@ -15,6 +15,10 @@ export interface RunTally {
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
+  /** Documents that an earlier process read: they take no time. */
+  documentsFound: number;
+  /** Requests of workers that were answered, and that no result has told of yet; for the progress only. */
+  requestsElsewhere: number;
   /** True once a run ended early and left what it read for the next one. */
   isKept: boolean;
   /** The present step, in a word or two. */
@@ -33,6 +37,8 @@ export function emptyRunTally(): RunTally {
     pagesExpected: 0,
     pagesDone: 0,
     documentsBegun: 0,
+    documentsFound: 0,
+    requestsElsewhere: 0,
     isKept: false,
     step: "starting",
   };

@@ -3,6 +3,7 @@ import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
 import { namesIn } from "../work/document-parts.js";
+import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
 import { type ExchangePlan, listFile, listHash, planFile } from "./exchange-files.js";
@@ -25,6 +26,8 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
   tally.documents = placed.length;
   tally.documentsDone = placed.length - left.length;
+  tally.documentsFound = tally.documentsDone;
+  const progress = new WorkersProgress(tally);
   if (ordered.length > 0) {
     const { runId } = workspace;
     const documents = documentListText(documentListFrom(discovery));
@@ -35,20 +38,20 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       list: list ?? null,
       list_sha256: listHash(documents),
     };
-    await exchange.write(listFile, documents);
-    await exchange.write(planFile, JSON.stringify(plan));
-    log(
-      "info",
-      `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
-    );
-    const progress = new WorkersProgress(tally);
-    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
+    const announce = async () => {
+      await exchange.write(listFile, documents);
+      await exchange.write(planFile, JSON.stringify(plan));
+    };
+    await announce();
+    await noteHandedOut(workspace.work);
+    log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {
       await supervision.close();
-      progress.takeBack();
     }
   }
+  progress.takeBack();
   await exchange.remove();
 }

@@ -1,10 +1,13 @@
 import type * as v from "valibot";
-import { count, object, valueIf } from "../../schema.js";
+import { count, object, text, valueIf } from "../../schema.js";
 import type { RunTally } from "../setting/run-tally.js";
 import type { Handed } from "./exchange-files.js";
 
 /** The progress of one document, as its worker tells of it about once a second. */
 export const progressSchema = object({
+  worker: text,
+  /** Requests of the worker, for whatever document, that were answered and that no result has told of yet. */
+  requests: count,
   chunks: count,
   child_chunks: count,
   /** Pages and child lists that it takes, as far as that is known, and those that are read. */
@@ -14,12 +17,17 @@ export const progressSchema = object({
 
 export type DocumentRead = v.InferOutput<typeof progressSchema>;
 
-const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
+type Counts = Omit<DocumentRead, "worker" | "requests">;
+
+const nothing: Counts = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
 
 /** Counts what workers have read in the tally of the run, so that its progress is that of all of them. */
 export class WorkersProgress {
   readonly #tally: RunTally;
-  readonly #known = new Map<string, DocumentRead>();
+  readonly #known = new Map<string, Counts>();
+  readonly #adopted = new Set<string>();
+  /** Requests of each worker that no result has told of yet. */
+  readonly #untold = new Map<string, number>();
 
   constructor(tally: RunTally) {
     this.#tally = tally;
@@ -28,8 +36,10 @@ export class WorkersProgress {
   /** A worker tells how far a document is. False: the text is none of a worker. */
   told(name: string, progress: unknown): boolean {
     const read = valueIf(progressSchema, progress);
-    if (read) this.#set(name, read);
-    return read !== undefined;
+    if (!read) return false;
+    this.#set(name, read);
+    this.#setUntold(read.worker, read.requests);
+    return true;
   }
 
   /** A document begins anew with another worker. */
@@ -41,19 +51,32 @@ export class WorkersProgress {
   }
 
   /** A document is read and taken over. */
-  adopted(name: string, { result: { row }, pages }: Handed): void {
+  adopted(name: string, { worker, result: { row }, pages }: Handed): void {
     const { chunk_count: chunks, child_chunk_count: child_chunks } = row;
     this.#set(name, { chunks, child_chunks, pages_expected: pages, pages });
     this.#tally.documentsDone++;
+    this.#adopted.add(name);
+    this.#setUntold(worker, 0);
   }
 
-  /** Takes everything back: the run counts what it finds among its parts. */
+  /** Takes back all that the run counts once more, as it finds these documents among its parts. The share of what is read stays. */
   takeBack(): void {
-    for (const name of [...this.#known.keys()]) this.forget(name);
+    for (const name of [...this.#known.keys()]) if (!this.#adopted.has(name)) this.forget(name);
+    for (const { chunks, child_chunks } of this.#known.values()) {
+      this.#tally.chunks -= chunks;
+      this.#tally.child_chunks -= child_chunks;
+    }
+    for (const worker of [...this.#untold.keys()]) this.#setUntold(worker, 0);
     this.#tally.documentsDone = 0;
+    this.#tally.documentsFound = 0 - this.#adopted.size; // they count as begun here
   }
 
-  #set(name: string, read: DocumentRead): void {
+  #setUntold(worker: string, requests: number): void {
+    this.#tally.requestsElsewhere += requests - (this.#untold.get(worker) ?? 0);
+    this.#untold.set(worker, requests);
+  }
+
+  #set(name: string, read: Counts): void {
     const before = this.#known.get(name);
     if (!before) this.#tally.documentsBegun++;
     const { chunks, child_chunks, pages_expected, pages } = before ?? nothing;
