@@ -38,6 +38,7 @@ export async function ownBucketExchange(remote: Remote, runId: string): Promise<
     ...shownIn(place),
     write: async (file, content) => {
       const key = `${place.prefix}/${requireName(file)}`;
+      await change(() => markUnderWay(place)); // a coordinator that was fenced may have removed it
       await change(() => bucket.put(key, Buffer.from(content)));
     },
     results: async () => (await namesBelow(place, "results")).flatMap(documentOf),

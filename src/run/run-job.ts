@@ -78,7 +78,8 @@ async function read(
       ({ broker }: Workers) =>
       async (discovery: Discovery) => {
         const exchange = await ownExchange(workspace, workspace.runId);
-        await handOut(discovery, { job, workspace, formats, tally, log, signal, broker, exchange, list });
+        const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
+        await handOut(discovery, { job, workspace, formats, tally, log, signal: ends, broker, exchange, list });
       };
     const options = {
       ...{ job, workspace, formats, tally, now, log, retryFailed, baseUrl, download, given },

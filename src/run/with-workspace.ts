@@ -8,6 +8,7 @@ import { type JobOptions, withJob } from "./bucket/with-job.js";
 import { mendPublished } from "./database/mend-published.js";
 import type { RunOptions } from "./setting/run-options.js";
 import { type EarlierOptions, earlierWork, hasPlan, writePlan } from "./work/earlier-work.js";
+import { isHandedOut } from "./work/handed-out.js";
 import { type Hold, makeOwnFolder } from "./work/job-folders.js";
 import { type Workspace, workspaceIn } from "./work/workspace.js";
 import { writtenFormats } from "./written-formats.js";
@@ -18,7 +19,7 @@ export type Kept = "nothing" | "what was read" | "everything";
 /**
  * Holds a job while `work` runs. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`,
  * and sets other work aside. After a success `keep` decides which files are left for the next run; after a failure these are
- * the parts that were read, and `tally.isKept` says whether there are any.
+ * the parts that were read, and those that workers may still hand over; `tally.isKept` says whether there are any.
  */
 export async function withWorkspace<T>(
   job: Job,
@@ -36,7 +37,8 @@ export async function withWorkspace<T>(
     await removeOtherExchanges(hold, options.workers === undefined ? undefined : runId);
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
     return useWorkspace(workspace, work, keep, async () => {
-      const isBegun = (await readdir(workspace.parts).catch(() => [])).length > 0;
+      const isRead = (await readdir(workspace.parts).catch(() => [])).length > 0;
+      const isBegun = isRead || (await isHandedOut(workspace.work).catch(() => false));
       options.tally.isKept = isBegun;
       return isBegun ? "what was read" : "nothing";
     });

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Client } from "../client/open-client.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
+import { isThere } from "../dump/files/is-there.js";
 import type { PartFile } from "../dump/files/join-parts.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { isRunId } from "../dump/manifest/run-id.js";
@@ -62,6 +63,7 @@ export async function takeDocument(queued: unknown, taking: Taking, listener: Ta
   } catch (error) {
     taking.client.signal.throwIfAborted();
     if (await isOver(exchange)) return { outcome: "late", document: undefined }; // its folder was removed meanwhile
+    if (attempt && !(await isThere(attempt.folder))) return { outcome: "in vain", document: undefined }; // and the run went on anew
     throw error;
   } finally {
     clearInterval(timer);

@@ -3,7 +3,7 @@ import { integer, pick, type Random } from "../servers/random.js";
 /** Number of a process of a round: 0 is the coordinator, the others are workers. */
 export type Seat = number;
 
-/** Something that happens to a process or to the broker, and the milliseconds that pass before it happens. */
+/** Something that happens to a process or to the broker, once so many requests have come since the one before. */
 export type Disturbance = { readonly after: number } & (
   | { readonly kind: "kill"; readonly seat: Seat; readonly startAfter: number }
   | { readonly kind: "freeze"; readonly seat: Seat; readonly wakeAfter: number }
@@ -21,7 +21,7 @@ const beyondLease = [5_500, 7_500] as const;
 export function drawDisturbances(random: Random): readonly Disturbance[] {
   let canSleep = workerCount - 1;
   return Array.from({ length: integer(random, 3, 8) }, () => {
-    const after = integer(random, 50, 900);
+    const after = random() < 0.25 ? 0 : integer(random, 1, 120);
     const worker = integer(random, 1, workerCount);
     const startAfter = integer(random, 0, 1_500);
     const wakeAfter = random() < 0.2 ? integer(random, ...beyondLease) : integer(random, 100, 2_000);
@@ -50,11 +50,12 @@ type Drawn =
 /** A disturbance in words. */
 export function wordsOf(each: Disturbance): string {
   const { after } = each;
-  if (each.kind === "kill") return `+${after} ms kill ${nameOf(each.seat)} (again after ${each.startAfter} ms)`;
-  if (each.kind === "freeze") return `+${after} ms freeze ${nameOf(each.seat)} for ${each.wakeAfter} ms`;
-  if (each.kind === "forget") return `+${after} ms FLUSHALL`;
-  if (each.kind === "restart the broker") return `+${after} ms kill the broker (again after ${each.startAfter} ms)`;
-  return `+${after} ms freeze the broker for ${each.wakeAfter} ms`;
+  if (each.kind === "kill") return `+${after} requests: kill ${nameOf(each.seat)} (again after ${each.startAfter} ms)`;
+  if (each.kind === "freeze") return `+${after} requests: freeze ${nameOf(each.seat)} for ${each.wakeAfter} ms`;
+  if (each.kind === "forget") return `+${after} requests: FLUSHALL`;
+  if (each.kind === "restart the broker")
+    return `+${after} requests: kill the broker (again after ${each.startAfter} ms)`;
+  return `+${after} requests: freeze the broker for ${each.wakeAfter} ms`;
 }
 
 export function nameOf(seat: Seat): string {

@@ -12,6 +12,8 @@ import { clearWorld, expectAsSingle, expectBounded, type World } from "./world.j
 
 /** Milliseconds that a run may take after the last disturbance. */
 const patience = 120_000;
+/** Milliseconds after which the next disturbance comes, however few requests there are. */
+const longestCalm = 2_500;
 /** Milliseconds in which a process that wakes late shows what it does. */
 const afterwards = 1_500;
 
@@ -26,7 +28,7 @@ export async function playRound(world: World, seed: number): Promise<void> {
   const sleepers: (() => void)[] = [];
   const acts: Promise<void>[] = [];
   for (const each of script) {
-    await Promise.race([sleep(each.after), published]);
+    await Promise.race([progressOf(world, each.after), published]);
     if (seats[0]?.isOver()) break;
     acts.push(act(each, seats, world.broker, sleepers));
   }
@@ -50,6 +52,12 @@ export async function playRound(world: World, seed: number): Promise<void> {
   expect(await watch.stop(), told).toEqual([]);
   await expectAsSingle(world, told);
   expectBounded(world, told);
+}
+
+/** Waits for so many requests. */
+async function progressOf({ server }: World, requests: number): Promise<void> {
+  const [begin, goal] = [performance.now(), server.requests.length + requests];
+  while (server.requests.length < goal && performance.now() - begin < longestCalm) await sleep(5);
 }
 
 async function act(

@@ -23,12 +23,12 @@ export interface World {
 const concurrency = 6;
 const rowFiles = ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"];
 
-/** Starts one with so many documents of some 40 chunks, every one of which has a list of children to be read. */
+/** Starts one with so many documents: one has 130 chunks, the others some 12, and each chunk has a list of children to be read. */
 export async function startWorld(documents: number, latency: number): Promise<World> {
   const store = new Store();
   const made = Array.from({ length: documents }, (_, at) =>
     makeDocument({
-      ...{ chunks: at === 3 ? 130 : 5 + ((at * 17) % 70), seed: at + 1, childrenPerChunk: (chunk) => chunk % 3 },
+      ...{ chunks: at === 3 ? 130 : 1 + ((at * 7) % 24), seed: at + 1, childrenPerChunk: (chunk) => chunk % 3 },
       docForm: at % 2 === 0 ? "text_model" : "hierarchical_model",
     }),
   );

@@ -65,7 +65,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
       return names.filter((_, index) => answers[index]?.[0] === null && answers[index]?.[1] === 0);
     },
     remove: async (names) => {
-      for (const document of names) await queue.remove(idOf(document)).catch(() => {}); // a worker has it
+      await Promise.all(names.map((document) => queue.remove(idOf(document)).catch(() => {}))); // a worker has it
     },
     workers: async () => {
       const found = await queue.getWorkers();

@@ -20,3 +20,8 @@ export interface HandOutOptions {
   /** The hash of the list of documents that the run was given; undefined where it asked the service. */
   readonly list: string | undefined;
 }
+
+export interface SupervisionOptions extends HandOutOptions {
+  /** Writes the list of documents and the plan into the exchange. */
+  readonly announce: () => Promise<void>;
+}

@@ -3,6 +3,7 @@ import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
 import { namesIn } from "../work/document-parts.js";
+import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
 import { type ExchangePlan, listFile, listHash, planFile } from "./exchange-files.js";
@@ -37,10 +38,14 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
       list: list ?? null,
       list_sha256: listHash(documents),
     };
-    await exchange.write(listFile, documents);
-    await exchange.write(planFile, JSON.stringify(plan));
+    const announce = async () => {
+      await exchange.write(listFile, documents);
+      await exchange.write(planFile, JSON.stringify(plan));
+    };
+    await announce();
+    await noteHandedOut(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
-    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, options);
+    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {

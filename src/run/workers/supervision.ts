@@ -4,13 +4,14 @@ import { valueIf } from "../../schema.js";
 import { countOf } from "../../words.js";
 import { forEachOf } from "../work/for-each-of.js";
 import { addTold, adoptDocument } from "./adopt-document.js";
+import { atMost } from "./at-most.js";
 import { BrokerWatch } from "./broker-watch.js";
 import { type DocumentQueue, openDocumentQueue } from "./document-queue.js";
 import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
-import type { HandOutOptions } from "./hand-out-options.js";
+import type { SupervisionOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
 import { patienceOf, SignsOfLife } from "./signs-of-life.js";
-import { WorkerNames } from "./worker-names.js";
+import { howToStart, WorkerNames } from "./worker-names.js";
 import type { WorkersProgress } from "./workers-progress.js";
 
 /** Results that are taken over at once. */
@@ -26,7 +27,7 @@ export class Supervision {
   readonly #open: OpenDocuments;
   readonly #progress: WorkersProgress;
   readonly #plan: ExchangePlan;
-  readonly #options: HandOutOptions;
+  readonly #options: SupervisionOptions;
   readonly #queue: DocumentQueue;
   readonly #broker: BrokerWatch;
   readonly #names: WorkerNames;
@@ -39,14 +40,14 @@ export class Supervision {
   #wake = () => {};
   #nextLook = 0;
 
-  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: HandOutOptions) {
+  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: SupervisionOptions) {
     this.#open = open;
     this.#progress = progress;
     this.#plan = plan;
     this.#options = options;
-    this.#broker = new BrokerWatch(options.broker, options.log);
+    this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
-    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker));
+    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker.shown));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
       onEnded: (name, hasResult) => {
         if (hasResult) this.#open.announced(name, performance.now());
@@ -75,8 +76,7 @@ export class Supervision {
 
   /** Takes back what no worker has begun. */
   async close(): Promise<void> {
-    const { queued } = this.#open;
-    if (queued.length > 0) await this.#broker.ask(() => this.#queue.remove(queued));
+    await atMost(this.#queue.remove(this.#open.queued));
     await this.#queue.close();
     this.#names.tellAll();
   }
@@ -136,9 +136,9 @@ export class Supervision {
 
   /** Looks at everything that the exchange and the queue hold: hints may have been lost. */
   async #look(): Promise<void> {
-    const { exchange } = this.#options;
+    const { exchange, announce } = this.#options;
     const begun = performance.now();
-    if ((await exchange.read(planFile)) === undefined) await exchange.write(planFile, JSON.stringify(this.#plan)); // one that was fenced removed it
+    if ((await exchange.read(planFile)) === undefined) await announce(); // one that was fenced removed everything
     await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
     const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
@@ -188,12 +188,8 @@ export class Supervision {
     if (state === "silent")
       log(
         "warn",
-        `no worker gives a sign of life: ${howToStart(broker)}; after ${seconds} without one this run reads ${left} itself`,
+        `no worker gives a sign of life: ${howToStart(broker.shown)}; after ${seconds} without one this run reads ${left} itself`,
       );
     return state === "over";
   }
-}
-
-function howToStart({ shown }: HandOutOptions["broker"]): string {
-  return `start one with kbdump worker ${shown} and the job file of this run`;
 }

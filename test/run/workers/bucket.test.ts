@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { keysBelow } from "../../bucket/bucket-helpers.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
@@ -35,5 +36,24 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
       const work = join(machine.job.output.dir, "test", ".work");
       expect((await readdir(work)).filter((name) => name.startsWith("worker-"))).toEqual([]);
     }
+  });
+
+  test("a coordinator that was fenced removes the whole exchange: workers go on all the same", async () => {
+    const world = await openBucketWorld(store);
+    const broker = brokerOfAll();
+    const [one, two] = [await world.machine("one", {}, store.env, 60), await world.machine("two")];
+    const single = await one.run();
+    const ends = new AbortController();
+    onTestFinished(() => ends.abort());
+    const said: string[] = [];
+    const log = (_level: string, text: string) => void said.push(text);
+    const shared = one.run({ workers: broker.url, log, signal: ends.signal });
+    while (!said.some((text) => text.includes("to workers"))) await delay(20);
+    for (const key of await keysBelow(world.bucket, "exchange/")) await world.bucket.remove([key]);
+    await delay(2_500); // the coordinator looks every 2 s
+    startWorker(two.job, broker.url, two.env, { name: "worker-1" });
+    const { manifest } = await shared;
+    expect(said.join("\n")).toMatch(/workers have read: worker-1 2 documents/);
+    expect(manifest.counts.chunks).toBe(single.manifest.counts.chunks);
   });
 });

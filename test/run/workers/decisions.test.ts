@@ -187,7 +187,11 @@ test("requests are told once", () => {
 
 test("a broker that is gone is told of once, in plain words, and so is its return", async () => {
   const said: string[] = [];
-  const watch = new BrokerWatch({ shown: "redis://h" }, (level, text) => said.push(`${level} ${text}`));
+  const watch = new BrokerWatch(
+    { shown: "redis://h" },
+    (level, text) => said.push(`${level} ${text}`),
+    new AbortController().signal,
+  );
   const fail = (text: string) => watch.ask(() => Promise.reject(new Error(text)));
   const after = ": workers finish the documents that they have, and get no more until it is back";
   expect(await fail("Stream isn't writeable and enableOfflineQueue options is false")).toBe(false);
