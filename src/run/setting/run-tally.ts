@@ -2,6 +2,8 @@ import { emptyRequestTally, type RequestTally } from "../../client/request-tally
 
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
+/** The step of a worker that has nothing to read. */
+export const waitingForDocuments = "waiting for documents";
 
 /** Counts of a run so far; its stages add to them, the progress view shows them. */
 export interface RunTally {

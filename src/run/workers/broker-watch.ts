@@ -6,7 +6,7 @@ import { inTime } from "./at-most.js";
 /** Milliseconds after which a broker counts as gone: the library waits for good where there never was a connection. */
 const longestAnswer = 6_000;
 
-/** Errors of ioredis that say no more than that there is no answer. */
+/** Errors that say no more than that there is no answer. */
 const silence = /^(no answer|Command timed out|Stream isn't writeable|Connection is closed)/;
 
 /** Asks the broker, and tells once when it is gone and when it is back. */

@@ -11,7 +11,7 @@ import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
 import type { SupervisionOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
 import { patienceOf, SignsOfLife } from "./signs-of-life.js";
-import { WorkerNames } from "./worker-names.js";
+import { howToStart, WorkerNames } from "./worker-names.js";
 import type { WorkersProgress } from "./workers-progress.js";
 
 /** Results that are taken over at once. */
@@ -47,7 +47,7 @@ export class Supervision {
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
-    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker));
+    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker.shown));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
       onEnded: (name, hasResult) => {
         if (hasResult) this.#open.announced(name, performance.now());
@@ -189,12 +189,8 @@ export class Supervision {
     if (state === "silent")
       log(
         "warn",
-        `no worker gives a sign of life: ${howToStart(broker)}; after ${seconds} without one this run reads ${left} itself`,
+        `no worker gives a sign of life: ${howToStart(broker.shown)}; after ${seconds} without one this run reads ${left} itself`,
       );
     return state === "over";
   }
-}
-
-function howToStart({ shown }: SupervisionOptions["broker"]): string {
-  return `start one with kbdump worker ${shown} and the job file of this run`;
 }

@@ -1,5 +1,10 @@
 import { countOf } from "../../words.js";
 
+/** The way to start a worker for this run, as messages name it. */
+export function howToStart(broker: string): string {
+  return `start one with kbdump worker ${broker} and the job file of this run`;
+}
+
 /** Says which workers come and go, how to start one where there is none, and how much each has read. */
 export class WorkerNames {
   readonly #say: (text: string) => void;
