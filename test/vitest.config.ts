@@ -72,6 +72,7 @@ export const onlyLong = [
   "test/run/workers/bucket.test.ts",
   "test/run/workers/ends-of-runs.test.ts",
   "test/run/workers/forged-results.test.ts",
+  "test/run/workers/frozen-broker.test.ts",
   "test/run/workers/workers.test.ts",
   "test/shared-bounds/faults.test.ts",
   "test/shared-bounds/random.test.ts",

@@ -2,6 +2,14 @@ import { countText } from "../amounts.js";
 import { InterruptedError, LostError, StopError, UntoldError } from "../errors.js";
 import type { RunTally } from "../run/setting/run-tally.js";
 
+/** The error of a worker with a word on what it leaves. */
+export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "documentsDone">): unknown {
+  if (!(error instanceof InterruptedError)) return error;
+  const read = `${countText(documentsDone, "document")} read`;
+  const message = [error.message, read, "documents that it had not finished are given back"].join("; ");
+  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+}
+
 /** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
 export function withProgress(error: unknown, tally: RunTally, { fresh }: { readonly fresh: boolean }): unknown {
   if (!tally.isKept || error instanceof LostError || error instanceof UntoldError) return error;

@@ -4,6 +4,7 @@ import { jsonLine } from "../terminal/text.js";
 import { renderWorker, workerJson, workerText } from "../terminal/worker/worker.js";
 import { defineCommand } from "./command.js";
 import { durationFrom } from "./duration.js";
+import { withWork } from "./kept-progress.js";
 import { brokerFrom } from "./line/broker-flag.js";
 import { wholeNumberFrom } from "./line/whole-number.js";
 import { wrongLine } from "./line/wrong-line.js";
@@ -65,9 +66,12 @@ export const workerCommand = defineCommand({
     const tally = emptyRunTally();
     const unwatch = view.watch(renderWorker(tally));
     const { env, signal } = world;
-    const result = await workDocuments(job, { broker, env, signal, tally, log: view.log, idle, inFlight }).finally(
-      unwatch,
-    );
+    const setting = { broker, env, signal, tally, log: view.log, idle, inFlight };
+    const result = await workDocuments(job, setting)
+      .catch((error: unknown) => {
+        throw withWork(error, tally);
+      })
+      .finally(unwatch);
     await printResult(world, args.json ? jsonLine(workerJson(result)) : workerText(result), "the documents are read");
     return exitCodes.complete;
   },

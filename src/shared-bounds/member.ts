@@ -4,12 +4,13 @@ import { Beats } from "./beats.js";
 import type { Board, Look } from "./board.js";
 import { Demand } from "./demand.js";
 import type { Clock } from "./lease.js";
+import { Notices, type NoticesOptions } from "./notices.js";
 import type { Place, Places } from "./places.js";
 import { shareOf } from "./share-out.js";
 import { Standing } from "./standing.js";
 import { WaitingLine } from "./waiting-line.js";
 
-export interface MemberOptions {
+export interface MemberOptions extends NoticesOptions {
   readonly concurrency: number;
   readonly maxRps: number;
   /** Requests of this process at the most. */
@@ -17,9 +18,6 @@ export interface MemberOptions {
   readonly places: Places;
   readonly board: Board;
   readonly clock: Clock;
-  /** The address of the broker, for messages. */
-  readonly broker: string;
-  readonly say: (text: string) => void;
 }
 
 /** One of the processes that share the places of a service. It asks the broker about every second, and not at all while it has no requests. */
@@ -29,11 +27,11 @@ export class Member {
   readonly #demand: Demand;
   readonly #standing: Standing;
   readonly #balance: Balance;
+  readonly #notices: Notices;
   readonly #beats = new Beats(() => this.#beat());
   #inUse = 0;
   #isAwake = false;
   #isAlone = false;
-  #hasSaidGone = false;
   /** The places that it had use for at the last beat. */
   #wanted = 0;
   #members = 1;
@@ -42,6 +40,7 @@ export class Member {
     this.#options = options;
     this.#demand = new Demand(options.concurrency);
     this.#standing = new Standing(this.#now());
+    this.#notices = new Notices(options);
     const { places, board, concurrency } = options;
     const mayTake = async () => (await this.#lookAround()) !== undefined;
     this.#balance = new Balance({ places, board, concurrency, mayTake, now: () => this.#now() });
@@ -157,7 +156,7 @@ export class Member {
       if (this.#wanted === 0) return await this.#rest();
     } catch {
       this.#standing.missed(this.#now()); // the next beat asks again
-      this.#tellOfAbsence();
+      this.#notices.absence(this.#standing.isGone);
     }
     this.#serve();
     return "again";
@@ -173,7 +172,8 @@ export class Member {
     else if (isDue) await board.quarantineOwn();
     const isQuarantine = look.isQuarantine || look.hasForgotten || isDue;
     this.#standing.answered(this.#now(), isQuarantine);
-    this.#tellOfAbsence();
+    this.#notices.absence(this.#standing.isGone);
+    this.#notices.quarantine(isQuarantine, this.#line.length > 0);
     return isQuarantine || this.#isAlone ? undefined : look;
   }
 
@@ -185,14 +185,5 @@ export class Member {
     this.#isAwake = false;
     await this.#options.board.leave();
     return this.#isAwake ? "again" : "rest";
-  }
-
-  #tellOfAbsence(): void {
-    const { isGone } = this.#standing;
-    if (isGone === this.#hasSaidGone) return;
-    this.#hasSaidGone = isGone;
-    const { say, broker } = this.#options;
-    if (isGone) say(`the broker ${broker} does not answer: one request in flight until it is back`);
-    else say(`the broker ${broker} is back: requests are shared with the other processes again`);
   }
 }

@@ -14,8 +14,8 @@ export interface SharedBoundsOptions {
   readonly maxRps?: number | undefined;
   /** Requests in flight at the most, of this process alone; those of all by default. */
   readonly most?: number | undefined;
-  /** Told that the broker is gone, and that it is back. */
-  readonly say: (text: string) => void;
+  /** Told that the broker is gone, that it is back, and why nothing is sent for some seconds. */
+  readonly say: (text: string, level: "info" | "warn") => void;
 }
 
 /** The bounds as the process holds them. */

@@ -28,13 +28,14 @@ export interface RunProgress {
 
 /**
  * Progress after `elapsed` milliseconds. The share is that of pages and child lists; documents that have not told their
- * size yet are taken for average ones.
+ * size yet are taken for average ones, and those that an earlier process read count for nothing.
  */
 export function progressOf(tally: RunTally, elapsed: number, now = performance.now()): RunProgress {
   const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone } = tally;
-  const ahead = Math.max(0, documents - documentsBegun - documentsFailed);
+  const ahead = Math.max(0, documents - documentsBegun - documentsFailed - tally.documentsFound);
   const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
-  const share = documentsBegun > 0 && expected > 0 ? Math.min(1, pagesDone / expected) : undefined;
+  const isRead = documents > 0 && documentsDone >= documents;
+  const share = documentsBegun > 0 && expected > 0 ? Math.min(1, pagesDone / expected) : isRead ? 1 : undefined;
   const waiting = waitingTime(tally.requests, now);
   return {
     step: tally.step,
@@ -42,8 +43,8 @@ export function progressOf(tally: RunTally, elapsed: number, now = performance.n
     documentsDone,
     chunks: tally.chunks,
     childChunks: tally.child_chunks,
-    requests: tally.requests.sent,
-    rate: elapsed > 0 ? (tally.requests.answered * 1000) / elapsed : 0,
+    requests: tally.requests.sent + tally.requestsElsewhere,
+    rate: elapsed > 0 ? ((tally.requests.answered + tally.requestsElsewhere) * 1000) / elapsed : 0,
     share,
     left: share === undefined || share < 0.01 || waiting !== undefined ? undefined : elapsed / share - elapsed,
     inFlight: tally.requests.inFlight,

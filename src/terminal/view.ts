@@ -31,8 +31,8 @@ export interface Screen {
 
 /** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
 export interface Rendering {
-  /** For machines. */
-  readonly facts: (elapsed: number) => RunFacts | ReadFacts | MoveFacts | WatchFacts;
+  /** For machines; undefined: there is no news. */
+  readonly facts: (elapsed: number) => RunFacts | ReadFacts | MoveFacts | WatchFacts | undefined;
   /** Lines to print from time to time. */
   readonly lines: (elapsed: number) => readonly string[];
   /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
@@ -73,7 +73,10 @@ function jsonView(output: Output, now: () => Date): View {
       for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
     watch: ({ facts }) =>
-      repeat(printEvery, (elapsed) => write({ time: time(), level: "info", message: "progress", ...facts(elapsed) })),
+      repeat(printEvery, (elapsed) => {
+        const found = facts(elapsed);
+        if (found) write({ time: time(), level: "info", message: "progress", ...found });
+      }),
   };
 }
 

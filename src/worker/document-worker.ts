@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Job as QueuedJob, Worker } from "bullmq";
 import type { Broker } from "../broker/open-broker.js";
-import { readingDocuments } from "../run/setting/run-tally.js";
+import { readingDocuments, waitingForDocuments } from "../run/setting/run-tally.js";
 import { atMost } from "../run/workers/at-most.js";
 import { type DocumentJob, queueName } from "../run/workers/document-job.js";
-import type { ToldProgress } from "../run/workers/workers-progress.js";
 import { RefusedError, type Taken, type Taking, takeDocument } from "./take-document.js";
 import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 
@@ -29,6 +28,7 @@ export class DocumentWorker {
   readonly #counts = { documents: 0, in_vain: 0, late: 0, chunks: 0, child_chunks: 0 };
   readonly #left = new Map<string, number>();
   readonly #refusals = new Set<string>();
+  #run = "";
   readonly #failed: (error: unknown) => void;
   #rests = 0;
   #active = 0;
@@ -83,9 +83,11 @@ export class DocumentWorker {
     this.#active++;
     tally.step = readingDocuments;
     try {
-      const taken = await takeDocument(queued.data, this.#taking, (read) => {
-        const told: ToldProgress = { ...read, requests: tally.requests.sent };
-        queued.updateProgress(told).catch(() => {}); // only the progress of the coordinator lacks it
+      const taken = await takeDocument(queued.data, this.#taking, {
+        began: (runId) => this.#nameRun(runId),
+        read: (read) => {
+          queued.updateProgress(read).catch(() => {}); // only the progress of the coordinator lacks it
+        },
       });
       this.#count(taken);
       return taken.outcome;
@@ -97,8 +99,15 @@ export class DocumentWorker {
     } finally {
       this.#active--;
       this.#lastWork = performance.now();
-      if (this.#active === 0) tally.step = "waiting for documents";
+      if (this.#active === 0) tally.step = waitingForDocuments;
     }
+  }
+
+  /** Says for which run it reads from now on. */
+  #nameRun(runId: string): void {
+    if (this.#run === runId) return;
+    this.#run = runId;
+    this.#setting.log("info", `reading documents of run ${runId}`);
   }
 
   /** Puts back a document that this worker has tried in vain; if nobody else takes it, it does so in the end. */

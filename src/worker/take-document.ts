@@ -14,7 +14,7 @@ import { emptyRunTally, type RunTally } from "../run/setting/run-tally.js";
 import { planHash } from "../run/work/plan-hash.js";
 import { type DocumentJob, documentJobSchema, refusalOf } from "../run/workers/document-job.js";
 import { type Handed, planFile, type TriedReason } from "../run/workers/exchange-files.js";
-import type { DocumentRead } from "../run/workers/workers-progress.js";
+import type { ToldProgress } from "../run/workers/workers-progress.js";
 import { valueIf } from "../schema.js";
 import { tool } from "../tool.js";
 import type { KnownRuns } from "./known-runs.js";
@@ -38,18 +38,23 @@ export type Taken = { readonly outcome: "read" | "late" | "in vain"; readonly do
 /** This worker must not read the document; the message says why. */
 export class RefusedError extends Error {}
 
+/** Hears of a document while it is read. */
+export interface TakingListener {
+  /** It is certain that this worker may read the document; it belongs to this run. */
+  readonly began: (runId: string) => void;
+  /** How far the document is, about once a second. */
+  readonly read: (read: ToldProgress) => void;
+}
+
 /**
- * Reads one document for a run and hands it over. `tell` hears how far it is about once a second. Rejects with RefusedError where it
+ * Reads one document for a run and hands it over. Rejects with RefusedError where it
  * is none of this worker's, and with what ends a run: a service that cannot be reached, a full disk.
  */
-export async function takeDocument(
-  queued: unknown,
-  taking: Taking,
-  tell: (read: DocumentRead) => void,
-): Promise<Taken> {
-  const { document, exchange } = await findDocument(queued, taking);
+export async function takeDocument(queued: unknown, taking: Taking, listener: TakingListener): Promise<Taken> {
+  const { document, exchange, runId } = await findDocument(queued, taking);
+  listener.began(runId);
   const tally = emptyRunTally();
-  const timer = setInterval(() => tell(readSoFar(tally)), 1_000);
+  const timer = setInterval(() => listener.read(readSoFar(tally, taking)), 1_000);
   let attempt: Attempt | undefined;
   try {
     attempt = await exchange.begin(document.name);
@@ -70,7 +75,7 @@ export async function takeDocument(
 async function findDocument(
   queued: unknown,
   { job, exchangeOf, known }: Taking,
-): Promise<{ readonly document: PlacedDocument; readonly exchange: Exchange }> {
+): Promise<{ readonly document: PlacedDocument; readonly exchange: Exchange; readonly runId: string }> {
   const asked: DocumentJob | undefined = valueIf(documentJobSchema, queued);
   if (!asked || !isRunId(asked.run_id)) throw new RefusedError("this is no document of a run");
   const exchange = await exchangeOf(asked.run_id);
@@ -82,7 +87,7 @@ async function findDocument(
   const isSame = document?.ref.datasetId === asked.dataset_id && document.ref.documentId === asked.document_id;
   if (!document || !isSame)
     throw new RefusedError(`document ${asked.document_id} is not in the list of run ${asked.run_id}`);
-  return { document, exchange };
+  return { document, exchange, runId: asked.run_id };
 }
 
 async function readAndHand(
@@ -119,8 +124,9 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar({ chunks, child_chunks, pagesExpected, pagesDone }: RunTally): DocumentRead {
-  return { chunks, child_chunks, pages_expected: pagesExpected, pages: pagesDone };
+function readSoFar(tally: RunTally, { name: worker, requests }: Taking): ToldProgress {
+  const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = tally;
+  return { worker, sent: requests.sent, untold: requests.untold, chunks, child_chunks, pages_expected, pages };
 }
 
 /** Whether the run has let go of its exchange. */

@@ -7,6 +7,7 @@ import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
 import { lookAheadOf } from "../run/documents/read-documents.js";
 import { withDefaults } from "../run/setting/run-options.js";
+import { waitingForDocuments } from "../run/setting/run-tally.js";
 import { withClient } from "../run/setting/with-client.js";
 import { withBounds } from "../run/workers/with-bounds.js";
 import { DocumentWorker } from "./document-worker.js";
@@ -48,7 +49,7 @@ async function work(
   const { signal, tally, log, idle = Number.POSITIVE_INFINITY } = setting;
   const exchanges = await openExchanges(job, { ...setting, now: () => new Date() });
   const failed = new AbortController();
-  tally.step = "waiting for documents";
+  tally.step = waitingForDocuments;
   const taking = {
     ...{ job, client, name: setting.name, known: new KnownRuns(job), lookAhead: lookAheadOf(job) },
     formats: await openTexts(job.output.formats, job.output.csvSafe),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withProgress } from "../../src/cli/kept-progress.js";
+import { withProgress, withWork } from "../../src/cli/kept-progress.js";
 import { InterruptedError, LostError, StopError } from "../../src/errors.js";
 import { emptyRunTally } from "../../src/run/setting/run-tally.js";
 
@@ -32,4 +32,14 @@ test("the exit code and the status stay; nothing is promised where nothing was k
   expect(withProgress(new StopError("401", { status: 401 }), kept, { fresh: false })).toMatchObject({ status: 401 });
   const error = new InterruptedError("SIGINT");
   expect(withProgress(error, emptyRunTally(), { fresh: false })).toBe(error);
+});
+
+test("a worker that is interrupted says how much it read, and keeps its exit code", () => {
+  const error = withWork(new InterruptedError("SIGTERM"), { documentsDone: 3 });
+  expect(error).toMatchObject({ exitCode: 143 });
+  expect(message(error)).toBe(
+    "interrupted by SIGTERM; 3 documents read; documents that it had not finished are given back",
+  );
+  const refused = new StopError("401");
+  expect(withWork(refused, { documentsDone: 3 })).toBe(refused);
 });

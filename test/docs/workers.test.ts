@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import type { Manifest } from "../../src/dump/manifest/manifest.js";
 import { blocksOf } from "../documentation.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
+import { settleBroker } from "../shared-bounds/settle-broker.js";
 import { openExamplePlaces } from "./example-place.js";
 import { Shell } from "./shell.js";
 
@@ -12,13 +13,14 @@ test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", 
   onTestFinished(places.close);
   const broker = await startRedis();
   onTestFinished(broker.stop);
+  await settleBroker(broker.url);
   const folder = await places.open();
   const { url, key } = places.server;
   const shell = new Shell(folder, { url, key, broker: broker.url }, { KNOWLEDGE_API_KEY: key, BROKER_URL: broker.url });
   onTestFinished(() => shell.close());
   const [worker = "", run = ""] = blocksOf("docs/workers.md").map(({ text }) => text);
   const named = worker.replace("redis://queue.example.com:6379", "BROKER_URL");
-  const working = shell.run(named.replace("nightly.yaml", "nightly.yaml --idle 5s"));
+  const working = shell.run(named.replace("nightly.yaml", "nightly.yaml --idle 10s"));
   const ran = await shell.run(run);
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   expect(ran.stderr).toMatch(/workers have read: \S+ 2 documents\n/);

@@ -9,6 +9,19 @@ test("documents that have not told their size are taken for average ones", () =>
   expect(progressOf(tally, 10_000)).toMatchObject({ share: 0.25, left: 30_000 });
 });
 
+test("documents that an earlier process read count for nothing, and where all are such, nothing is left", () => {
+  const resumed = tallyOf({ documents: 9, documentsFound: 5, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
+  expect(progressOf(resumed, 10_000)).toMatchObject({ share: 0.25, left: 30_000 });
+  const read = tallyOf({ documents: 9, documentsFound: 9, documentsDone: 9 });
+  expect(progressOf(read, 10_000)).toMatchObject({ share: 1, left: 0 });
+});
+
+test("requests that workers have sent count before a result tells of them", () => {
+  const tally = tallyOf({ requestsElsewhere: 60 });
+  Object.assign(tally.requests, { sent: 41, answered: 40 });
+  expect(progressOf(tally, 10_000)).toMatchObject({ requests: 101, rate: 10 });
+});
+
 test("documents that failed are not waited for", () => {
   const tally = tallyOf({ documents: 3, documentsBegun: 2, documentsFailed: 1, pagesExpected: 10, pagesDone: 5 });
   expect(progressOf(tally, 1000)).toMatchObject({ share: 0.5, left: 1000 });

@@ -129,6 +129,7 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
 }
 
 function countFinished({ row }: DocumentResult, tally: RunTally): void {
+  tally.documentsFound++;
   tally.chunks += row.chunk_count;
   tally.child_chunks += row.child_chunk_count;
 }

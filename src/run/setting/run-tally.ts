@@ -2,6 +2,8 @@ import { emptyRequestTally, type RequestTally } from "../../client/request-tally
 
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
+/** The step of a worker that has nothing to read. */
+export const waitingForDocuments = "waiting for documents";
 
 /** Counts of a run so far; its stages add to them, the progress view shows them. */
 export interface RunTally {
@@ -15,6 +17,10 @@ export interface RunTally {
   pagesExpected: number;
   pagesDone: number;
   documentsBegun: number;
+  /** Documents that an earlier process read: they take no time. */
+  documentsFound: number;
+  /** Requests of workers that were answered, and that no result has told of yet; for the progress only. */
+  requestsElsewhere: number;
   /** True once a run ended early and left what it read for the next one. */
   isKept: boolean;
   /** The present step, in a word or two. */
@@ -33,6 +39,8 @@ export function emptyRunTally(): RunTally {
     pagesExpected: 0,
     pagesDone: 0,
     documentsBegun: 0,
+    documentsFound: 0,
+    requestsElsewhere: 0,
     isKept: false,
     step: "starting",
   };

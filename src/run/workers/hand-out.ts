@@ -26,6 +26,8 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
   tally.documents = placed.length;
   tally.documentsDone = placed.length - left.length;
+  tally.documentsFound = tally.documentsDone;
+  const progress = new WorkersProgress(tally);
   if (ordered.length > 0) {
     const { runId } = workspace;
     const documents = documentListText(documentListFrom(discovery));
@@ -42,18 +44,14 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     };
     await announce();
     await noteHandedOut(workspace.work);
-    log(
-      "info",
-      `${countOf(ordered.length, "document")} for workers: kbdump worker ${options.broker.shown} and the job file`,
-    );
-    const progress = new WorkersProgress(tally);
+    log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
     const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {
       await supervision.close();
     }
-    progress.takeBack();
   }
+  progress.takeBack();
   await exchange.remove();
 }

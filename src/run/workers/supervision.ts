@@ -11,7 +11,7 @@ import { type ExchangePlan, planFile, triedSchema } from "./exchange-files.js";
 import type { SupervisionOptions } from "./hand-out-options.js";
 import type { OpenDocuments } from "./open-documents.js";
 import { patienceOf, SignsOfLife } from "./signs-of-life.js";
-import { WorkerNames } from "./worker-names.js";
+import { howToStart, WorkerNames } from "./worker-names.js";
 import type { WorkersProgress } from "./workers-progress.js";
 
 /** Results that are taken over at once. */
@@ -47,7 +47,7 @@ export class Supervision {
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
-    this.#names = new WorkerNames((text) => options.log("info", text));
+    this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker.shown));
     this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
       onEnded: (name, hasResult) => {
         if (hasResult) this.#open.announced(name, performance.now());
@@ -141,11 +141,11 @@ export class Supervision {
     if ((await exchange.read(planFile)) === undefined) await announce(); // one that was fenced removed everything
     await this.#adopt((await exchange.results()).filter((name) => this.#open.get(name)));
     await this.#lookAtTried();
+    const took = performance.now() - begun; // a broker that does not answer takes long, and must not put off the next look
     await this.#broker.ask(async () => {
       this.#open.missing(await this.#queue.findMissing(this.#open.queued), performance.now());
       this.#names.see(await this.#queue.workers());
     });
-    const took = performance.now() - begun;
     this.#nextLook = performance.now() + Math.max(leastLook, took / lookShare);
   }
 
@@ -189,7 +189,7 @@ export class Supervision {
     if (state === "silent")
       log(
         "warn",
-        `no worker gives a sign of life: start one with kbdump worker ${broker.shown} and the job file; after ${seconds} without one this run reads ${left} itself`,
+        `no worker gives a sign of life: ${howToStart(broker.shown)}; after ${seconds} without one this run reads ${left} itself`,
       );
     return state === "over";
   }

@@ -18,13 +18,12 @@ export async function withBounds<T>(
   work: (shared: OpenBounds) => Promise<T>,
 ): Promise<T> {
   const { concurrency, maxRps } = service;
-  const say = (text: string) => log("warn", text);
   const shared = openSharedBounds(broker, {
     service: serviceName(service),
     concurrency,
     maxRps,
     most: inFlight,
-    say,
+    say: (text, level) => log(level, text),
   });
   try {
     return await work(shared);

@@ -1,5 +1,5 @@
 import type * as v from "valibot";
-import { count, object, valueIf } from "../../schema.js";
+import { count, object, text, valueIf } from "../../schema.js";
 import type { RunTally } from "../setting/run-tally.js";
 import type { Handed } from "./exchange-files.js";
 
@@ -18,8 +18,11 @@ export type DocumentRead = v.InferOutput<typeof readSchema>;
 /** The progress of one document, as its worker tells of it about once a second. */
 export const progressSchema = object({
   ...readEntries,
-  /** Requests that the worker has sent for all of its documents: one that hangs tells the same again and again. */
-  requests: count,
+  worker: text,
+  /** Requests that the worker has sent, for whatever document: one that hangs tells the same again and again. */
+  sent: count,
+  /** Those that were answered and that no result has told of yet. */
+  untold: count,
 });
 
 export type ToldProgress = v.InferOutput<typeof progressSchema>;
@@ -30,7 +33,11 @@ const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, p
 export class WorkersProgress {
   readonly #tally: RunTally;
   readonly #known = new Map<string, DocumentRead>();
-  readonly #requests = new Map<string, number>();
+  readonly #adopted = new Set<string>();
+  /** The requests that the worker of a document had sent when it told of it last. */
+  readonly #sent = new Map<string, number>();
+  /** Requests of each worker that no result has told of yet. */
+  readonly #untold = new Map<string, number>();
 
   constructor(tally: RunTally) {
     this.#tally = tally;
@@ -40,10 +47,11 @@ export class WorkersProgress {
   told(name: string, progress: unknown): boolean {
     const told = valueIf(progressSchema, progress);
     if (!told) return false;
-    const { requests, ...read } = told;
+    const { worker, sent, untold, ...read } = told;
     this.#set(name, read);
-    const isSame = this.#requests.get(name) === requests;
-    this.#requests.set(name, requests);
+    this.#setUntold(worker, untold);
+    const isSame = this.#sent.get(name) === sent;
+    this.#sent.set(name, sent);
     return !isSame;
   }
 
@@ -56,16 +64,29 @@ export class WorkersProgress {
   }
 
   /** A document is read and taken over. */
-  adopted(name: string, { result: { row }, pages }: Handed): void {
+  adopted(name: string, { worker, result: { row }, pages }: Handed): void {
     const { chunk_count: chunks, child_chunk_count: child_chunks } = row;
     this.#set(name, { chunks, child_chunks, pages_expected: pages, pages });
     this.#tally.documentsDone++;
+    this.#adopted.add(name);
+    this.#setUntold(worker, 0);
   }
 
-  /** Takes everything back: the run counts what it finds among its parts. */
+  /** Takes back all that the run counts once more, as it finds these documents among its parts. The share of what is read stays. */
   takeBack(): void {
-    for (const name of [...this.#known.keys()]) this.forget(name);
+    for (const name of [...this.#known.keys()]) if (!this.#adopted.has(name)) this.forget(name);
+    for (const { chunks, child_chunks } of this.#known.values()) {
+      this.#tally.chunks -= chunks;
+      this.#tally.child_chunks -= child_chunks;
+    }
+    for (const worker of [...this.#untold.keys()]) this.#setUntold(worker, 0);
     this.#tally.documentsDone = 0;
+    this.#tally.documentsFound = 0 - this.#adopted.size; // they count as begun here
+  }
+
+  #setUntold(worker: string, requests: number): void {
+    this.#tally.requestsElsewhere += requests - (this.#untold.get(worker) ?? 0);
+    this.#untold.set(worker, requests);
   }
 
   #set(name: string, read: DocumentRead): void {

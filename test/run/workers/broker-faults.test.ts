@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
   test("it is frozen with many documents in its queue: the run does not wait for each of them", async () => {
     const { broker, start, hears } = await startLonely(30);
     const result = start();
-    await hears("for workers");
+    await hears("to workers");
     await delay(1_000);
     broker.signal("SIGSTOP");
     expect((await result).status).toBe("complete");
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     const { broker, start, hears } = await startLonely(30);
     const interrupt = new AbortController();
     const result = start(interrupt.signal).catch((error: unknown) => error);
-    await hears("for workers");
+    await hears("to workers");
     await delay(1_000);
     broker.signal("SIGSTOP");
     await delay(1_500);

@@ -48,7 +48,7 @@ describe.skipIf(!hasRedis || !hasS3)("workers that share a bucket with their run
     const said: string[] = [];
     const log = (_level: string, text: string) => void said.push(text);
     const shared = one.run({ workers: broker.url, log, signal: ends.signal });
-    while (!said.some((text) => text.includes("for workers"))) await delay(20);
+    while (!said.some((text) => text.includes("to workers"))) await delay(20);
     for (const key of await keysBelow(world.bucket, "exchange/")) await world.bucket.remove([key]);
     await delay(2_500); // the coordinator looks every 2 s
     startWorker(two.job, broker.url, two.env, { name: "worker-1" });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Discovery, PlacedDocument } from "../../../src/run/discover/discovery.js";
 import { documentListText } from "../../../src/run/discover/document-list.js";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { BrokerWatch } from "../../../src/run/workers/broker-watch.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/run/workers/document-job.js";
 import { type Handed, listHash } from "../../../src/run/workers/exchange-files.js";
 import { OpenDocuments } from "../../../src/run/workers/open-documents.js";
@@ -143,28 +144,34 @@ describe("documents in the queue", () => {
 test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
   const tally = emptyRunTally();
   const progress = new WorkersProgress(tally);
-  const told = { chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1, requests: 3 };
+  const told = { worker: "w", sent: 3, untold: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
   expect(progress.told("a", "rubbish")).toBe(false);
   expect(progress.told("a", told)).toBe(true);
   expect(progress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
-  expect(progress.told("a", { ...told, requests: 4 })).toBe(true);
+  expect(progress.told("a", { ...told, sent: 4, untold: 4 })).toBe(true);
   progress.told("a", { ...told, chunks: 20, pages: 2 });
-  progress.told("b", told);
+  progress.told("b", { ...told, sent: 4, untold: 4 });
+  progress.told("c", { ...told, worker: "v", untold: 2 });
+  expect(tally.requestsElsewhere).toBe(6);
+  progress.forget("c");
   expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
   progress.forget("b");
   progress.forget("c");
-  const handed = { result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
+  const handed = { worker: "w", result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
   progress.adopted("a", handed);
   expect(tally).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
-  expect(tally.documentsDone).toBe(1);
+  expect(tally).toMatchObject({ documentsDone: 1, requestsElsewhere: 2 });
+  progress.told("b", told);
   progress.takeBack();
-  expect(tally).toEqual(emptyRunTally());
+  const adopted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
+  expect(tally).toEqual({ ...emptyRunTally(), ...adopted, documentsFound: -1 });
 });
 
 test("requests are told once", () => {
   const tally = emptyRunTally().requests;
   const requests = new ToldRequests(tally);
   Object.assign(tally, { sent: 5, answered: 4, retried: 1, bytes: 100 });
+  expect(requests.untold).toBe(4);
   tally.retriedBy[500] = 1;
   expect(requests.take()).toEqual({
     sent: 5,
@@ -174,25 +181,52 @@ test("requests are told once", () => {
     bytes: 100,
     retriedBy: { 500: 1 },
   });
+  expect(requests.untold).toBe(0);
   tally.sent = 7;
   tally.retriedBy[429] = 2;
   expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
 });
 
+test("a broker that is gone is told of once, in plain words, and so is its return", async () => {
+  const said: string[] = [];
+  const watch = new BrokerWatch(
+    { shown: "redis://h" },
+    (level, text) => said.push(`${level} ${text}`),
+    new AbortController().signal,
+  );
+  const fail = (text: string) => watch.ask(() => Promise.reject(new Error(text)));
+  const after = ": workers finish the documents that they have, and get no more until it is back";
+  expect(await fail("Stream isn't writeable and enableOfflineQueue options is false")).toBe(false);
+  await fail("Command timed out");
+  expect(await watch.ask(async () => {})).toBe(true);
+  await fail("NOPERM this user has no permissions");
+  expect(said).toEqual([
+    `warn the broker redis://h does not answer${after}`,
+    "info the broker redis://h is back: documents are handed out again",
+    `warn the broker redis://h refuses a command (NOPERM this user has no permissions)${after}`,
+  ]);
+});
+
 test("workers are named when they come, when they go, and with what they read", () => {
   const said: string[] = [];
-  const names = new WorkerNames((text) => said.push(text));
+  const names = new WorkerNames((text) => said.push(text), "start one");
+  names.see([]);
+  names.see([]);
   names.see(["a", "b"]);
   names.see(["b", "a"]);
   names.see(["b"]);
+  names.see([]);
   names.read("b");
   names.read("a");
   names.read("a");
   names.tellAll();
   expect(said).toEqual([
-    "worker a is there",
-    "worker b is there",
-    "worker a is gone",
+    "no worker is connected: start one",
+    "worker a joined",
+    "worker b joined",
+    "worker a left",
+    "worker b left",
+    "no worker is connected: start one",
     "workers have read: a 2 documents, b 1 document",
   ]);
 });

@@ -25,7 +25,7 @@ async function startWaiting() {
   const result = place.run({}, { workers: broker.url, log: (_level, text) => void said.push(text) });
   const exchanges = join(place.folder, "out", "test", ".work", "exchange");
   const find = async () => (await readdir(exchanges).catch(() => []))[0];
-  while ((await find()) === undefined || !said.some((text) => text.includes("for workers"))) await delay(10);
+  while ((await find()) === undefined || !said.some((text) => text.includes("to workers"))) await delay(10);
   const runId = (await find()) ?? "";
   const exchange = await openFolderExchange(foldersOf(place.job), runId);
   const { value } = { value: undefined, ...documentListFromText((await exchange.read("list.json")) ?? "") };
