@@ -81,7 +81,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
 }
 
 /** Hears events until they are closed: one that BullMQ did not write ends its own listening. */
-function listen(events: InstanceType<Broker["libraries"]["bullmq"]["QueueEvents"]>): void {
+function listen(events: { readonly closing: unknown; readonly run: () => Promise<void> }): void {
   const again = () => {
     if (!events.closing) listen(events);
   };
