@@ -139,7 +139,7 @@ export class DocumentWorker {
   #count({ outcome, document }: Taken): void {
     const { tally } = this.#setting;
     const counts = this.#counts;
-    if (outcome === "late") counts.late++;
+    if (outcome === "late" || outcome === "over") counts.late++;
     if (outcome === "in vain") counts.in_vain++;
     if (outcome !== "read" || !document) return;
     this.#rests = 0;

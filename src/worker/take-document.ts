@@ -32,8 +32,11 @@ export interface Taking {
   readonly requests: ToldRequests;
 }
 
-/** read: the run has taken it. late: another worker was faster, or the run is over. in vain: it could not be read whole. */
-export type Taken = { readonly outcome: "read" | "late" | "in vain"; readonly document: DumpedDocument | undefined };
+/** read: the run has it. late: another worker was faster. over: so is the run. in vain: the document could not be read whole. */
+export type Taken = {
+  readonly outcome: "read" | "late" | "over" | "in vain";
+  readonly document: DumpedDocument | undefined;
+};
 
 /** This worker must not read the document; the message says why. */
 export class RefusedError extends Error {}
@@ -58,11 +61,11 @@ export async function takeDocument(queued: unknown, taking: Taking, listener: Ta
   let attempt: Attempt | undefined;
   try {
     attempt = await exchange.begin(document.name);
-    if (!attempt) return { outcome: "late", document: undefined };
+    if (!attempt) return { outcome: "over", document: undefined };
     return await readAndHand(document, attempt, tally, taking);
   } catch (error) {
     taking.client.signal.throwIfAborted();
-    if (await isOver(exchange)) return { outcome: "late", document: undefined }; // its folder was removed meanwhile
+    if (await isOver(exchange)) return { outcome: "over", document: undefined }; // its folder was removed meanwhile
     if (attempt && !(await isThere(attempt.folder))) return { outcome: "in vain", document: undefined }; // and the run went on anew
     throw error;
   } finally {

@@ -49,7 +49,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
     if (document !== undefined) tell(document);
   };
   events.on("completed", ({ jobId, returnvalue }) =>
-    onOwn(jobId, (document) => listener.onEnded(document, String(returnvalue) !== "in vain")),
+    onOwn(jobId, (document) => listener.onEnded(document, /^(read|late)$/.test(String(returnvalue)))),
   );
   events.on("failed", ({ jobId, failedReason }) =>
     onOwn(jobId, (document) => listener.onRefused(document, failedReason)),
