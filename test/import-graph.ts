@@ -303,7 +303,7 @@ export const common = [
 export const libraries: Readonly<Record<string, RegExp>> = {
   undici: /^client\/(connections|exchange|failed-request|write\/multipart)\.ts$/,
   "@aws-sdk/client-s3": /^bucket\/load-sdk\.ts$/,
-  bullmq: /^(broker\/load-libraries|worker\/document-worker)\.ts$/,
+  bullmq: /^(broker\/load-libraries|run\/workers\/document-queue|worker\/document-worker)\.ts$/,
   ioredis: /^broker\//,
   "redis-semaphore": /^broker\/load-libraries\.ts$/,
   "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,

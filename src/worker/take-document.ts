@@ -14,7 +14,7 @@ import { emptyRunTally, type RunTally } from "../run/setting/run-tally.js";
 import { planHash } from "../run/work/plan-hash.js";
 import { type DocumentJob, documentJobSchema, refusalOf } from "../run/workers/document-job.js";
 import { type Handed, planFile, type TriedReason } from "../run/workers/exchange-files.js";
-import type { DocumentRead } from "../run/workers/workers-progress.js";
+import type { ToldProgress } from "../run/workers/workers-progress.js";
 import { valueIf } from "../schema.js";
 import { tool } from "../tool.js";
 import type { KnownRuns } from "./known-runs.js";
@@ -43,7 +43,7 @@ export interface TakingListener {
   /** It is certain that this worker may read the document; it belongs to this run. */
   readonly began: (runId: string) => void;
   /** How far the document is, about once a second. */
-  readonly read: (read: DocumentRead) => void;
+  readonly read: (read: ToldProgress) => void;
 }
 
 /**
@@ -124,9 +124,9 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar(tally: RunTally, { name: worker, requests }: Taking): DocumentRead {
+function readSoFar(tally: RunTally, { name: worker, requests }: Taking): ToldProgress {
   const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = tally;
-  return { worker, requests: requests.untold, chunks, child_chunks, pages_expected, pages };
+  return { worker, sent: requests.sent, untold: requests.untold, chunks, child_chunks, pages_expected, pages };
 }
 
 /** Whether the run has let go of its exchange. */

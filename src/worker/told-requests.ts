@@ -10,6 +10,11 @@ export class ToldRequests {
     this.#tally = tally;
   }
 
+  /** All requests that the worker has sent. */
+  get sent(): number {
+    return this.#tally.sent;
+  }
+
   /** Answered requests since the last call of `take`. */
   get untold(): number {
     return this.#tally.answered - this.#told.answered;

@@ -1,5 +1,6 @@
 // Measures runs with workers: `npm run measure:workers [rounds]`. It needs redis-server or valkey-server on the PATH.
-// Prints the seconds of the coordinator from its start to its end, while the workers wait for it already: medians of the rounds.
+// Prints the seconds of the coordinator from its start to its end, while the workers wait for it already, and the processor time of all
+// of them together: medians of the rounds.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -23,46 +24,52 @@ const small = { id: datasetId, documents: 2_000, chunks: 1, childLists: false };
 const long = { id: datasetId, documents: 8, chunks: 250, childLists: true };
 
 const quarter = ["--in-flight", String(concurrency / 4)];
-const single = { name: "a single run" };
+const single = { name: "a single run", count: 0, args: [] };
 const workers = (count, args = []) => ({
-  name: `${count} workers${args.length > 0 ? `, ${args.join(" ")}` : ""}`,
+  name: [`${count} ${count === 1 ? "worker" : "workers"}`, ...args].join(" "),
   count,
   args,
 });
+const bounded = [1, 2, 4, 8].map((count) => workers(count, quarter));
+const unbounded = [workers(1), workers(2)];
 const cases = [
-  {
-    dataset: wide,
-    latency: 50,
-    ways: [single, workers(1, quarter), workers(2, quarter), workers(4, quarter), workers(1)],
-  },
-  { dataset: wide, latency: 50, ways: [workers(8, quarter)] },
-  { dataset: small, latency: 0, ways: [single, workers(1), workers(2)] },
-  { dataset: long, latency: 0, ways: [single, workers(1), workers(2)] },
+  { dataset: wide, latency: 50, ways: [single, ...bounded, ...unbounded] },
+  { dataset: small, latency: 0, ways: [single, ...unbounded] },
+  { dataset: small, latency: 50, ways: [single, ...unbounded] },
+  { dataset: long, latency: 0, ways: [single, ...unbounded] },
 ];
 
 const broker = await startRedis();
 const scratch = await mkdtemp(join(tmpdir(), "kbdump-workers-"));
+await settle();
 try {
-  process.stdout.write("| read | latency | way | wall | CPU of the coordinator | requests/s |\n");
+  process.stdout.write("| read | latency | way | time | CPU of all | against a single run | requests/s |\n");
   for (const { dataset, latency, ways } of cases)
-    await withServer({ dataset, latency }, async (url) => {
-      for (const way of ways) await printLine(dataset, latency, way, url);
-    });
+    await withServer({ dataset, latency }, async (url) => printLines(dataset, latency, ways, url));
 } finally {
   await broker.stop();
   await rm(scratch, { recursive: true, force: true });
 }
 
-async function printLine(dataset, latency, way, url) {
-  const runs = [];
-  for (let round = 0; round < rounds; round++) runs.push(await run(dataset, way, url));
-  const [wall, cpu] = ["wall", "cpu"].map((name) => median(runs.map((each) => each[name])));
+/** A new broker lets nobody send for some seconds, which would be measured once. */
+async function settle() {
+  await withServer({ dataset: long, latency: 0 }, (url) => run(long, workers(1), url));
+}
+
+/** Measures all ways in turn, so that a change of the load of this machine meets them all. */
+async function printLines(dataset, latency, ways, url) {
+  const runs = ways.map(() => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [at, way] of ways.entries()) runs[at].push(await run(dataset, way, url));
   const { documents, chunks, childLists } = dataset;
   const what = `${documents} x ${chunks} chunks${childLists ? " with child lists" : ""}`;
-  const rate = Math.round(requestsOf(dataset) / wall);
-  process.stdout.write(
-    `| ${what} | ${latency} ms | ${way.name} | ${wall.toFixed(2)} s | ${cpu.toFixed(2)} s | ${rate} |\n`,
-  );
+  const walls = runs.map((each) => median(each.map(({ wall }) => wall)));
+  for (const [at, { name }] of ways.entries()) {
+    const cpu = median(runs[at].map((each) => each.cpu)).toFixed(1);
+    const [wall, rate] = [walls[at].toFixed(1), Math.round(requestsOf(dataset) / walls[at])];
+    const ratio = (walls[at] / walls[0]).toFixed(2);
+    process.stdout.write(`| ${what} | ${latency} ms | ${name} | ${wall} s | ${cpu} s | ${ratio} | ${rate} |\n`);
+  }
 }
 
 /** One run, in a folder of its own. Throws where it did not read everything. */
@@ -80,30 +87,39 @@ async function run(dataset, { count, args }, url) {
       output: { dir, formats: ["jsonl"] },
     }),
   );
-  const helpers = Array.from({ length: count ?? 0 }, () =>
-    spawn(process.execPath, [program, "worker", broker.url, job, "--quiet", ...args], {
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "inherit", "inherit"],
-    }),
-  );
-  if (helpers.length > 0) await sleep(1_500); // they start
+  const helpers = Array.from({ length: count }, () => startWorker(job, args));
+  if (count > 0) await sleep(2_000); // they start
   try {
-    const measured = await measure(
-      [program, "run", job, "--json", "--quiet", ...(count ? ["--workers", broker.url] : [])],
-      env,
-    );
-    const { status, counts } = JSON.parse(measured.stdout.trim().split("\n").at(-1));
+    const flags = count > 0 ? ["--workers", broker.url] : [];
+    const { wall, cpu, stdout } = await measure([program, "run", job, "--json", "--quiet", ...flags], env);
+    const { status, counts } = JSON.parse(stdout.trim().split("\n").at(-1));
     if (status !== "complete" || counts.chunks !== dataset.documents * dataset.chunks)
       throw new Error(`${status}, ${counts.chunks} chunks`);
-    return measured;
+    const cpus = await Promise.all(helpers.map((end) => end()));
+    return { wall, cpu: cpus.reduce((sum, each) => sum + each, cpu) };
   } finally {
-    for (const helper of helpers) {
-      const ended = once(helper, "exit");
-      helper.kill("SIGTERM");
-      await ended;
-    }
+    await Promise.all(helpers.map((end) => end()));
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Starts a worker; gives the function that ends it, and resolves to the seconds of processor time that it took. */
+function startWorker(job, args) {
+  const usage = `${import.meta.dirname}/../bench/usage.mjs`;
+  const child = spawn(process.execPath, ["--import", usage, program, "worker", broker.url, job, "--quiet", ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  child.stdio[3].on("data", (data) => {
+    text += data;
+  });
+  const ended = once(child, "close");
+  return async () => {
+    child.kill("SIGTERM");
+    await ended;
+    return JSON.parse(text).cpu;
+  };
 }
 
 function median(values) {

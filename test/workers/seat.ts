@@ -25,6 +25,7 @@ const isTraced = process.env.KBDUMP_TRACE === "1";
 /** Starts a command. */
 export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatOfProcess {
   let child: ChildProcess;
+  let dead: ChildProcess | undefined;
   let said: Promise<Finished>;
   let over: Finished | undefined;
   let isEnding = false;
@@ -54,7 +55,8 @@ export function openSeat(args: readonly string[], env: NodeJS.ProcessEnv): SeatO
     isOver: () => over !== undefined,
     kill: async (startAfter) => {
       const killed = said;
-      if (!child.kill("SIGKILL")) return;
+      if (dead === child || !child.kill("SIGKILL")) return; // another kill starts it again
+      dead = child;
       const { code } = await killed;
       await sleep(startAfter);
       if (code === null) start();

@@ -1,3 +1,4 @@
+import type { QueueEvents } from "bullmq";
 import type { Broker } from "../../broker/open-broker.js";
 import type { Job } from "../../job/job.js";
 import { atMost } from "./at-most.js";
@@ -5,6 +6,8 @@ import { type DocumentJob, jobIdOf, nameFromJobId, queueName } from "./document-
 
 /** Milliseconds after which a broker that says nothing counts as gone. */
 const longestCommand = 5_000;
+/** Milliseconds without events after one that cannot be read. */
+const pauseOfEvents = 1_000;
 
 /** Hints of the queue. Each may be lost, or come twice: the exchange is what counts. */
 export interface QueueListener {
@@ -38,9 +41,10 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
     connection,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: true },
   });
-  const events = new QueueEvents(name, { connection: broker.connect() });
+  const events = new QueueEvents(name, { connection: broker.connect(), autorun: false });
   queue.on("error", () => {}); // the exchange tells, whatever the queue says
   events.on("error", () => {});
+  listen(events);
   const onOwn = (jobId: string, tell: (document: string) => void) => {
     const document = nameFromJobId(runId, jobId);
     if (document !== undefined) tell(document);
@@ -75,4 +79,12 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
       await Promise.all([atMost(queue.close()), atMost(events.close())]);
     },
   };
+}
+
+/** Hears events until they are closed: one that BullMQ did not write ends its own listening. */
+function listen(events: QueueEvents): void {
+  const again = () => {
+    if (!events.closing) listen(events);
+  };
+  events.run().catch(() => setTimeout(again, pauseOfEvents).unref());
 }

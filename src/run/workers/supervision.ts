@@ -172,6 +172,7 @@ export class Supervision {
   }
 
   #refused(name: string, reason: string): void {
+    if (!this.#open.get(name)) return;
     this.#progress.forget(name);
     this.#open.lost(name);
     if (!this.#refusals.has(reason)) this.#options.log("warn", `a worker gave a document back: ${reason}`);

@@ -3,29 +3,39 @@ import { count, object, text, valueIf } from "../../schema.js";
 import type { RunTally } from "../setting/run-tally.js";
 import type { Handed } from "./exchange-files.js";
 
-/** The progress of one document, as its worker tells of it about once a second. */
-export const progressSchema = object({
-  worker: text,
-  /** Requests of the worker, for whatever document, that were answered and that no result has told of yet. */
-  requests: count,
+const readEntries = {
   chunks: count,
   child_chunks: count,
   /** Pages and child lists that it takes, as far as that is known, and those that are read. */
   pages_expected: count,
   pages: count,
+} as const;
+const readSchema = object(readEntries);
+
+/** So much of a document is read. */
+export type DocumentRead = v.InferOutput<typeof readSchema>;
+
+/** The progress of one document, as its worker tells of it about once a second. */
+export const progressSchema = object({
+  ...readEntries,
+  worker: text,
+  /** Requests that the worker has sent, for whatever document: one that hangs tells the same again and again. */
+  sent: count,
+  /** Those that were answered and that no result has told of yet. */
+  untold: count,
 });
 
-export type DocumentRead = v.InferOutput<typeof progressSchema>;
+export type ToldProgress = v.InferOutput<typeof progressSchema>;
 
-type Counts = Omit<DocumentRead, "worker" | "requests">;
-
-const nothing: Counts = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
+const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, pages: 0 };
 
 /** Counts what workers have read in the tally of the run, so that its progress is that of all of them. */
 export class WorkersProgress {
   readonly #tally: RunTally;
-  readonly #known = new Map<string, Counts>();
+  readonly #known = new Map<string, DocumentRead>();
   readonly #adopted = new Set<string>();
+  /** The requests that the worker of a document had sent when it told of it last. */
+  readonly #sent = new Map<string, number>();
   /** Requests of each worker that no result has told of yet. */
   readonly #untold = new Map<string, number>();
 
@@ -33,13 +43,16 @@ export class WorkersProgress {
     this.#tally = tally;
   }
 
-  /** A worker tells how far a document is. False: the text is none of a worker. */
+  /** A worker tells how far a document is. False: the text is none of a worker, or it did nothing since it told of this document last. */
   told(name: string, progress: unknown): boolean {
-    const read = valueIf(progressSchema, progress);
-    if (!read) return false;
+    const told = valueIf(progressSchema, progress);
+    if (!told) return false;
+    const { worker, sent, untold, ...read } = told;
     this.#set(name, read);
-    this.#setUntold(read.worker, read.requests);
-    return true;
+    this.#setUntold(worker, untold);
+    const isSame = this.#sent.get(name) === sent;
+    this.#sent.set(name, sent);
+    return !isSame;
   }
 
   /** A document begins anew with another worker. */
@@ -76,7 +89,7 @@ export class WorkersProgress {
     this.#untold.set(worker, requests);
   }
 
-  #set(name: string, read: Counts): void {
+  #set(name: string, read: DocumentRead): void {
     const before = this.#known.get(name);
     if (!before) this.#tally.documentsBegun++;
     const { chunks, child_chunks, pages_expected, pages } = before ?? nothing;

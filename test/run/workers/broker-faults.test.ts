@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { queueName } from "../../../src/run/workers/document-job.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
 
@@ -53,5 +55,27 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     interrupt.abort(new Error("interrupted"));
     expect(await result).toEqual(new Error("interrupted"));
     expect(performance.now() - before).toBeLessThan(4_000);
+  });
+
+  test("a worker hangs, and only tells that it is there: the run does not wait for it for good", async () => {
+    const { broker, said, start, job, hears } = await startLonely(4);
+    const result = start();
+    await hears("for workers");
+    const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
+    const ends = new AbortController();
+    const progress = { chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1, requests: 7 };
+    const hung = new Worker(
+      queueName(job),
+      async (queued) => {
+        while (!ends.signal.aborted) await queued.updateProgress(progress).then(() => delay(500));
+      },
+      { connection, concurrency: 4 },
+    );
+    onTestFinished(() => {
+      ends.abort();
+      return hung.close(true);
+    });
+    expect((await result).status).toBe("complete");
+    expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s/);
   });
 });

@@ -144,12 +144,14 @@ describe("documents in the queue", () => {
 test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
   const tally = emptyRunTally();
   const progress = new WorkersProgress(tally);
-  const told = { worker: "w", requests: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
+  const told = { worker: "w", sent: 3, untold: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
   expect(progress.told("a", "rubbish")).toBe(false);
   expect(progress.told("a", told)).toBe(true);
+  expect(progress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
+  expect(progress.told("a", { ...told, sent: 4, untold: 4 })).toBe(true);
   progress.told("a", { ...told, chunks: 20, pages: 2 });
-  progress.told("b", { ...told, requests: 4 });
-  progress.told("c", { ...told, worker: "v", requests: 2 });
+  progress.told("b", { ...told, sent: 4, untold: 4 });
+  progress.told("c", { ...told, worker: "v", untold: 2 });
   expect(tally.requestsElsewhere).toBe(6);
   progress.forget("c");
   expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });

@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { Redis } from "ioredis";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { openFolderExchange } from "../../../src/exchange/folder-exchange.js";
 import { documentsOf } from "../../../src/run/discover/discovery.js";
 import { documentListFromText } from "../../../src/run/discover/document-list.js";
 import { discoveryFrom } from "../../../src/run/discover/given-list.js";
 import { foldersOf } from "../../../src/run/work/job-folders.js";
+import { queueName } from "../../../src/run/workers/document-job.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";
@@ -89,5 +91,27 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     expect(await exchange.begin(document?.name ?? "")).toBeUndefined();
     expect(await exchange.read("plan.json")).toBeUndefined();
     expect(await published()).toEqual(before);
+  });
+
+  test("events that no worker sent change nothing, and later ones are heard", async () => {
+    const { single, result, said, exchange, documents, job, work } = await startWaiting();
+    const redis = new Redis(brokerOfAll().url);
+    onTestFinished(() => redis.disconnect());
+    const send = (...event: string[]) => redis.xadd(`bull:${queueName(job)}:events`, "*", ...event);
+    const [first = "", other = ""] = documents.map(({ name }) => `${basename(exchange.shown)}-${name}`);
+    const heard = async (reason: string) => {
+      while (!said.some((text) => text.endsWith(reason))) {
+        await send("event", "failed", "jobId", first, "failedReason", reason);
+        await delay(100);
+      }
+    };
+    await heard("one");
+    await send("event", "failed", "jobId", `${first}0`, "failedReason", "never heard");
+    await send("event", "completed", "jobId", other, "returnvalue", "no JSON");
+    await send("event", "failed");
+    await heard("another");
+    work();
+    await expectSameBytes(single, await result);
+    expect(said.join("\n")).not.toContain("never heard");
   });
 });
