@@ -6,6 +6,7 @@ import { blocksOf } from "../documentation.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
 import { settleBroker } from "../shared-bounds/settle-broker.js";
 import { openExamplePlaces } from "./example-place.js";
+import { checks } from "./page.js";
 import { Shell } from "./shell.js";
 
 test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", async ({ onTestFinished }) => {
@@ -19,6 +20,7 @@ test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", 
   const shell = new Shell(folder, { url, key, broker: broker.url }, { KNOWLEDGE_API_KEY: key, BROKER_URL: broker.url });
   onTestFinished(() => shell.close());
   const [worker = "", run = ""] = blocksOf("docs/workers.md").map(({ text }) => text);
+  const program = blocksOf("docs/workers.md").find(({ language }) => language === "ts");
   const named = worker.replace("redis://queue.example.com:6379", "BROKER_URL");
   const working = shell.run(named.replace("nightly.yaml", "nightly.yaml --idle 10s"));
   const ran = await shell.run(run);
@@ -27,6 +29,7 @@ test.skipIf(!hasRedis)("docs/workers.md: a worker reads what a run shares out", 
   const worked = await working;
   expect(worked, worked.stderr).toMatchObject({ code: 0 });
   expect(worked.stdout).toMatch(/^worker \S+ has read 2 documents, /);
+  if (program) await checks.ts?.(program, { folder, shell, printed: undefined });
   const text = await readFile(join(folder, "output", "nightly", "latest", "manifest.json"), "utf8");
   const { status, counts }: Manifest = JSON.parse(text);
   expect({ status, documents: counts.documents }).toEqual({ status: "complete", documents: 2 });

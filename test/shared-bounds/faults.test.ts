@@ -98,6 +98,7 @@ describe.skipIf(!hasRedis)("processes that read one service, while something bre
       expect(said).toEqual([
         expect.stringMatching(/^the broker redis:.* does not answer: one request in flight until it is back$/),
         expect.stringMatching(/^the broker redis:.* is back: requests are shared with the other processes again$/),
+        expect.stringMatching(/^no requests for up to 5 s: the broker redis:.* lost its data/),
       ]);
     }
   });
