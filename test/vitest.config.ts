@@ -33,6 +33,7 @@ export const onlyLong = [
   "test/dump/formats/writers.test.ts",
   "test/dump/partition/commands.test.ts",
   "test/dump/partition/database.test.ts",
+  "test/exchange/bucket-course.test.ts",
   "test/exchange/bucket-exchange.test.ts",
   "test/faults/disk-errors.test.ts",
   "test/faults/freeze.test.ts",

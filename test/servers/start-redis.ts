@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { Redis } from "ioredis";
 import { findProgram } from "./find-program.js";
 
 /** The program of the broker that the tests of workers use; undefined where it is not installed. */
@@ -70,16 +69,18 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
+/** Waits until the broker answers a PING. */
 async function answers(port: number): Promise<void> {
-  for (;;) {
-    const redis = new Redis(port, { lazyConnect: true, retryStrategy: () => null });
-    redis.on("error", () => {});
-    const isThere = await redis.connect().then(
-      () => true,
-      () => false,
-    );
-    redis.disconnect();
-    if (isThere) return;
-    await delay(20);
-  }
+  while (!(await isThere(port))) await delay(20);
+}
+
+function isThere(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("PING\r\n"));
+    socket.once("data", (answer) => {
+      socket.destroy();
+      resolve(String(answer).startsWith("+PONG"));
+    });
+    socket.once("error", () => resolve(false));
+  });
 }
