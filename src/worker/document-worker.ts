@@ -9,9 +9,8 @@ import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 
 /** Milliseconds for which a document is this worker's without a sign of life, and between looks at those of others. */
 const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
-/** Milliseconds that a worker rests after it refused documents, so that others get them; doubled each time, until it reads one. */
-const firstRest = 5_000;
-const longestRest = 60_000;
+/** Milliseconds that a worker rests after it refused documents, so that others get them. */
+const restTime = 5_000;
 /** Milliseconds that a document waits which this worker has tried in vain. */
 const secondTryWait = 1_000;
 /** Milliseconds after which the library tries again where the broker was gone in the middle of a command. */
@@ -30,7 +29,6 @@ export class DocumentWorker {
   readonly #refusals = new Set<string>();
   #run = "";
   readonly #failed: (error: unknown) => void;
-  #rests = 0;
   #active = 0;
   #lastWork = performance.now();
 
@@ -130,9 +128,8 @@ export class DocumentWorker {
   /** Takes nothing for a while. */
   async #rest(): Promise<void> {
     const { signal } = this.#taking.client;
-    const milliseconds = Math.min(longestRest, firstRest * 2 ** this.#rests++);
     await this.#worker.pause(true);
-    await delay(milliseconds, undefined, { signal }).catch(() => {});
+    await delay(restTime, undefined, { signal }).catch(() => {});
     if (!signal.aborted) this.#worker.resume();
   }
 
@@ -142,7 +139,6 @@ export class DocumentWorker {
     if (outcome === "late" || outcome === "over") counts.late++;
     if (outcome === "in vain") counts.in_vain++;
     if (outcome !== "read" || !document) return;
-    this.#rests = 0;
     const { chunk_count: chunks, child_chunk_count: children } = document.row;
     counts.documents++;
     counts.chunks += chunks;

@@ -1,11 +1,9 @@
-import * as v from "valibot";
 import type { Exchange } from "../exchange/exchange.js";
 import type { Job } from "../job/job.js";
 import { documentsOf, type PlacedDocument } from "../run/discover/discovery.js";
 import { documentListFromText } from "../run/discover/document-list.js";
 import { discoveryFrom } from "../run/discover/given-list.js";
-import { type ExchangePlan, listFile, listHash, planFile, planSchema } from "../run/workers/exchange-files.js";
-import { valueIf } from "../schema.js";
+import { type ExchangePlan, listFile, listHash, readPlan } from "../run/workers/exchange-files.js";
 
 /** A run that hands out documents, as the worker finds it in the output. */
 export interface KnownRun {
@@ -26,8 +24,7 @@ export class KnownRuns {
 
   /** The run of an exchange; undefined where it is over, or is not in the output of this worker. */
   async of(exchange: Exchange): Promise<KnownRun | undefined> {
-    const text = await exchange.read(planFile);
-    const plan = valueIf(v.pipe(v.string(), v.parseJson(), planSchema), text);
+    const plan = await readPlan(exchange);
     if (!plan) return undefined;
     if (this.#hash !== plan.list_sha256) {
       const list = await exchange.read(listFile);

@@ -8,6 +8,7 @@ import type { ExchangePlan } from "./exchange-files.js";
 /** A document in the queue. It names no URL and no key: a worker takes both from its own job file. */
 export const documentJobSchema = object({
   run_id: text,
+  queue_id: text,
   plan: text,
   version: text,
   dataset_id: text,
@@ -29,13 +30,13 @@ export function queueName({ name, service }: Pick<Job, "name" | "service">): str
 }
 
 /** The id of a document in the queue: adding it twice is harmless. */
-export function jobIdOf(runId: string, name: string): string {
-  return `${runId}-${name}`;
+export function jobIdOf(queueId: string, name: string): string {
+  return `${queueId}-${name}`;
 }
 
 /** The name of a document that has such an id in this run; undefined for those of other runs. */
-export function nameFromJobId(runId: string, jobId: string): string | undefined {
-  return jobId.startsWith(`${runId}-`) ? jobId.slice(runId.length + 1) : undefined;
+export function nameFromJobId(queueId: string, jobId: string): string | undefined {
+  return jobId.startsWith(`${queueId}-`) ? jobId.slice(queueId.length + 1) : undefined;
 }
 
 /** The facts of a worker that decide whether it may read for a run. */
@@ -54,7 +55,6 @@ export function refusalOf(job: DocumentJob, exchange: ExchangePlan | undefined, 
   if (job.plan !== own.plan) return "the job file of this worker asks for other things than that of the run";
   if (!exchange)
     return `this worker does not find run ${job.run_id} in its output: both must share the folder or bucket`;
-  if (exchange.run_id !== job.run_id || exchange.plan !== job.plan || exchange.version !== job.version)
-    return `run ${job.run_id} is not the one that its exchange is of`;
-  return undefined;
+  const isIts = (["run_id", "queue_id", "plan", "version"] as const).every((fact) => exchange[fact] === job[fact]);
+  return isIts ? undefined : `run ${job.run_id} is not the one that its exchange is of`;
 }

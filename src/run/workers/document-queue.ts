@@ -31,8 +31,8 @@ export interface DocumentQueue {
   readonly close: () => Promise<void>;
 }
 
-/** Opens the queue of a job for one run. */
-export function openDocumentQueue(broker: Broker, job: Job, runId: string, listener: QueueListener): DocumentQueue {
+/** Opens the queue of a job for the run of this id in the queue. */
+export function openDocumentQueue(broker: Broker, job: Job, queueId: string, listener: QueueListener): DocumentQueue {
   const { Queue, QueueEvents } = broker.libraries.bullmq;
   const name = queueName(job);
   const connection = broker.connect({ enableOfflineQueue: false, commandTimeout: longestCommand });
@@ -45,7 +45,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
   events.on("error", () => {});
   listen(events);
   const onOwn = (jobId: string, tell: (document: string) => void) => {
-    const document = nameFromJobId(runId, jobId);
+    const document = nameFromJobId(queueId, jobId);
     if (document !== undefined) tell(document);
   };
   events.on("completed", ({ jobId, returnvalue }) =>
@@ -55,7 +55,7 @@ export function openDocumentQueue(broker: Broker, job: Job, runId: string, liste
     onOwn(jobId, (document) => listener.onRefused(document, failedReason)),
   );
   events.on("progress", ({ jobId, data }) => onOwn(jobId, (document) => listener.onProgress(document, data)));
-  const idOf = (document: string) => jobIdOf(runId, document);
+  const idOf = (document: string) => jobIdOf(queueId, document);
   return {
     clear: () => queue.drain(true),
     add: async (jobs) => {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { count, listOf, object, oneOf, pattern, text } from "../../schema.js";
+import type { Exchange } from "../../exchange/exchange.js";
+import { count, listOf, object, oneOf, pattern, text, valueIf } from "../../schema.js";
 import { resultSchema } from "../documents/document-result.js";
 
 /** The files that the coordinator of a run writes into the exchange before it hands anything out. */
@@ -10,6 +11,8 @@ export const listFile = "list.json";
 /** The content of `plan.json`: the run, and everything that a worker must agree with. */
 export const planSchema = object({
   run_id: text,
+  /** Begins the ids of its documents in the queue. It tells this run from one that began elsewhere in the same millisecond. */
+  queue_id: text,
   /** The plan hash of the coordinator. */
   plan: text,
   version: text,
@@ -25,6 +28,11 @@ export function listHash(content: string): string {
 }
 
 export type ExchangePlan = v.InferOutput<typeof planSchema>;
+
+/** The plan of an exchange; undefined where the run is over, or this machine does not see its output. */
+export async function readPlan(exchange: Pick<Exchange, "read">): Promise<ExchangePlan | undefined> {
+  return valueIf(v.pipe(v.string(), v.parseJson(), planSchema), await exchange.read(planFile));
+}
 
 /** Requests that a worker sent since it told of them last. */
 const requestsSchema = object({

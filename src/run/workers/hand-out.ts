@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { tool } from "../../tool.js";
 import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
@@ -6,7 +7,7 @@ import { namesOfBegun } from "../work/document-parts.js";
 import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";
-import { type ExchangePlan, listFile, listHash, planFile } from "./exchange-files.js";
+import { type ExchangePlan, listFile, listHash, planFile, readPlan } from "./exchange-files.js";
 import type { HandOutOptions } from "./hand-out-options.js";
 import { OpenDocuments } from "./open-documents.js";
 import { orderBySize } from "./order-by-size.js";
@@ -33,6 +34,7 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     const documents = documentListText(documentListFrom(discovery));
     const plan: ExchangePlan = {
       run_id: runId,
+      queue_id: (await readPlan(exchange))?.queue_id ?? `${runId}-${randomUUID().slice(0, 8)}`,
       plan: planHash(job, list),
       version: tool.version,
       list: list ?? null,

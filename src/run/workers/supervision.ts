@@ -48,7 +48,7 @@ export class Supervision {
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
     this.#signs = new SignsOfLife(patienceOf(options.job), performance.now());
     this.#names = new WorkerNames((text) => options.log("info", text), howToStart(options.broker.shown));
-    this.#queue = openDocumentQueue(options.broker, options.job, plan.run_id, {
+    this.#queue = openDocumentQueue(options.broker, options.job, plan.queue_id, {
       onEnded: (name, hasResult) => {
         if (hasResult) this.#open.announced(name, performance.now());
         this.#hinted.add(name);
@@ -94,9 +94,9 @@ export class Supervision {
   async #queueNext(): Promise<void> {
     const next = this.#open.takeNext();
     if (next.length === 0) return;
-    const { run_id, plan, version } = this.#plan;
+    const { run_id, queue_id, plan, version } = this.#plan;
     const jobs = next.map(({ ref: { datasetId, documentId }, name }) => ({
-      ...{ run_id, plan, version, dataset_id: datasetId, document_id: documentId, name },
+      ...{ run_id, queue_id, plan, version, dataset_id: datasetId, document_id: documentId, name },
       ...(this.#triedBy.has(name) ? { tried_by: this.#triedBy.get(name) } : {}),
     }));
     const isQueued = await this.#broker.ask(() => this.#queue.add(jobs));

@@ -110,13 +110,21 @@ test("signs of life: silence is told once after 20 s, each time anew after a sig
 describe("documents in the queue", () => {
   const job = {
     run_id: "20261120T020000123Z",
+    queue_id: "20261120T020000123Z-a",
     plan: "p",
     version: "1",
     dataset_id: "d",
     document_id: "x",
     name: "0000001",
   };
-  const exchange = { run_id: job.run_id, plan: "p", version: "1", list: null, list_sha256: "x" };
+  const exchange = {
+    run_id: job.run_id,
+    queue_id: job.queue_id,
+    plan: "p",
+    version: "1",
+    list: null,
+    list_sha256: "x",
+  };
   const own = { version: "1", plan: "p" };
 
   test("a document of another version, plan or run is refused, and one whose exchange is not there", () => {
@@ -124,7 +132,12 @@ describe("documents in the queue", () => {
     expect(refusalOf(job, exchange, { ...own, version: "2" })).toBe("the run is of kbdump 1, this worker is 2");
     expect(refusalOf(job, exchange, { ...own, plan: "q" })).toMatch(/job file of this worker asks for other things/);
     expect(refusalOf(job, undefined, own)).toMatch(/does not find run 20261120T020000123Z in its output/);
-    for (const other of [{ run_id: "20261120T020000124Z" }, { plan: "q" }, { version: "2" }])
+    for (const other of [
+      { run_id: "20261120T020000124Z" },
+      { queue_id: "20261120T020000123Z-b" },
+      { plan: "q" },
+      { version: "2" },
+    ])
       expect(refusalOf(job, { ...exchange, ...other }, own)).toMatch(/is not the one that its exchange is of/);
   });
 
@@ -240,7 +253,7 @@ test("a worker reads the list of a run anew when its plan names another one, and
     const listed = { dataset_id: "d", name: null, state: "listed" as const, documents };
     const text = documentListText({ format: 1, datasets: [listed], all_datasets: null, failures: [], notes: [] });
     files.set("list.json", text);
-    const plan = { run_id: "r", plan: "p", version: "1", list: null, list_sha256: listHash(text) };
+    const plan = { run_id: "r", queue_id: "r-1", plan: "p", version: "1", list: null, list_sha256: listHash(text) };
     files.set("plan.json", JSON.stringify(plan));
   };
   const ids = async () => [...((await known.of(exchange))?.documents.values() ?? [])].map(({ ref }) => ref.documentId);

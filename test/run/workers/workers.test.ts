@@ -141,7 +141,10 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const output = { ...job.output, dir: join(folder, "other") };
     worker();
     worker({ ...job, output });
-    const runs = await Promise.all([shared(), shared({ output })]);
+    const begun = new Date();
+    const now = () => begun; // both have the same run id
+    const runs = await Promise.all([shared({}, { now }), shared({ output }, { now })]);
+    expect(runs[0]?.manifest.run_id).toBe(runs[1]?.manifest.run_id);
     for (const each of runs) await expectSameBytes(single, each);
   });
 });
