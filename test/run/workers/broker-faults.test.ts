@@ -60,10 +60,10 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
   test("a worker hangs, and only tells that it is there: the run does not wait for it for good", async () => {
     const { broker, said, start, job, hears } = await startLonely(4);
     const result = start();
-    await hears("for workers");
+    await hears("to workers");
     const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
     const ends = new AbortController();
-    const progress = { chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1, requests: 7 };
+    const progress = { worker: "hung", sent: 7, untold: 0, chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1 };
     const hung = new Worker(
       queueName(job),
       async (queued) => {
