@@ -61,6 +61,7 @@ export const onlyLong = [
   "test/run/bucket/later-runs.test.ts",
   "test/run/bucket/shards.test.ts",
   "test/run/compressed-joins.test.ts",
+  "test/run/compressed.test.ts",
   "test/run/database/broken-database.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",
@@ -84,11 +85,15 @@ export const onlyLong = [
   "test/stories/owner.test.ts",
   "test/stories/version-0.1.test.ts",
   "test/terminal/resize.test.ts",
+  "test/verify/compressed.test.ts",
   "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",
   "test/verify/partitions.test.ts",
   "test/workers/random.test.ts",
 ];
+
+/** The longest of them: it begins first, so that the others run beside it. */
+const longest = ["test/workers/random.test.ts"];
 
 /** Tests whose rounds are cut in `npm test`; `npm run test:long` runs them in full. */
 const cut = [
@@ -129,7 +134,13 @@ export default defineConfig({
     maxConcurrency: 2,
     // Projects run in the order of their names, so that the longest tests do not come last and keep one worker waiting.
     projects: process.env.KBDUMP_LONG
-      ? [{ extends: true, test: { name: "long", include: [...onlyLong, ...cut, ...cutAmongOthers] } }]
+      ? [
+          { extends: true, test: { name: "first", include: longest } },
+          {
+            extends: true,
+            test: { name: "long", include: [...onlyLong, ...cut, ...cutAmongOthers], exclude: longest },
+          },
+        ]
       : [
           { extends: true, test: { name: "alone", include: alone, exclude: onlyLong } },
           // A process of its own for each of the other files would double the time that most of them take.
