@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -9,7 +9,8 @@ import { documentsOf } from "../../../src/run/discover/discovery.js";
 import { documentListFromText } from "../../../src/run/discover/document-list.js";
 import { discoveryFrom } from "../../../src/run/discover/given-list.js";
 import { foldersOf } from "../../../src/run/work/job-folders.js";
-import { queueName } from "../../../src/run/workers/document-job.js";
+import { jobIdOf, queueName } from "../../../src/run/workers/document-job.js";
+import { readPlan } from "../../../src/run/workers/exchange-files.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";
@@ -98,7 +99,8 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     const redis = new Redis(brokerOfAll().url);
     onTestFinished(() => redis.disconnect());
     const send = (...event: string[]) => redis.xadd(`bull:${queueName(job)}:events`, "*", ...event);
-    const [first = "", other = ""] = documents.map(({ name }) => `${basename(exchange.shown)}-${name}`);
+    const plan = await readPlan(exchange);
+    const [first = "", other = ""] = documents.map(({ name }) => jobIdOf(plan?.queue_id ?? "", name));
     const heard = async (reason: string) => {
       while (!said.some((text) => text.endsWith(reason))) {
         await send("event", "failed", "jobId", first, "failedReason", reason);
