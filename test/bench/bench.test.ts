@@ -6,23 +6,44 @@ import { datasetId } from "./dataset.js";
 import { runCases } from "./run-case.js";
 import { tableOf } from "./table.js";
 
-test("a case reads everything in turn with the floor, asks for nothing more, and becomes a line of the table", async () => {
+const proofs = ["counts", "anchored", "sweeps"] as const;
+
+async function scratchFolder(): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), "kbdump-bench-"));
   onTestFinished(() => rm(scratch, { recursive: true, force: true }));
-  const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true };
+  return scratch;
+}
+
+test("a case reads everything in turn with the floor, asks for nothing more, and becomes a line of the table", async () => {
+  const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: false };
   const setting = { dataset, latency: 1, inFlight: 4 };
-  const proofs = ["counts", "anchored", "sweeps"] as const;
-  const cases = proofs.map((consistency) => ({ ...setting, formats: ["jsonl"] as const, consistency }));
-  const lines = await runCases(setting, cases, 1, scratch, process.cwd());
-  const read = 2 * (2 + 101) + 1;
-  expect(lines.map(({ requests }) => requests)).toEqual([read, read + 2 * 2, read + 2 * 2]);
-  for (const { wall, floor, ratio, cpu, rss, rowsPerSecond, before } of lines) {
+  const formats = ["jsonl"] as const;
+  const cases = proofs.map((consistency) => ({ ...setting, formats, consistency, childChunks: "all" as const }));
+  const lines = await runCases(setting, cases, 1, await scratchFolder(), process.cwd());
+  expect(lines.map(({ served }) => served.pages)).toEqual([4, 8, 8]);
+  expect(lines.map(({ served }) => [served.childLists, served.others])).toEqual(proofs.map(() => [202, 1]));
+  for (const { wall, floor, ratio, cpu, rss, rows, served, before } of lines) {
+    expect(rows).toBe(202 * 11);
     expect(ratio).toBeCloseTo(wall / floor);
-    expect(rowsPerSecond).toBeCloseTo((202 * 11) / wall);
-    expect(Math.min(floor, cpu, rss, before?.wall ?? 0, before?.cpu ?? 0)).toBeGreaterThan(0);
+    expect(Math.min(floor, cpu, rss, served.cpu, before?.wall ?? 0, before?.cpu ?? 0)).toBeGreaterThan(0);
   }
-  const table = tableOf(lines, { node: 0.05, version: 0.1, run: 0.4 });
-  expect(table).toMatch(
-    /^\| 202 chunks in 2 documents, a child list each +\| jsonl +\| counts +\| +1 ms \| +4 \|.*\| +207 \| +[\d.]+ \| +[\d.]+ \|$/m,
+  expect(tableOf(lines, { node: 0.05, version: 0.1, run: 0.4 })).toMatch(
+    /^\| 2x101-lists-1ms-4-jsonl +\| +2 \| +202 \| +all \| +jsonl \| +counts \| +1 ms \| +4 \|.*\| +207 \| +[\d.]+ \| +[\d.]+ \|$/m,
+  );
+});
+
+test("a hierarchical dataset shows what `auto` saves the service", async () => {
+  const dataset = { id: datasetId, documents: 2, chunks: 101, childLists: true, embedsChildren: true };
+  const setting = { dataset, latency: 0, inFlight: 4, formats: ["jsonl"] as const };
+  const cases = [
+    { ...setting, childChunks: "none", consistency: "counts" } as const,
+    ...proofs.map((consistency) => ({ ...setting, childChunks: "auto", consistency }) as const),
+    { ...setting, childChunks: "all", consistency: "counts" } as const,
+  ];
+  const lines = await runCases(setting, cases, 1, await scratchFolder());
+  expect(lines.map(({ served }) => served.pages)).toEqual([4, 4, 8, 8, 4]);
+  expect(lines.map(({ served }) => served.childLists)).toEqual([0, 8, 8, 8, 202]);
+  expect(tableOf(lines)).toMatch(
+    /^\| 2x101-hierarchy-all-0ms-4-jsonl +\| all +\| counts +\| +[\d.]+ s \| +[\d.]+ s \| +\d+ MB \| +4 \| +202 \| +207 \| +41\.4 \| +[\d.]+ s \| +[\d.]+ \|$/m,
   );
 });

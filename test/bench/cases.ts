@@ -3,7 +3,7 @@ import { type Dataset, datasetId } from "./dataset.js";
 export const allFormats = ["jsonl", "csv", "parquet", "duckdb"] as const;
 export type Formats = readonly (typeof allFormats)[number][];
 
-/** The data to read, and how it is read. */
+/** The data to read, and how it is served and read: one server serves all cases of a setting. */
 export interface Setting {
   readonly dataset: Dataset;
   /** Milliseconds that the service takes for an answer. */
@@ -14,55 +14,73 @@ export interface Setting {
 /** One line of the table. */
 export interface Case extends Setting {
   readonly formats: Formats;
+  readonly childChunks: "none" | "auto" | "all";
   /** How the document is proved whole; the floor reads every page once, whatever this is. */
-  readonly consistency: "sweeps" | "anchored" | "counts";
+  readonly consistency: "counts" | "anchored" | "sweeps";
 }
 
-const one = (chunks: number): Dataset => ({ id: datasetId, documents: 1, chunks, childLists: false });
-const many = (documents: number, chunks: number): Dataset => ({ id: datasetId, documents, chunks, childLists: false });
-const withChildren = (chunks: number): Dataset => ({ id: datasetId, documents: 1, chunks, childLists: true });
+const childChunks = ["none", "auto", "all"] as const;
+const proofs = ["counts", "anchored", "sweeps"] as const;
+const eachFormat: readonly Formats[] = [["jsonl"], ["csv"], ["duckdb"], allFormats];
 
-const each: readonly Formats[] = [["jsonl"], ["csv"], ["duckdb"], allFormats];
+const data = (documents: number, chunks: number): Dataset => ({
+  id: datasetId,
+  documents,
+  chunks,
+  childLists: false,
+  embedsChildren: false,
+});
+const withLists = (documents: number, chunks: number): Dataset => ({ ...data(documents, chunks), childLists: true });
 
-/** Every page once, as the floor reads them. */
-function cases(settings: readonly Setting[], formats: readonly Formats[]): readonly Case[] {
-  return settings.flatMap((setting) => formats.map((these) => ({ ...setting, formats: these, consistency: "counts" })));
+/** Every page once, as the floor reads them, and every child list if there are any. */
+function reading(dataset: Dataset, latency: number, inFlight: number, formats: readonly Formats[]): readonly Case[] {
+  const how = { childChunks: dataset.childLists ? "all" : "none", consistency: "counts" } as const;
+  return formats.map((these) => ({ dataset, latency, inFlight, formats: these, ...how }));
 }
 
-/** Cases that show the cost of the proofs: for pages alone, and with a child list for every chunk. */
-const proofs: readonly Case[] = [
-  { dataset: one(100_000), latency: 50, inFlight: 16 },
-  { dataset: withChildren(20_000), latency: 0, inFlight: 8 },
-].flatMap((setting) =>
-  (["counts", "anchored", "sweeps"] as const).map((consistency) => ({ ...setting, formats: ["jsonl"], consistency })),
+/** The same with each proof. */
+function proving(dataset: Dataset, latency: number, inFlight: number): readonly Case[] {
+  const cases = reading(dataset, latency, inFlight, [["jsonl"]]);
+  return proofs.flatMap((consistency) => cases.map((each) => ({ ...each, consistency })));
+}
+
+/** Every way to read the children of a hierarchical knowledge base, which show how much the service has to do. */
+const ofHierarchy: readonly Case[] = childChunks.flatMap((children) =>
+  proving({ ...withLists(20, 500), embedsChildren: true }, 0, 8).map((each) => ({ ...each, childChunks: children })),
 );
 
-/** Everything: about fifteen minutes. */
-export const fullCases: readonly Case[] = [
-  ...cases(
-    [50, 0].flatMap((latency) => [8, 16].map((inFlight) => ({ dataset: one(100_000), latency, inFlight }))),
-    each,
+const inOrder = [
+  ...[50, 0].flatMap((latency) =>
+    [8, 16].flatMap((inFlight) => reading(data(1, 100_000), latency, inFlight, eachFormat)),
   ),
-  ...cases([{ dataset: one(10_000), latency: 0, inFlight: 8 }], each),
-  ...cases(
-    [
-      { dataset: one(1_000_000), latency: 0, inFlight: 8 },
-      { dataset: many(5_000, 200), latency: 0, inFlight: 8 },
-    ],
-    [["jsonl"], ["jsonl", "csv"], allFormats],
-  ),
-  ...cases([{ dataset: many(5_000, 1), latency: 0, inFlight: 8 }], [["jsonl"], allFormats]),
-  ...cases(
-    [0, 20].map((latency) => ({ dataset: withChildren(20_000), latency, inFlight: 8 })),
-    [["jsonl"]],
-  ),
-  ...proofs.filter(({ consistency }) => consistency !== "counts"),
+  ...reading(data(1, 10_000), 0, 8, eachFormat),
+  ...reading(data(200, 150), 50, 8, [["jsonl"]]),
+  ...reading(data(1, 1_000_000), 0, 8, [["jsonl"], ["jsonl", "csv"], allFormats]),
+  ...reading(data(5_000, 200), 0, 8, [["jsonl"], ["jsonl", "csv"], allFormats]),
+  ...reading(data(2_000, 1), 20, 8, [["jsonl"]]),
+  ...reading(data(5_000, 1), 0, 8, [["jsonl"], allFormats]),
+  ...reading(data(120_000, 1), 0, 8, [["jsonl"]]),
+  ...reading(withLists(20, 100), 20, 8, [["jsonl"]]),
+  ...[0, 20].flatMap((latency) => reading(withLists(1, 20_000), latency, 8, [["jsonl"]])),
+  ...proving(data(1, 100_000), 50, 16),
+  ...proving(withLists(1, 20_000), 0, 8),
+  ...ofHierarchy,
 ];
+
+/** Everything, each case once. */
+export const fullCases: readonly Case[] = [...new Map(inOrder.map((each) => [JSON.stringify(each), each])).values()];
 
 /** A part of it that takes less than two minutes. */
 export const quickCases: readonly Case[] = [
-  ...cases([{ dataset: one(100_000), latency: 50, inFlight: 16 }], [["jsonl"], ["duckdb"], allFormats]),
-  ...cases([{ dataset: one(100_000), latency: 0, inFlight: 8 }], [["jsonl"], ["csv"], allFormats]),
-  ...cases([{ dataset: many(5_000, 1), latency: 0, inFlight: 8 }], [["jsonl"]]),
-  ...proofs.filter(({ dataset, consistency }) => dataset.childLists || consistency !== "counts"),
+  ...reading(data(1, 100_000), 50, 16, [["duckdb"], allFormats]),
+  ...proving(data(1, 100_000), 50, 16),
+  ...reading(data(1, 100_000), 0, 8, [["jsonl"], ["csv"], allFormats]),
+  ...reading(data(200, 150), 50, 8, [["jsonl"]]),
+  ...reading(data(5_000, 1), 0, 8, [["jsonl"]]),
+  ...proving(withLists(1, 20_000), 0, 8),
 ];
+
+/** Times that a case is measured: once where it takes long, whatever `rounds` says. */
+export function roundsOf({ dataset: { documents, chunks } }: Case, rounds: number): number {
+  return documents * chunks > 500_000 || documents > 100_000 ? 1 : rounds;
+}

@@ -4,8 +4,10 @@ export interface Dataset {
   readonly documents: number;
   /** Chunks of each document. */
   readonly chunks: number;
-  /** Whether the child list of every chunk is read; each has `childrenPerList` rows. */
+  /** Whether every chunk has children, `childrenPerList` of them in its child list. */
   readonly childLists: boolean;
+  /** Whether chunks embed these children, too, as those of hierarchical documents do. */
+  readonly embedsChildren: boolean;
 }
 
 export const datasetId = "00000000-0000-4000-8000-da7a5e700000";
@@ -28,17 +30,4 @@ export const childId = (document: number, chunk: number, child: number) =>
 /** The numbers in an id of a document or chunk. */
 export function numbersOf(id: string): { readonly document: number; readonly chunk: number } {
   return { document: Number.parseInt(id.slice(0, 8), 16), chunk: Number.parseInt(id.slice(24), 16) };
-}
-
-/** Requests that read all of it, without those for status and metadata fields. */
-export function requestsOf({ documents, chunks, childLists }: Dataset): number {
-  return documents * (Math.ceil(chunks / 100) + (childLists ? chunks : 0));
-}
-
-/** Requests that prove documents of several pages, beside those that read them. */
-export function proofRequestsOf({ documents, chunks }: Dataset, consistency: "sweeps" | "anchored" | "counts"): number {
-  const pages = Math.ceil(chunks / 100);
-  if (consistency === "counts" || (pages === 1 && chunks !== 100)) return 0; // a full page may hide a row behind it
-  if (consistency === "sweeps" || pages === 1) return documents * pages;
-  return documents * (chunks % 100 === 0 ? 3 : 2);
 }

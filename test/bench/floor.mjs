@@ -1,5 +1,6 @@
 // The floor, which no reader can beat: the URLs of a dump through a Pool of the same kind, as many in flight, bodies discarded.
-// Plain JavaScript, so that nothing but this is loaded.  node floor.mjs BASE_URL DATASET_JSON IN_FLIGHT
+// Plain JavaScript, so that nothing but this is loaded.  node floor.mjs BASE_URL DATASET_JSON IN_FLIGHT;
+// the child list of every chunk is read where DATASET_JSON says childLists.
 import { Pool } from "undici";
 
 const [baseUrl = "", dataset = "", inFlight = ""] = process.argv.slice(2);

@@ -1,5 +1,3 @@
-// Runs main.ts without a build step; vite comes with the test runner.
-import { runnerImport } from "vite";
+import { runMain } from "./run-main.mjs";
 
-const { module } = await runnerImport(`${import.meta.dirname}/main.ts`, { configFile: false, logLevel: "error" });
-await module.main(process.argv.slice(2));
+await runMain(import.meta.dirname);

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
+import type { Served } from "./served.js";
+import type { ServeOptions } from "./server.js";
 
 /** The time and memory of a process, from its start to its end. */
 export interface Measured {
@@ -33,14 +36,28 @@ export async function measure(args: readonly string[], env: NodeJS.ProcessEnv = 
   return { wall, ...(JSON.parse(usage) as { cpu: number; rss: number }), stdout };
 }
 
-/** Starts a service of the benchmark in a process of its own, for as long as `work` takes. */
-export async function withServer<T>(options: unknown, work: (baseUrl: string) => Promise<T>): Promise<T> {
+/** A service of the benchmark in a process of its own. */
+export interface Service {
+  /** Its scheme, host and port. */
+  readonly origin: string;
+  /** Says what it did so far. */
+  readonly served: () => Promise<Served>;
+}
+
+/** Starts a service of the benchmark for as long as `work` takes. */
+export async function withService<T>(options: ServeOptions, work: (service: Service) => Promise<T>): Promise<T> {
   const child = spawn(process.execPath, [`${import.meta.dirname}/server.mjs`, JSON.stringify(options)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
+  const served = async () => {
+    const answer = once(child, "message");
+    child.send("served");
+    const [message] = await answer;
+    return message as Served;
+  };
   try {
-    const [port] = await once(child.stdout, "data");
-    return await work(`http://127.0.0.1:${String(port).trim()}/v1`);
+    const [port] = await once(child.stdout as Readable, "data");
+    return await work({ origin: `http://127.0.0.1:${String(port).trim()}`, served });
   } finally {
     child.kill();
   }

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Answers } from "./answers.js";
-import { type Dataset, numbersOf } from "./dataset.js";
+import type { Dataset } from "./dataset.js";
+import { answering } from "./routes.js";
+import type { Served } from "./served.js";
 
 export interface ServeOptions {
   readonly dataset: Dataset;
@@ -9,20 +10,16 @@ export interface ServeOptions {
   readonly latency: number;
 }
 
-/** Serves a dataset on loopback until the process is killed; prints the port. */
+/**
+ * Serves a dataset on loopback until the process is killed or its parent ends, and prints the port. The answer to every
+ * message of the parent is a `Served`.
+ */
 export async function serve({ dataset, latency }: ServeOptions): Promise<void> {
-  const answers = new Answers(dataset);
-  const fields = Buffer.from('{"fields":[]}');
-  const bodyOf = (url: string): Buffer | undefined => {
-    const [path = "", query] = url.split("?");
-    const [, , , , , id = "", , chunk = "", last] = path.split("/");
-    if (path.endsWith("/built-in")) return fields;
-    if (last === "child_chunks") return answers.children(numbersOf(id).document, chunk);
-    const asked = new URLSearchParams(query);
-    return answers.page(id, Number(asked.get("page")), Number(asked.get("limit")));
-  };
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    const body = bodyOf(request.url ?? "");
+  const counts = { pages: 0, childLists: 0, others: 0 };
+  const answerTo = answering(dataset);
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
+    const { kind, body } = await answerTo(request);
+    counts[kind]++;
     const answer = () => {
       if (!body) return response.writeHead(404).end();
       response.writeHead(200, { "content-type": "application/json", "content-length": body.length });
@@ -31,7 +28,14 @@ export async function serve({ dataset, latency }: ServeOptions): Promise<void> {
     if (latency > 0) setTimeout(answer, latency);
     else answer();
   });
+  process.on("message", () => process.send?.({ ...counts, cpu: ownCpu() } satisfies Served));
+  process.on("disconnect", () => process.exit());
   server.listen(0, "127.0.0.1", () => {
     process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
   });
+}
+
+function ownCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { datasetId, documentId } from "./dataset.js";
-import { measure, withServer } from "./measure.js";
+import { measure, withService } from "./measure.js";
+import { median } from "./median.js";
 
 /** Seconds that whole processes take which have little to do: medians. */
 export interface StartUp {
@@ -12,14 +13,14 @@ export interface StartUp {
 }
 
 export async function measureStartUp(rounds: number, scratch: string): Promise<StartUp> {
-  const dataset = { id: datasetId, documents: 1, chunks: 10, childLists: false };
+  const dataset = { id: datasetId, documents: 1, chunks: 10, childLists: false, embedsChildren: false };
   const dir = await mkdtemp(join(scratch, "small-"));
   const flags = ["--dataset", datasetId, "--document", documentId(0), "--format", "jsonl", "--out", dir, "--quiet"];
   try {
-    return await withServer({ dataset, latency: 0 }, async (baseUrl) => ({
+    return await withService({ dataset, latency: 0 }, async ({ origin }) => ({
       node: await medianWall(rounds, ["--eval", "0"]),
       version: await medianWall(rounds, ["dist/main.js", "--version"]),
-      run: await medianWall(rounds, ["dist/main.js", "run", "--base-url", baseUrl, ...flags]),
+      run: await medianWall(rounds, ["dist/main.js", "run", "--base-url", `${origin}/v1`, ...flags]),
     }));
   } finally {
     await rm(dir, { recursive: true, force: true });
@@ -29,5 +30,5 @@ export async function measureStartUp(rounds: number, scratch: string): Promise<S
 async function medianWall(rounds: number, args: readonly string[]): Promise<number> {
   const walls: number[] = [];
   for (let round = 0; round < rounds; round++) walls.push((await measure(args, { KNOWLEDGE_API_KEY: "bench" })).wall);
-  return walls.sort((a, b) => a - b)[Math.floor(rounds / 2)] ?? Number.NaN;
+  return median(walls);
 }

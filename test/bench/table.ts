@@ -1,50 +1,94 @@
+import { aligned } from "./aligned.js";
+import { cellsOf } from "./case-names.js";
 import type { Line } from "./run-case.js";
+import { requestsTo } from "./served.js";
 import type { StartUp } from "./start-up.js";
 
-/** The result as Markdown, for a terminal and for docs/benchmarks.md. */
-export function tableOf(lines: readonly Line[], startUp: StartUp): string {
+/**
+ * The result as Markdown, for a terminal and for docs/benchmarks.md: how long runs take; what the service has to do for each
+ * way to read a hierarchical dataset; the start of the program.
+ */
+export function tableOf(lines: readonly Line[], startUp?: StartUp): string {
+  const ofHierarchy = lines.filter(({ dataset }) => dataset.embedsChildren);
+  const others = lines.filter(({ dataset }) => !dataset.embedsChildren);
+  const parts = [
+    ...(others.length > 0 ? [runTable(others)] : []),
+    ...(ofHierarchy.length > 0 ? [serviceTable(ofHierarchy)] : []),
+    ...(startUp ? [startUpText(startUp)] : []),
+  ];
+  return `${parts.join("\n\n")}\n`;
+}
+
+function runTable(lines: readonly Line[]): string {
   const isPaired = lines.some(({ before }) => before !== undefined);
   const head = [
-    "read",
-    "formats",
-    "proof",
-    "latency",
-    "in flight",
+    ...describingHead,
     "wall",
     "× floor",
     "rows/s",
     "CPU",
+    "µs/row",
     "RSS",
     "requests",
-    ...(isPaired ? ["× wall before", "× CPU before"] : []),
+    ...(isPaired ? ["× wall", "× CPU"] : []),
   ];
   const rows = lines.map((line) => [
-    datasetText(line),
-    line.formats.join(" "),
-    line.consistency,
-    `${line.latency} ms`,
-    String(line.inFlight),
-    `${line.wall.toFixed(2)} s`,
+    ...cellsOf(line),
+    seconds(line.wall),
     line.ratio.toFixed(2),
-    Math.round(line.rowsPerSecond).toLocaleString("en"),
+    whole(line.rows / line.wall),
     `${line.cpu.toFixed(1)} s`,
-    `${Math.round(line.rss / 1e6)} MB`,
-    line.requests.toLocaleString("en"),
+    whole((line.cpu / line.rows) * 1e6),
+    megabytes(line.rss),
+    whole(requestsTo(line.served)),
     ...(line.before ? [(line.wall / line.before.wall).toFixed(2), (line.cpu / line.before.cpu).toFixed(2)] : []),
   ]);
-  const small = `kbdump --version: ${startUp.version.toFixed(2)} s; a run over one small document: ${startUp.run.toFixed(2)} s; node alone: ${startUp.node.toFixed(2)} s`;
-  return `${aligned([head, ...rows])}\n\n${small}\n`;
+  return aligned([head, ...rows], 1);
 }
 
-function datasetText({ dataset: { documents, chunks, childLists } }: Line): string {
-  const what = documents === 1 ? "" : ` in ${documents.toLocaleString("en")} documents`;
-  return `${(documents * chunks).toLocaleString("en")} chunks${what}${childLists ? ", a child list each" : ""}`;
+const describingHead = ["name", "docs", "chunks", "lists", "formats", "proof", "latency", "in flight"];
+
+/** The lines of one dataset, read in different ways; the ratios are to the first of them. */
+function serviceTable(lines: readonly Line[]): string {
+  const [first] = lines;
+  const times = (count: (line: Line) => number) => (line: Line) => (first ? count(line) / count(first) : 1).toFixed(1);
+  const timesRequests = times(({ served }) => requestsTo(served));
+  const timesCpu = times(({ served }) => served.cpu);
+  const head = [
+    "name",
+    "children",
+    "proof",
+    "wall",
+    "CPU",
+    "RSS",
+    "pages",
+    "child lists",
+    "requests",
+    "×",
+    "CPU of service",
+    "×",
+  ];
+  const rows = lines.map((line) => [
+    line.name,
+    line.childChunks,
+    line.consistency,
+    seconds(line.wall),
+    `${line.cpu.toFixed(1)} s`,
+    megabytes(line.rss),
+    whole(line.served.pages),
+    whole(line.served.childLists),
+    whole(requestsTo(line.served)),
+    timesRequests(line),
+    seconds(line.served.cpu),
+    timesCpu(line),
+  ]);
+  return aligned([head, ...rows], 3);
 }
 
-function aligned([head = [], ...rows]: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)));
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, at) => (at < 3 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join(" | ")} |`;
-  const rule = `|${widths.map((width, at) => (at < 3 ? "-".repeat(width + 2) : `${"-".repeat(width + 1)}:`)).join("|")}|`;
-  return [line(head), rule, ...rows.map(line)].join("\n");
+function startUpText({ version, run, node }: StartUp): string {
+  return `start-up: kbdump --version ${seconds(version)}; a run over one small document ${seconds(run)}; node alone ${seconds(node)}`;
 }
+
+const seconds = (value: number) => `${value.toFixed(2)} s`;
+const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+const whole = (value: number) => Math.round(value).toLocaleString("en");

@@ -11,17 +11,20 @@ import { runnerImport } from "vite";
 
 const bring = async (path) =>
   (await runnerImport(`${import.meta.dirname}/../${path}`, { configFile: false, logLevel: "error" })).module;
-const { measure, withServer } = await bring("bench/measure.ts");
-const { datasetId, documentId, requestsOf } = await bring("bench/dataset.ts");
+const { measure, withService } = await bring("bench/measure.ts");
+const { median } = await bring("bench/median.ts");
+const { datasetId, documentId } = await bring("bench/dataset.ts");
+const { neededRequests } = await bring("bench/needed-requests.ts");
 const { startRedis } = await bring("servers/start-redis.ts");
 
 const rounds = Number(process.argv[2] ?? 3);
 const concurrency = 16;
+const consistency = "counts";
 const env = { KNOWLEDGE_API_KEY: "bench" };
 const program = "dist/main.js";
-const wide = { id: datasetId, documents: 96, chunks: 20, childLists: true };
-const small = { id: datasetId, documents: 2_000, chunks: 1, childLists: false };
-const long = { id: datasetId, documents: 8, chunks: 250, childLists: true };
+const wide = { id: datasetId, documents: 96, chunks: 20, childLists: true, embedsChildren: false };
+const small = { id: datasetId, documents: 2_000, chunks: 1, childLists: false, embedsChildren: false };
+const long = { id: datasetId, documents: 8, chunks: 250, childLists: true, embedsChildren: false };
 
 const quarter = ["--in-flight", String(concurrency / 4)];
 const single = { name: "a single run", count: 0, args: [] };
@@ -45,7 +48,7 @@ await settle();
 try {
   process.stdout.write("| read | latency | way | time | CPU of all | against a single run | requests/s |\n");
   for (const { dataset, latency, ways } of cases)
-    await withServer({ dataset, latency }, async (url) => printLines(dataset, latency, ways, url));
+    await withService({ dataset, latency }, ({ origin }) => printLines(dataset, latency, ways, `${origin}/v1`));
 } finally {
   await broker.stop();
   await rm(scratch, { recursive: true, force: true });
@@ -53,7 +56,7 @@ try {
 
 /** A new broker lets nobody send for some seconds, which would be measured once. */
 async function settle() {
-  await withServer({ dataset: long, latency: 0 }, (url) => run(long, workers(1), url));
+  await withService({ dataset: long, latency: 0 }, ({ origin }) => run(long, workers(1), `${origin}/v1`));
 }
 
 /** Measures all ways in turn, so that a change of the load of this machine meets them all. */
@@ -63,10 +66,11 @@ async function printLines(dataset, latency, ways, url) {
     for (const [at, way] of ways.entries()) runs[at].push(await run(dataset, way, url));
   const { documents, chunks, childLists } = dataset;
   const what = `${documents} x ${chunks} chunks${childLists ? " with child lists" : ""}`;
+  const requests = neededRequests({ dataset, childChunks: childChunksOf(dataset), consistency });
   const walls = runs.map((each) => median(each.map(({ wall }) => wall)));
   for (const [at, { name }] of ways.entries()) {
     const cpu = median(runs[at].map((each) => each.cpu)).toFixed(1);
-    const [wall, rate] = [walls[at].toFixed(1), Math.round(requestsOf(dataset) / walls[at])];
+    const [wall, rate] = [walls[at].toFixed(1), Math.round(requests / walls[at])];
     const ratio = (walls[at] / walls[0]).toFixed(2);
     process.stdout.write(`| ${what} | ${latency} ms | ${name} | ${wall} s | ${cpu} s | ${ratio} | ${rate} |\n`);
   }
@@ -82,8 +86,8 @@ async function run(dataset, { count, args }, url) {
     JSON.stringify({
       service: { base_url: url, concurrency },
       datasets: [{ id: dataset.id, documents }],
-      child_chunks: dataset.childLists ? "all" : "none",
-      consistency: "counts",
+      child_chunks: childChunksOf(dataset),
+      consistency,
       output: { dir, formats: ["jsonl"] },
     }),
   );
@@ -122,6 +126,6 @@ function startWorker(job, args) {
   };
 }
 
-function median(values) {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
+function childChunksOf({ childLists }) {
+  return childLists ? "all" : "none";
 }

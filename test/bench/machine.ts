@@ -1,0 +1,8 @@
+import { cpus, totalmem } from "node:os";
+
+/** The machine, in a line that stands above a table. */
+export function machine(): string {
+  const [first] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} cores (${first?.model.trim()}), ${memory} GiB, Node ${process.versions.node}, ${process.platform}`;
+}

@@ -1,0 +1,13 @@
+// Runs a main.ts without a build step; vite comes with the test runner. An error is a line for the user, without its stack.
+import { runnerImport } from "vite";
+
+/** Runs `main` of the main.ts in a folder with the arguments of this process. */
+export async function runMain(folder) {
+  const { module } = await runnerImport(`${folder}/main.ts`, { configFile: false, logLevel: "error" });
+  try {
+    await module.main(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
