@@ -1,0 +1,117 @@
+import type { Tools } from "./install-tools.js";
+import type { Comparison } from "./options.js";
+
+/** A command to measure, and how to find the rows that it wrote. */
+export interface Started {
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The file of a database, or :memory: where `from` reads files. */
+  readonly database: string;
+  /** The table or the files, as SQL. */
+  readonly from: string;
+  /** The id of a chunk and its text, as SQL. */
+  readonly id: string;
+  readonly content: string;
+}
+
+/** One line of the comparison. */
+export interface Contestant {
+  readonly name: string;
+  /** jsonl and duckdb are compared among themselves. */
+  readonly output: "jsonl" | "duckdb";
+  /** The command that reads everything into an empty folder. */
+  readonly start: (place: Place) => Started;
+}
+
+export interface Place {
+  readonly tools: Tools;
+  readonly comparison: Comparison;
+  /** Scheme, host and port of the service. */
+  readonly origin: string;
+  readonly folder: string;
+}
+
+const inChunks = { id: "id", content: "content" };
+
+/** All of them. The first of each output is what the others are compared with. */
+export const contestants: readonly Contestant[] = [
+  kbdump("jsonl", ["--consistency", "counts"]),
+  kbdump("jsonl", []),
+  dlt("jsonl"),
+  elasticdump(100),
+  elasticdump(1000),
+  kbdump("duckdb", ["--consistency", "counts"]),
+  kbdump("duckdb", []),
+  dlt("duckdb"),
+];
+
+function kbdump(output: Contestant["output"], proof: readonly string[]): Contestant {
+  return {
+    name: proof.length > 0 ? `kbdump ${proof.join(" ")}` : "kbdump",
+    output,
+    start: ({ comparison: { dataset, inFlight }, origin, folder }) => {
+      const flags = ["--base-url", `${origin}/v1`, "--dataset", dataset.id, "--document", "all", "--out", folder];
+      const how = [
+        "--child-chunks",
+        "none",
+        "--concurrency",
+        String(inFlight),
+        "--format",
+        output,
+        ...proof,
+        "--quiet",
+      ];
+      return {
+        command: [process.execPath, "dist/main.js", "run", "--name", "compare", ...flags, ...how],
+        env: { KNOWLEDGE_API_KEY: "compare" },
+        ...(output === "duckdb"
+          ? { database: `${folder}/compare/compare.duckdb`, from: "chunks" }
+          : inFiles(`${folder}/compare/runs/*/chunks.jsonl`)),
+        ...inChunks,
+      };
+    },
+  };
+}
+
+/** dlt with as many threads as kbdump has requests in flight, and with plain JSONL, as the others write it. */
+function dlt(output: Contestant["output"]): Contestant {
+  const kind = output === "duckdb" ? "duckdb" : "filesystem";
+  return {
+    name: `dlt to ${kind}`,
+    output,
+    start: ({ tools, comparison: { dataset, inFlight }, origin, folder }) => ({
+      command: [tools.python, `${import.meta.dirname}/pipeline.py`, `${origin}/v1/`, dataset.id, kind, folder],
+      env: {
+        EXTRACT__WORKERS: String(inFlight),
+        NORMALIZE__DATA_WRITER__DISABLE_COMPRESSION: "true",
+        RUNTIME__DLTHUB_TELEMETRY: "false",
+      },
+      ...(output === "duckdb"
+        ? { database: `${folder}/chunks.duckdb`, from: "kb.chunks" }
+        : inFiles(`${folder}/kb/chunks/*.jsonl`)),
+      ...inChunks,
+    }),
+  };
+}
+
+function elasticdump(limit: number): Contestant {
+  return {
+    name: `elasticdump --limit ${limit}`,
+    output: "jsonl",
+    start: ({ tools, origin, folder }) => {
+      const file = `${folder}/chunks.jsonl`;
+      const flags = [`--input=${origin}/chunks`, `--output=${file}`, "--type=data", `--limit=${limit}`, "--quiet"];
+      return {
+        command: [process.execPath, tools.elasticdump, ...flags],
+        env: {},
+        ...inFiles(file),
+        id: "_id",
+        content: "_source.content",
+      };
+    },
+  };
+}
+
+function inFiles(files: string): Pick<Started, "database" | "from"> {
+  return { database: ":memory:", from: `read_json('${files}')` };
+}

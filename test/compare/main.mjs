@@ -1,0 +1,3 @@
+import { runMain } from "../bench/run-main.mjs";
+
+await runMain(import.meta.dirname);
