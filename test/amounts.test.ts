@@ -1,5 +1,6 @@
+import { assert, integer, maxSafeInteger, oneof, property } from "fast-check";
 import { expect, test } from "vitest";
-import { bytesText, countText, durationText } from "../src/amounts.js";
+import { bytesText, countText, durationText, numberText } from "../src/amounts.js";
 
 test.each([
   [0, "0 B"],
@@ -26,4 +27,12 @@ test("counts", () => {
     "1 chunk",
     "12,345 chunks",
   ]);
+});
+
+test("every whole number is grouped as the language does it", () => {
+  assert(
+    property(oneof(integer(), maxSafeInteger()), (count) => {
+      expect(numberText(count)).toBe(count.toLocaleString("en-US"));
+    }),
+  );
 });

@@ -1,3 +1,4 @@
+import { numberText } from "../amounts.js";
 import { countOf } from "../words.js";
 import type { DocumentSurvey } from "./document-survey.js";
 import type { Evidence } from "./evidence.js";
@@ -80,14 +81,13 @@ function childrenOf({ surveys }: Evidence): Population {
 
 /** Reports the absence of ties as certain only if all rows were looked at. */
 function ties({ rows, collisions, holds }: TieCheck, all: Population, what: string): Finding {
-  const number = (count: number) => count.toLocaleString("en-US");
-  const of = rows < all.rows ? ` (of ${all.exact ? "" : "about "}${number(all.rows)})` : "";
-  const lookedAt = `the ${number(rows)} ${what} checked${of}`;
+  const of = rows < all.rows ? ` (of ${all.exact ? "" : "about "}${numberText(all.rows)})` : "";
+  const lookedAt = `the ${numberText(rows)} ${what} checked${of}`;
   if (collisions === 0) {
-    if (all.exact && rows >= all.rows) return ["none", `no ties in all ${number(all.rows)} ${what}`];
+    if (all.exact && rows >= all.rows) return ["none", `no ties in all ${numberText(all.rows)} ${what}`];
     return [rows === 0 ? "unknown" : "unseen", `no ties in ${lookedAt}`];
   }
-  const seen = `${number(collisions)} of ${lookedAt} share a position`;
+  const seen = `${numberText(collisions)} of ${lookedAt} share a position`;
   if (holds === undefined) return ["unknown", `${seen}, and were not read twice`];
   if (holds) return ["hold", `${seen}, and came in the same order when read twice`, "position is not unique: use id"];
   const meaning =

@@ -1,4 +1,4 @@
-import { countText } from "../amounts.js";
+import { countText, numberText } from "../amounts.js";
 import type { ChildListSums } from "../run/documents/child-lists-read.js";
 
 /** Renders how many child lists a run read and skipped, on one line; undefined if there was none to read. */
@@ -19,7 +19,7 @@ function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
 
 /** Every list takes a request at the least, so that as many requests are saved as lists, or more. */
 function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
-  const were = `${empty.toLocaleString("en-US")} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
+  const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
   if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;
   const missed = misses > 0 ? `, and missed ${countText(misses, "child chunk")}` : "";
   return `${were}; child_chunks: auto would have saved at least ${countText(saves, "request")}${missed}`;

@@ -1,4 +1,4 @@
-import { ageText, bytesText, countText, durationText } from "../amounts.js";
+import { ageText, bytesText, countText, durationText, numberText } from "../amounts.js";
 import { endOf, freshnessOf } from "../list/freshness.js";
 import type { ListedRun, RunAtWork, RunList } from "../list/list-runs.js";
 import type { ShardSet } from "../list/list-shards.js";
@@ -86,7 +86,7 @@ function figures(runs: readonly (ListedRun | undefined)[], now: number): readonl
 }
 
 function countCell(count: number | null): string {
-  return count === null ? "–" : count.toLocaleString("en-US");
+  return count === null ? "–" : numberText(count);
 }
 
 /** The rules that hold a run; `newest` stands only if no other rule holds it. */

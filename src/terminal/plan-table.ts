@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText } from "../amounts.js";
+import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
 import { nameText } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
@@ -39,7 +39,7 @@ function renderModes(
 ): readonly string[] {
   const rows = (["all", "auto", "none"] as const).map((mode) => [
     `${mode}${mode === mine ? " (this job)" : ""}`,
-    requests[mode].toLocaleString("en-US"),
+    numberText(requests[mode]),
     certaintyText(requests[mode], certainty[mode]),
     durationText(time.least_seconds[mode] * 1000),
     bytesText(received.bytes[mode]),
@@ -53,7 +53,7 @@ function renderModes(
 
 function certaintyText(requests: number, { exact, at_least: atLeast }: Certainty): string {
   if (exact) return "exactly";
-  return requests === atLeast ? "or more" : `about, at least ${atLeast.toLocaleString("en-US")}`;
+  return requests === atLeast ? "or more" : `about, at least ${numberText(atLeast)}`;
 }
 
 /** The basis of the figures. */
@@ -73,7 +73,7 @@ function renderBasis({
       : `${bytesText(disk.free_bytes)} free in ${terminalText(disk.folder)}`;
   return [
     ...renderReasons(certainty.this_job),
-    `child counts: known for ${counts.child_lists_known.toLocaleString("en-US")} of ${countText(counts.chunks, "chunk")}`,
+    `child counts: known for ${numberText(counts.child_lists_known)} of ${countText(counts.chunks, "chunk")}`,
     `latency: page of chunks ${latencyText(page)}, child list ${latencyText(list)}`,
     "least time: every request at the median latency, at full concurrency; a real run takes longer",
     `sizes: from a sample of ${countText(received.sample.chunks, "chunk")} and ${countText(received.sample.child_chunks, "child chunk")}`,
@@ -131,7 +131,7 @@ function layOutIds(documents: readonly PlannedDocument[], width: number) {
 
 function figuresOf(document: PlannedDocument): readonly string[] {
   const { doc_form: form, chunks, child_chunks: children, child_chunks_exact: exact } = document;
-  const number = (count: number | null) => (count === null ? "–" : count.toLocaleString("en-US"));
+  const number = (count: number | null) => (count === null ? "–" : numberText(count));
   const about = exact || children === null ? "" : "~";
   return [
     terminalText(form ?? "–", 30),

@@ -1,4 +1,4 @@
-import { countText, durationText } from "../amounts.js";
+import { countText, durationText, numberText } from "../amounts.js";
 import type { RunFacts } from "../results/log.js";
 import { type RunTally, readingDocuments } from "../run/setting/run-tally.js";
 import { type ShardPlace, shardText } from "../words.js";
@@ -59,10 +59,10 @@ export function renderProgress(progress: RunProgress): string {
     step !== readingDocuments && step,
     progress.waiting !== undefined && waitingText(progress.waiting, progress.inFlight),
     left !== undefined && left > 0 && `${durationText(left)} left`,
-    documents > 0 && `${documentsDone.toLocaleString("en-US")}/${countText(documents, "document")}`,
+    documents > 0 && `${numberText(documentsDone)}/${countText(documents, "document")}`,
     countText(progress.chunks, "chunk"),
     countText(progress.childChunks, "child chunk"),
-    `${Math.round(rate).toLocaleString("en-US")} requests/s`,
+    `${numberText(Math.round(rate))} requests/s`,
   ]
     .filter(Boolean)
     .join(" · ");

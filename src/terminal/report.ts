@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { bytesText, countText } from "../amounts.js";
+import { bytesText, countText, numberText } from "../amounts.js";
 import type { ReportResult } from "../results/report.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderPlaces, shortPath } from "./summary.js";
@@ -47,5 +47,3 @@ function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): 
     `lost by a re-index since ${against.run_id}: ${rows}${byHand === undefined ? "" : `, ${byHand} made by hand`}${unknown}`,
   ];
 }
-
-const numberText = (count: number) => count.toLocaleString("en-US");

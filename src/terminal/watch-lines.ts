@@ -1,4 +1,4 @@
-import { countText, durationText } from "../amounts.js";
+import { countText, durationText, numberText } from "../amounts.js";
 import { countsOf } from "../indexing/document-reading.js";
 import { timeLeft } from "../indexing/time-left.js";
 import type { WatchTally } from "../indexing/watch-options.js";
@@ -47,10 +47,10 @@ const old = 60_000;
 export function renderWatchProgress({ documents, polls, readAt }: WatchTally, now: number): string {
   if (polls === 0) return "reading the status of the batches";
   const { documents: all, completed, failed, left } = watchProgress(documents, now);
-  const done = `${completed.toLocaleString("en-US")} of ${countText(all, "document")} completed`;
+  const done = `${numberText(completed)} of ${countText(all, "document")} completed`;
   const age = readAt === undefined ? undefined : now - readAt;
   return [
-    `${done}${failed > 0 ? `, ${failed.toLocaleString("en-US")} failed` : ""}`,
+    `${done}${failed > 0 ? `, ${numberText(failed)} failed` : ""}`,
     leftText(left),
     age !== undefined && age > old && `last read ${durationText(age)} ago`,
   ]
@@ -62,7 +62,7 @@ export function renderWatchProgress({ documents, polls, readAt }: WatchTally, no
 export function renderDocumentLine(document: WatchedDocument, now: number): string {
   const { share, left } = documentProgress(document, now);
   const counts = countsOf(document.row);
-  const done = counts && `${counts.done.toLocaleString("en-US")} of ${countText(counts.total, "chunk")}`;
+  const done = counts && `${numberText(counts.done)} of ${countText(counts.total, "chunk")}`;
   const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
   return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
 }

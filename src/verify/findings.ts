@@ -1,3 +1,4 @@
+import { numberText } from "../amounts.js";
 /** One thing that is not as it should be. Texts may hold anything that a file holds: they are not safe for a terminal. */
 export interface Finding {
   /** Name in the run folder, or of the database. */
@@ -43,7 +44,7 @@ export class Findings {
   get list(): readonly Finding[] {
     return [...this.#groups.values()].flatMap(({ file, kind, told, count }) => {
       const more = count - told.length;
-      const rest = more > 0 ? [`and ${more.toLocaleString("en-US")} more (${kind})`] : [];
+      const rest = more > 0 ? [`and ${numberText(more)} more (${kind})`] : [];
       return [...told, ...rest].map((message) => ({ file, message }));
     });
   }

@@ -1,4 +1,4 @@
-import { bytesText } from "../../amounts.js";
+import { bytesText, numberText } from "../../amounts.js";
 import type { DocumentPlan, MoveFrom } from "../../move/move-plan.js";
 import { nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
@@ -49,7 +49,7 @@ export function renderDocuments(
   const [head = [], ...lines] = layOutTable(rows, { columns, width });
   const more = (all: readonly DocumentPlan[], text: string) =>
     all.length > mostDocuments
-      ? wrapToWidth(`… and ${(all.length - mostDocuments).toLocaleString("en-US")} ${text}: --json lists all`, width)
+      ? wrapToWidth(`… and ${numberText(all.length - mostDocuments)} ${text}: --json lists all`, width)
       : [];
   const shown = Math.min(coming.length, mostDocuments);
   return [
@@ -67,7 +67,7 @@ function rowOf(document: DocumentPlan, from: MoveFrom): readonly string[] {
   const first = [name || terminalText(document_id, 80), terminalText(doc_form, 40)];
   const file = [terminalText(original?.name ?? "", 60), bytesText(original?.bytes ?? 0)];
   const counts = [document.chunks, document.children, document.disabled, document.characters];
-  const cells = from === "originals" ? file : counts.map((count) => count.toLocaleString("en-US"));
+  const cells = from === "originals" ? file : counts.map(numberText);
   return [...first, ...cells, remarksOn(document).join("; ")];
 }
 

@@ -1,4 +1,4 @@
-import { bytesText, countText } from "../../amounts.js";
+import { bytesText, countText, numberText } from "../../amounts.js";
 import type { DatasetPlan, DocumentPlan, MoveFrom, MovePlan } from "../../move/move-plan.js";
 import type { MoveResult } from "../../move/move-result.js";
 import type { Invocation } from "../../shell-text.js";
@@ -71,7 +71,7 @@ function totalLines(result: MoveResult, { paint }: Page): readonly string[] {
     [ofState("failed").length, "failed earlier"],
     [ofState("left out").length, "left out"],
   ] as const;
-  const rest = others.filter(([count]) => count > 0).map(([count, text]) => `${count.toLocaleString("en-US")} ${text}`);
+  const rest = others.filter(([count]) => count > 0).map(([count, text]) => `${numberText(count)} ${text}`);
   const coming = ofState("comes");
   return [
     ...(counts.writes === 0

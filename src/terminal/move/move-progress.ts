@@ -1,4 +1,4 @@
-import { countText, durationText } from "../../amounts.js";
+import { countText, durationText, numberText } from "../../amounts.js";
 import type { MoveTally } from "../../move/move-tally.js";
 import type { MoveFacts } from "../../results/log.js";
 import { renderBarLine, renderProgress } from "../progress.js";
@@ -60,9 +60,9 @@ function writingProgress(tally: MoveTally, rate: number): MoveProgress {
   const text = [
     step,
     left !== undefined && `${durationText(left)} left`,
-    documentsFailed > 0 && `${documentsFailed.toLocaleString("en-US")} failed`,
-    documents > 0 && `${documentsDone.toLocaleString("en-US")}/${countText(documents, "document")}`,
-    chunks > 0 && `${chunksDone.toLocaleString("en-US")}/${countText(chunks, "chunk")}`,
+    documentsFailed > 0 && `${numberText(documentsFailed)} failed`,
+    documents > 0 && `${numberText(documentsDone)}/${countText(documents, "document")}`,
+    chunks > 0 && `${numberText(chunksDone)}/${countText(chunks, "chunk")}`,
     tally.writes > 0 && countText(tally.writes, "request"),
     chunks > 0 && rate > 0 && `${rate.toLocaleString("en-US", { maximumSignificantDigits: 2 })} chunks/s`,
   ];

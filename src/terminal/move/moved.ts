@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import type { DatasetPlan, DocumentPlan } from "../../move/move-plan.js";
 import type { MoveResult } from "../../move/move-result.js";
 import type { MovedDocument } from "../../move/moved.js";
@@ -45,7 +45,7 @@ function allDocuments({ plan }: Pick<MoveResult, "plan">): readonly DocumentPlan
 function verdictOf(result: MoveResult, { paint }: Page): string {
   const { status, differences } = result;
   const all = allDocuments(result);
-  const done = restoredIn(result).length.toLocaleString("en-US");
+  const done = numberText(restoredIn(result).length);
   const count = `${done} of ${countText(all.length, "document")}`;
   if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
   if (status === "different")
@@ -76,7 +76,7 @@ function renderDatasets({ plan, applied }: MoveResult, { columns }: Page): reado
         "",
         lines.length === 1 ? "Dataset:" : "Datasets:",
         ...lines.slice(0, mostDatasets).flatMap((line) => wrapToWidth(line, columns, "  ")),
-        ...(more > 0 ? [`  … and ${more.toLocaleString("en-US")} more: --json lists all`] : []),
+        ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
       ];
 }
 

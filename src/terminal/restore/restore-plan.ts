@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import type { DocumentPlan, ListedLoss, PlanCounts, WhyListed } from "../../restore/restore-plan.js";
 import type { RestoreResult } from "../../restore/restore-result.js";
 import type { Invocation } from "../../shell-text.js";
@@ -84,7 +84,7 @@ function writtenText(counts: PlanCounts): string {
 function reasonsText(listed: readonly ListedLoss[]): string {
   const counts = new Map<WhyListed, number>();
   for (const { why } of sortListed(listed)) counts.set(why, (counts.get(why) ?? 0) + 1);
-  return [...counts].map(([why, count]) => `${count.toLocaleString("en-US")} ${why}`).join(", ");
+  return [...counts].map(([why, count]) => `${numberText(count)} ${why}`).join(", ");
 }
 
 const mustKnow = [

@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import type { AppliedRow, ProofDifference, RowOutcome } from "../../restore/applied.js";
 import type { DocumentPlan, ListedLoss } from "../../restore/restore-plan.js";
 import { isMissed, isMissing, type RestoreResult } from "../../restore/restore-result.js";
@@ -53,13 +53,13 @@ function isNothingWritten({ applied }: RestoreResult): boolean {
 function verdictOf(result: RestoreResult, { paint }: Page): string {
   const { status, plan, applied, differences } = result;
   const rows = applied?.rows ?? [];
-  const done = rows.filter((row) => !isMissing(row)).length.toLocaleString("en-US");
+  const done = numberText(rows.filter((row) => !isMissing(row)).length);
   const missed = plan.documents.flatMap(({ listed }) => listed).filter(isMissed).length;
   const all = rows.length + missed;
   if (isNothingWritten(result)) return `${paint.strong(paint.warn("nothing to write"))}: ${leftText(plan, missed)}`;
   if (status === "proved" && all === 0)
     return `${paint.strong(paint.good("restored"))}: everything was written before; proved`;
-  const count = `${done} of ${all.toLocaleString("en-US")}`;
+  const count = `${done} of ${numberText(all)}`;
   if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
   if (status === "different")
     return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;

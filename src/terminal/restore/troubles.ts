@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";
@@ -44,7 +44,7 @@ export function renderTroubles(
         ...(others > 0 ? [`    … and ${countText(others, "other")}: --json lists all`] : []),
       ];
     }),
-    ...(more > 0 ? [`  … and ${more.toLocaleString("en-US")} more: --json lists all`] : []),
+    ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { countText } from "../../amounts.js";
+import { countText, numberText } from "../../amounts.js";
 import type { WorkerSummary } from "../../results/worker.js";
 import { type RunTally, readingDocuments, waitingForDocuments } from "../../run/setting/run-tally.js";
 import type { WorkerResult } from "../../worker/worker-options.js";
@@ -39,7 +39,7 @@ function workerLine(tally: RunTally, rate: number): string {
     step,
     silent !== undefined && waitingText(silent, requests.inFlight),
     documentsDone > 0 && `${readText({ documents: documentsDone, chunks, child_chunks })} read`,
-    step === readingDocuments && `${Math.round(rate).toLocaleString("en-US")} requests/s`,
+    step === readingDocuments && `${numberText(Math.round(rate))} requests/s`,
   ]
     .filter(Boolean)
     .join(" · ");
