@@ -1,4 +1,4 @@
-import { countText } from "../amounts.js";
+import { countText, numberText } from "../amounts.js";
 import { InterruptedError, LostError, StopError, UntoldError } from "../errors.js";
 import type { RunTally } from "../run/setting/run-tally.js";
 
@@ -15,14 +15,15 @@ export function withProgress(error: unknown, tally: RunTally, { fresh }: { reado
   if (!tally.isKept || error instanceof LostError || error instanceof UntoldError) return error;
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
   const done = tally.documentsDone - tally.documentsFailed;
-  const read = done > 0 ? [`${done.toLocaleString("en-US")} of ${countText(tally.documents, "document")} read`] : [];
+  const read = done > 0 ? [`${numberText(done)} of ${countText(tally.documents, "document")} read`] : [];
   if (error instanceof InterruptedError) {
     const message = [error.message, ...read, "progress is kept", again].join("; ");
     return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
   }
   if (!(error instanceof StopError)) return error;
   const { status, code } = error;
-  const message = [error.message.replace(/\.$/, ""), ...read, "what was read is kept", again].join("; ");
+  const kept = /what was read is kept/i.test(error.message) ? [] : ["what was read is kept"];
+  const message = [error.message.replace(/\.$/, ""), ...read, ...kept, again].join("; ");
   const failure = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) };
   return new StopError(message, { ...failure, cause: error });
 }

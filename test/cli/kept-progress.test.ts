@@ -22,6 +22,11 @@ test.each([
     false,
     "the disk is full; 3 of 9 documents read; what was read is kept; run the same command to resume",
   ],
+  [
+    new StopError("the disk of x is full. What was read is kept: make room"),
+    false,
+    "the disk of x is full. What was read is kept: make room; 3 of 9 documents read; run the same command to resume",
+  ],
   [new LostError("run x took over"), false, "run x took over"],
 ])("what an early end leaves: %s", (error, fresh, expected) => {
   expect(message(withProgress(error, kept, { fresh }))).toBe(expected);
