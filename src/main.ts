@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { isatty } from "node:tty";
+import { setFlagsFromString } from "node:v8";
 import { runCommandLine } from "./cli/cli.js";
 import { outputFlags } from "./cli/output-flags.js";
 import { unwritten } from "./cli/print-result.js";
@@ -9,6 +10,10 @@ import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./run/setting/run-options.js";
 
 const args = process.argv.slice(2);
+
+// undici parses answers in WebAssembly. After some ten answers, V8 begins to compile its largest function anew for 100 ms, and the process
+// cannot end before that. With this budget, V8 begins after several hundred. Versions of Node that may not know the flag keep theirs.
+if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--wasm-tiering-budget=1000000000");
 
 /** How long a command may take to end itself after a signal, in milliseconds. */
 const grace = 4_000;

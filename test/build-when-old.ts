@@ -10,7 +10,7 @@ export default function buildWhenOld(): void {
   const folders = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true });
   // A folder counts, too: it is newer after a file of it was deleted.
   const sources = folders.map(({ parentPath, name }) => join(parentPath, name).slice(root.length));
-  const newest = Math.max(...["src", "package.json", "tsconfig.json", ...sources].map(modified));
+  const newest = Math.max(...["src", "package.json", "rolldown.config.js", "tsconfig.json", ...sources].map(modified));
   if (modified("dist/job.schema.json") > newest) return; // the last file that a build writes
   const { status } = spawnSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit" });
   if (status !== 0)

@@ -1,17 +1,11 @@
 import { setMaxListeners } from "node:events";
 import { UsageError } from "../errors.js";
 import { bucketError } from "./bucket-error.js";
+import type { ClientOptions } from "./client-options.js";
 import { homeFolder } from "./home-folder.js";
 import { loadSdk, type Sdk, type SdkClient } from "./load-sdk.js";
 import { requestHandlerFor } from "./request-handler.js";
 import { type BucketPlace, urlOfPlace, wholeKey } from "./s3-url.js";
-
-export interface ClientOptions {
-  /** Names credentials, region, endpoint and proxies, by the usual variables of AWS. */
-  readonly env: NodeJS.ProcessEnv;
-  /** Ends every request. */
-  readonly signal: AbortSignal;
-}
 
 /** The SDK's client of one bucket. */
 export interface S3 {

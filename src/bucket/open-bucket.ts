@@ -1,5 +1,6 @@
 import type { Bucket } from "./bucket.js";
-import { type ClientOptions, openClient } from "./client.js";
+import { openClient } from "./client.js";
+import type { ClientOptions } from "./client-options.js";
 import { fetchFile } from "./fetch-file.js";
 import { listFolders, listKeys, listUploads } from "./list-keys.js";
 import { putFile } from "./put-file.js";

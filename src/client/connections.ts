@@ -1,7 +1,8 @@
-import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
+import type * as undici from "undici";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { type ProxyHost, proxyFor } from "./proxy.js";
 import { secureContextFromFile } from "./secure-context.js";
+import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "./undici/parts.js";
 
 export interface ConnectionOptions {
   /** Connections held open at the most. */
@@ -17,7 +18,7 @@ export interface ConnectionOptions {
 }
 
 export interface Connections {
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: undici.Dispatcher;
   /** The proxy that was asked for connections; none before the first request. */
   readonly proxy: () => ProxyHost | undefined;
 }
@@ -34,7 +35,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 }
 
 /**
- * Opens connections to the host of a URL: directly, or in tunnels through the proxy of the environment, as undici decides.
+ * Opens connections to the host of a URL, and to no other: directly, or in tunnels through the proxy of the environment, as undici decides.
  * Certificates are always checked, that of the proxy, too. Deadlines of requests are left to whoever sends them. UsageError
  * for a proxy that is none.
  */
@@ -46,18 +47,21 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     timeout,
     ...(caFile ? { secureContext: secureContextFromFile(caFile, names.caFile) } : {}),
   };
+  if (!proxy) {
+    const pool = new Pool(target.origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: tls });
+    return { dispatcher: pool, proxy: () => undefined };
+  }
   let isAsked = false;
   const connectToProxy = buildConnector(tls);
   const connectToAskedProxy: typeof connectToProxy = (to, connected) => {
     isAsked = true;
     connectToProxy(to, connected);
   };
-  const url = proxy?.origin ?? ""; // empty: undici must not look into the environment of the process
   const dispatcher = new EnvHttpProxyAgent({
-    httpProxy: url,
-    httpsProxy: url,
+    httpProxy: proxy.origin,
+    httpsProxy: proxy.origin,
     noProxy: (env.no_proxy ?? env.NO_PROXY ?? "").trim(),
-    ...(proxy?.authorization ? { token: proxy.authorization } : {}),
+    ...(proxy.authorization ? { token: proxy.authorization } : {}),
     connections,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -74,14 +78,14 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
  * open another beside it while requests still wait in the first: past the bound.
  */
 class KeptPool extends Dispatcher {
-  readonly #pool: Pool;
+  readonly #pool: undici.Pool;
 
-  constructor(origin: string | URL, options: Pool.Options) {
+  constructor(origin: string | URL, options: undici.Pool.Options) {
     super();
     this.#pool = new Pool(origin, options);
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  override dispatch(options: undici.Dispatcher.DispatchOptions, handler: undici.Dispatcher.DispatchHandler): boolean {
     return this.#pool.dispatch(options, handler);
   }
 

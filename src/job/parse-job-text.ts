@@ -1,8 +1,11 @@
-import { LineCounter, parseDocument, type YAMLError } from "yaml";
+import { createRequire } from "node:module";
+import type * as yaml from "yaml";
+import type { LineCounter, YAMLError } from "yaml";
 import { type Problem, UsageError } from "../errors.js";
 import { escapeControls } from "../safe-text.js";
 import { isMapping } from "../schema.js";
 
+const require = createRequire(import.meta.url);
 const mostAliases = 100;
 const deepest = 20;
 const mostProblems = 10;
@@ -25,14 +28,40 @@ const options = {
  * an unknown tag, more than one document, nesting or aliases without end. `what` names the text.
  */
 export function parseJobText(text: string, what: string): unknown {
+  const value = valueOfJson(text) ?? valueOfYaml(text, what);
+  if (!isWithinDepth(value, deepest)) throw tooDeep(what);
+  return value;
+}
+
+/** Every text in JSON, with the colon behind it if it is a key. */
+const texts = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+
+/** The value of JSON; undefined for all other text, and where a key stands twice, which JSON.parse does not tell. */
+function valueOfJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    const keys = [...text.matchAll(texts)].filter(([, colon]) => colon !== undefined);
+    return keys.length === countKeys(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const inside = Object.values(value).reduce<number>((sum, each) => sum + countKeys(each), 0);
+  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
+}
+
+/** The library waits for the first text that is no JSON: it takes 60 ms to load. */
+function valueOfYaml(text: string, what: string): unknown {
+  const { LineCounter, parseDocument }: typeof yaml = require("yaml");
   const lines = new LineCounter();
   const document = attempt(what, () => parseDocument(text, { ...options, lineCounter: lines }));
   const errors = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
   const problems = onePerLine(errors, lines).map((error) => problemFrom(error, text, lines));
   if (problems.length > 0) throw refusal(what, problems.slice(0, mostProblems));
-  const value: unknown = attempt(what, () => document.toJS({ maxAliasCount: mostAliases }));
-  if (!isWithinDepth(value, deepest)) throw tooDeep(what);
-  return value;
+  return attempt(what, () => document.toJS({ maxAliasCount: mostAliases }));
 }
 
 function attempt<Value>(what: string, action: () => Value): Value {
@@ -56,7 +85,7 @@ function onePerLine(errors: readonly YAMLError[], lines: LineCounter): readonly 
 }
 
 /** Words for what the library tells in terms of its grammar. */
-const texts: Readonly<Record<string, string>> = {
+const wordings: Readonly<Record<string, string>> = {
   BAD_INDENT: "wrong indentation, or a [ or { that is not closed",
   DUPLICATE_KEY: "this key stands here for the second time",
   MULTIPLE_DOCS: "a second document begins here; a job file holds one",
@@ -70,7 +99,7 @@ const texts: Readonly<Record<string, string>> = {
 function problemFrom(error: YAMLError, text: string, lines: LineCounter): Problem {
   const { line, col } = lines.linePos(error.pos[0]);
   const source = text.split(/\r?\n/)[line - 1] ?? "";
-  const message = texts[error.code] ?? plainMessage(error);
+  const message = wordings[error.code] ?? plainMessage(error);
   // ${NAME} is plain text in YAML, but not inside [ ] and { }: there its brace opens a mapping.
   const hint =
     /^(MISSING_CHAR|UNEXPECTED_TOKEN)$/.test(error.code) && source.includes("${")

@@ -1,4 +1,14 @@
-import { isSafeNumber, parse } from "lossless-json";
+import { createRequire } from "node:module";
+import type * as losslessJson from "lossless-json";
+
+const require = createRequire(import.meta.url);
+let loaded: typeof losslessJson | undefined;
+
+/** Loads the library for the first number that needs it; most services never send one. */
+function library(): typeof losslessJson {
+  loaded ??= require("lossless-json") as typeof losslessJson;
+  return loaded;
+}
 
 /** A number that JavaScript would round, kept as the text that the service sent. */
 export class ExactNumber {
@@ -22,12 +32,13 @@ const suspicious = /[:,[]\s*(-?\d(?:[\d.]{15}|[\d.]*[eE])[-+\d.eE]*)/g;
 export function parseJson(text: string): unknown {
   if (/^\s*[-\d]/.test(text)) return parseExactly(text); // a number alone, with nothing before it
   for (const [, number = ""] of text.matchAll(suspicious)) {
-    if (!isSafeNumber(number)) return parseExactly(text);
+    if (!library().isSafeNumber(number)) return parseExactly(text);
   }
   return JSON.parse(text);
 }
 
 function parseExactly(text: string): unknown {
+  const { isSafeNumber, parse } = library();
   return parse(text, undefined, {
     parseNumber: (number) => (isSafeNumber(number) ? Number(number) : new ExactNumber(number)),
     onDuplicateKey: ({ newValue }) => newValue,

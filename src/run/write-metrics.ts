@@ -34,7 +34,8 @@ export async function writeMetrics(job: Job, outcome: RunOutcome, hold?: Pick<Ho
 async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, outcome: RunOutcome): Promise<void> {
   const path = join(folder, "metrics.prom");
   const before = (await readRegular(path).catch(ifAbsent(Buffer.alloc(0)))).toString("utf8");
-  const success = before === "" ? await lastSuccess(folder) : undefined;
+  const isAsked = before === "" && outcome.status !== "complete"; // a complete run is the last success itself
+  const success = isAsked ? await lastSuccess(folder) : undefined;
   const text = renderMetrics(metricsAfter(outcome, before, success));
   try {
     await writeAside(path, text, { aside: join(own, "metrics.prom"), isFlushed: false });

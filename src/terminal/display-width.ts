@@ -1,13 +1,30 @@
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
+import type stringWidth from "string-width";
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const require = createRequire(import.meta.url);
+let library: typeof stringWidth | undefined;
+let segmenter: Intl.Segmenter | undefined;
 
 /** ASCII, and the signs of our own texts: most of what is printed, and measured a hundred times as fast. */
 const narrow = /^[ -~·–…→━╌]*$/;
 
 /** Columns that a text takes on a terminal: two for a Chinese character, none for a mark that combines. Colours take none. */
 export function widthOf(text: string): number {
-  return narrow.test(text) ? text.length : stringWidth(text);
+  if (narrow.test(text)) return text.length;
+  library ??= loadLibrary();
+  return library(text);
+}
+
+/** Waits for the first text that needs it: its regular expressions take 30 ms to compile. */
+function loadLibrary(): typeof stringWidth {
+  const loaded: { default: typeof stringWidth } = require("string-width");
+  return loaded.default;
+}
+
+/** The characters of a text, as people count them. */
+function charactersOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
 }
 
 /** The text if it fits in so many columns, else as much of it as leaves room for an ellipsis. It must have no colours yet. */
@@ -15,7 +32,7 @@ export function cutToWidth(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let room = columns - 1;
   let end = 0;
-  for (const { segment, index } of segmenter.segment(text)) {
+  for (const { segment, index } of charactersOf(text)) {
     room -= widthOf(segment);
     if (room < 0) break;
     end = index + segment.length;
@@ -61,7 +78,7 @@ export function wrapToWidth(text: string, columns: number, indent = ""): readonl
 function piecesOf(word: string, columns: number): readonly string[] {
   if (/^[\x20-\x7e]*$/.test(word) || widthOf(word) <= columns) return [word];
   const pieces: string[] = [""];
-  for (const { segment } of segmenter.segment(word)) {
+  for (const { segment } of charactersOf(word)) {
     const last = pieces.at(-1) ?? "";
     if (widthOf(last) + widthOf(segment) > Math.max(2, columns)) pieces.push(segment);
     else pieces[pieces.length - 1] = last + segment;

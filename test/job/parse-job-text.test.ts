@@ -76,6 +76,19 @@ describe("refuses", () => {
   });
 });
 
+test("a key that stands twice in JSON is refused, whatever texts stand between", () => {
+  const text = fc.string({ unit: fc.constantFrom('"', "\\", ":", ",", "{", "}", " ", "a") });
+  fc.assert(
+    fc.property(fc.array(text), (texts) => {
+      const between = JSON.stringify(texts);
+      expect(parseJobText(`{"a" : ${between}}`, "it")).toEqual({ a: texts });
+      expect(problemsOf(`{"a" : ${between}, "a": 1}`)).toEqual([
+        `line 1, column ${between.length + 10}: this key stands here for the second time`,
+      ]);
+    }),
+  );
+});
+
 test("reads every JSON document, written as JSON or as YAML", () => {
   const document = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 });
   fc.assert(

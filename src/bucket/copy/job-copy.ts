@@ -1,7 +1,7 @@
 import type { Log } from "../../log.js";
 import type { ReadTally } from "../../read-tally.js";
 import type { Bucket } from "../bucket.js";
-import type { ClientOptions } from "../client.js";
+import type { ClientOptions } from "../client-options.js";
 import type { Head } from "../head.js";
 import type { Cache } from "./cache.js";
 

@@ -44,8 +44,8 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   const pools = new Map<string, Connections>();
   const poolFor = (url: URL): Connections => {
     const timeout = Math.min(options.timeout, 20) * 1000;
-    const pool = pools.get(url.protocol) ?? openConnections(url, { ...options, timeout });
-    pools.set(url.protocol, pool);
+    const pool = pools.get(url.origin) ?? openConnections(url, { ...options, timeout });
+    pools.set(url.origin, pool);
     return pool;
   };
 

@@ -31,6 +31,7 @@ export function renderPage(facts: ReportFacts, { style, script }: Assets): strin
   ];
   const answers = answersOf(facts);
   const { job, run_id, tool_version } = facts.verdict;
+  // The script comes with its tags: rolldown rewrites a template that holds an end tag of a script.
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -54,7 +55,7 @@ ${sections.map(renderSection)}
 ${renderGlossary()}
 <p>Made by kbdump ${tool_version} from the files of this run${facts.hasContent ? "" : ", without any text of the service"}. All times are UTC; ages count from the end of the run. This page loads nothing and sends nothing.</p>
 </footer>
-<script>${trusted(script)}</script>
+${trusted(`<script>${script}</script>`)}
 </body>
 </html>
 `;
