@@ -84,11 +84,15 @@ test("nothing but client/write sends a write, the apply folders of restore and m
   const foldersOf = (paths: readonly string[]) => [...new Set(paths.map(nodeOf))].sort();
   expect(foldersOf(users(/^client\/write\//))).toEqual(["client/write", "move/apply", "restore/apply"]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/http.ts", "client/write/writer.ts"]);
-  const sending = files.filter((file) => /\.request\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")));
+  expect(users(/^client\/undici\/receive\.ts$/)).toEqual(["client/exchange.ts"]);
+  const sending = files.filter((file) =>
+    /\.(request|dispatch)\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")),
+  );
   expect(sending.sort()).toEqual([
     "bucket/request-handler.ts",
+    "client/connections.ts",
     "client/download/open-downloads.ts",
-    "client/exchange.ts",
+    "client/undici/receive.ts",
     "notify/send-notice.ts",
   ]);
 });

@@ -1,12 +1,13 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
-import type { Dispatcher, FormData } from "undici";
+import type { FormData } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
-import { type Connections, unlessAborted } from "./connections.js";
+import type { Connections } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import type { Answer } from "./send.js";
+import { type Receiving, receive } from "./undici/receive.js";
 
 /** One request as it goes over the wire. */
 export interface Outgoing {
@@ -60,42 +61,48 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     "cache-control": "no-cache", // a page that a cache kept from before an edit defeats every proof
     "user-agent": `${tool.name}/${tool.version}`,
   };
+  // No Set: the table that one leaves for a new one refers to that, and so to all later answers. As soon as V8 counts one such table
+  // among its old objects, it keeps every answer until the next time it looks through all of those: 2 kB for each of 20,000.
+  const underWay: Receiving[] = [];
+  options.signal.addEventListener("abort", () => {
+    for (const one of underWay) one.end(options.signal.reason);
+  });
   return async ({ method, target, body }, { dispatcher, proxy }) => {
     options.signal.throwIfAborted();
     const path = prefix + target;
     const url = origin + path;
     const headers = typeof body === "string" ? { ...usual, "content-type": "application/json" } : usual;
-    const deadline = new AbortController();
-    const end = () => deadline.abort(options.signal.reason);
-    const timer = setTimeout(() => deadline.abort(new TimeoutError(options.timeout)), options.timeout * 1000);
-    options.signal.addEventListener("abort", end, { once: true });
-    let status: number | undefined;
+    const request = { origin, method, path, headers, ...(body === undefined ? {} : { body }) };
+    const what = `${method} ${url}`;
+    let length = 0;
+    const receiving = receive(dispatcher, request, (piece, status) => {
+      length += piece.length;
+      options.onBytes(piece.length);
+      if (length > options.maxBody) throw tooLong(status, what, options);
+    });
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      receiving.end(new TimeoutError(options.timeout));
+    }, options.timeout * 1000);
+    underWay.push(receiving);
     try {
-      const { signal } = deadline;
-      const sent = dispatcher.request({
-        origin,
-        method,
-        path,
-        headers,
-        signal,
-        ...(body === undefined ? {} : { body }),
-      });
-      const answer = await unlessAborted(sent, signal);
-      status = answer.statusCode;
-      const bytes = await readBody(answer, `${method} ${url}`, options);
-      return { url, status: answer.statusCode, headers: answer.headers, body: bytes };
+      const { status, headers: received, pieces } = await receiving.answer;
+      const encoding = String(received["content-encoding"] ?? "identity");
+      const bytes = await decompressed(pieces, { status, encoding: encoding.trim().toLowerCase() }, what, options);
+      return { url, status, headers: received, body: bytes };
     } catch (error) {
       options.signal.throwIfAborted();
       const proxyUsed = proxy();
       throw failedRequest(error, url, {
         method,
-        status: deadline.signal.aborted ? undefined : status,
+        status: isLate ? undefined : receiving.status(),
         proxy: proxyUsed,
         names: options.names,
       });
     } finally {
       clearTimeout(timer);
-      options.signal.removeEventListener("abort", end);
+      underWay.splice(underWay.indexOf(receiving), 1);
     }
   };
 }
@@ -107,43 +114,33 @@ class TimeoutError extends Error {
   }
 }
 
-async function readBody(answer: Dispatcher.ResponseData, what: string, options: ExchangeOptions): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of answer.body) {
-    length += chunk.length;
-    options.onBytes(chunk.length);
-    if (length > options.maxBody) throw tooLong(answer, what, options);
-    chunks.push(chunk);
-  }
-  const encoding = String(answer.headers["content-encoding"] ?? "identity")
-    .trim()
-    .toLowerCase();
-  const [first] = chunks;
-  const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks, length);
-  if (encoding === "identity" || length === 0) return bytes;
+/** The body of an answer, in one piece. */
+async function decompressed(
+  pieces: readonly Buffer[],
+  { status, encoding }: { readonly status: number; readonly encoding: string },
+  what: string,
+  options: ExchangeOptions,
+): Promise<Uint8Array> {
+  const [first] = pieces;
+  const bytes = pieces.length === 1 && first ? first : Buffer.concat(pieces);
+  if (encoding === "identity" || bytes.length === 0) return bytes;
   const decompress = decompressors.get(encoding);
-  if (!decompress) throw unreadable(answer, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
+  if (!decompress) throw unreadable(status, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
   return decompress(bytes, { maxOutputLength: options.maxBody }).catch((error: unknown) => {
     throw error instanceof RangeError
-      ? tooLong(answer, what, options)
-      : unreadable(answer, what, `is broken ${encoding}`);
+      ? tooLong(status, what, options)
+      : unreadable(status, what, `is broken ${encoding}`);
   });
 }
 
-function tooLong(answer: Dispatcher.ResponseData, what: string, options: ExchangeOptions): RetryError {
+function tooLong(status: number, what: string, options: ExchangeOptions): RetryError {
   const { maxBody, names = jobFileNames } = options;
   const hint = names.maxBody === null ? "" : `; ${names.maxBody} sets the bound`;
   const flaw = `is longer than ${maxBody / 1_000_000} MB${hint}`;
-  return unreadable(answer, what, flaw, "too large");
+  return unreadable(status, what, flaw, "too large");
 }
 
 /** With the status, as an answer came: the service is there. */
-function unreadable(
-  { statusCode: status }: Dispatcher.ResponseData,
-  what: string,
-  flaw: string,
-  trouble?: "too large",
-): RetryError {
+function unreadable(status: number, what: string, flaw: string, trouble?: "too large"): RetryError {
   return new RetryError(`${what}: the body ${flaw}`, { status, ...(trouble ? { trouble } : {}) });
 }

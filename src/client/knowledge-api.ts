@@ -83,7 +83,8 @@ export function knowledgeApi(
 ): KnowledgeApi {
   const tooLarge = new Map<string, GaveUpError>();
   const read = async <T>(request: Request, check: (body: unknown, url: string) => T, retries?: number): Promise<T> => {
-    const known = tooLarge.get(targetOf(request));
+    // The target is put together only where there is something to look up: child lists are many.
+    const known = tooLarge.size > 0 ? tooLarge.get(targetOf(request)) : undefined;
     if (known) throw known;
     try {
       return await attempt(async () => {

@@ -74,7 +74,7 @@ export class Outlast {
 
   guard(send: Send): Send {
     return async (request) => {
-      const outages = this.#needDaemon.has(kindOfList(request)) ? [this.#service, this.#daemon] : [this.#service];
+      const outages = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
       const probed: Outage[] = [];
       for (const outage of outages) {
         const turn = outage.take();
@@ -137,8 +137,12 @@ export class Outlast {
       this.#missed(absence, request, sentAt, error, probed);
       throw error;
     }
-    if (answer.status === 200 && this.#needDaemon.has(kindOfList(request))) this.#daemonIsBack();
+    if (answer.status === 200 && this.#needsDaemon(request)) this.#daemonIsBack();
     return answer;
+  }
+
+  #needsDaemon(request: Request): boolean {
+    return this.#needDaemon.size > 0 && this.#needDaemon.has(kindOfList(request));
   }
 
   #missed(

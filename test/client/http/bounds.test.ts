@@ -61,6 +61,15 @@ describe("the bound of a body", () => {
     }
   });
 
+  it("a body that comes byte by byte takes about as much memory as any other", async () => {
+    const { url } = await serve(({ socket }) => {
+      socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n \r\n".repeat(1_000_000)}0\r\n\r\n`);
+    });
+    const { get } = openTestHttp(url);
+    const grown = await growth(async () => expect((await get()).body).toHaveLength(1_000_000));
+    expect(grown).toBeLessThan(60_000_000);
+  });
+
   it("a bomb is not unpacked beyond the bound", async () => {
     const bomb = gzipSync(Buffer.alloc(150_000_000, " "), { level: 2 });
     const { url } = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
@@ -75,6 +84,20 @@ describe("the bound of a body", () => {
 });
 
 describe("the time of a request", () => {
+  it("ends one that still waits for its connection, and does not send it afterwards", async () => {
+    const { url, requests } = await serve((request, response) => {
+      if (request.url === "/v1/slow") setTimeout(() => response.end("{}"), 300);
+      else response.end("{}");
+    });
+    const patient = openTestHttp(url, { connections: 1 });
+    await patient.get("/warm");
+    const { get } = openTestHttp(url, { connections: 1, timeout: 0.1 });
+    const [first, second] = await Promise.allSettled([get("/slow"), get("/second")]);
+    expect([first.status, second.status]).toEqual(["rejected", "rejected"]);
+    await patient.get("/slow"); // longer than the first one takes
+    expect(requests.map((request) => request.url)).not.toContain("/v1/second");
+  });
+
   it.each(["hang", "drip"] as const)("%s: ends when its time is up, however the bytes come", async (kind) => {
     const server = await startRealisticServer(new Store(), { faults: () => ({ kind, everyMs: 20 }) });
     try {

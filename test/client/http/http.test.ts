@@ -78,6 +78,25 @@ describe("what comes back", () => {
     expect([status, headers["retry-after"], Buffer.from(body).toString()]).toEqual([503, "7", "busy"]);
   });
 
+  it("is the answer behind one that only informs", async () => {
+    const { url } = await serve((_, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+      response.writeHead(200, { "x-own": "1" }).end("{}");
+    });
+    const { status, headers, body } = await openTestHttp(url).get();
+    expect([status, headers["x-own"], headers.link, Buffer.from(body).toString()]).toEqual([200, "1", undefined, "{}"]);
+  });
+
+  it("is no answer where the connection ends behind one that only informs", async () => {
+    const { url } = await serve(({ socket }, response) => {
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+      setTimeout(() => socket.destroy(), 20);
+    });
+    const error = await rejection(openTestHttp(url).get());
+    expect(error).toMatchObject({ status: undefined, trouble: "gone" });
+  });
+
   it("does not follow a redirect", async () => {
     const other = await serve(json({}));
     const { url } = await serve((_, response) => response.writeHead(302, { location: `${other.url}/x` }).end());

@@ -1,0 +1,29 @@
+// node --expose-gc --max-semi-space-size=1 old-space.mjs BASE_URL: the bytes of each request that V8 takes for long-lived
+import { getHeapSpaceStatistics } from "node:v8";
+import { openHttp } from "../../../dist/client/http.js";
+
+const [baseUrl] = process.argv.slice(2);
+const { signal } = new AbortController();
+const http = openHttp({ baseUrl, key: "k", connections: 8, timeout: 60, maxBody: 1e6, signal, onBytes() {} });
+const requests = 6_000;
+
+async function send(count) {
+  let left = count;
+  const sendSome = async () => {
+    while (left-- > 0) await http.send({ path: "/x", query: [] });
+  };
+  await Promise.all(Array.from({ length: 8 }, sendSome));
+}
+
+const oldBytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space").space_used_size;
+
+await send(requests); // what is compiled and kept for good
+let before = 0;
+const all = send(requests);
+setTimeout(() => {
+  gc(); // counts what is under way among the old objects
+  before = oldBytes();
+}, 50);
+await all;
+process.stdout.write(`${(oldBytes() - before) / requests}\n`);
+await http.close();
