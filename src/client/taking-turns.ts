@@ -1,20 +1,27 @@
-import { setImmediate } from "node:timers/promises";
 import type { Turn } from "./knowledge-api.js";
 
-/** Bytes of bodies that are parsed in one turn of the event loop; one that is larger has a turn of its own. */
+/** Bytes of bodies that are worked on in one turn of the event loop; one that is larger has a turn of its own. */
 const bytesPerTurn = 65_536;
 
-/** Bodies are parsed a few per turn of the event loop, so that the sockets are served between two large ones. */
+/**
+ * Bodies are worked on a few per turn of the event loop, in the order in which they came, and only once all sockets were
+ * served: an answer that waits to be read holds its place in flight, and one that is in does not.
+ */
 export function takingTurns(): Turn {
-  let left = bytesPerTurn;
-  let next: Promise<unknown> = Promise.resolve();
-  return async (bytes, work) => {
-    left -= bytes;
-    if (left < 0) {
-      next = next.then(() => setImmediate());
-      await next;
-      left = bytesPerTurn - bytes;
+  const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
+  const serve = () => {
+    for (let bytes = 0, next = waiting.shift(); next; next = waiting.shift()) {
+      next.begin();
+      bytes += next.bytes;
+      if (bytes + (waiting[0]?.bytes ?? 0) > bytesPerTurn) break;
     }
+    if (waiting.length > 0) setImmediate(serve);
+  };
+  return async (bytes, work) => {
+    await new Promise<void>((begin) => {
+      waiting.push({ bytes, begin });
+      if (waiting.length === 1) setImmediate(serve);
+    });
     return work();
   };
 }
