@@ -1,11 +1,12 @@
 import { better, type Measured, nextLevel } from "./next-level.js";
+import { emptyWindow, type Window } from "./trial-window.js";
 
 /**
  * Finds out whether fewer requests in flight get more done. Pure: time is an argument.
  *
  * Some services have a bound of connections, and one above it waits until another one has been given up, for seconds. A run
- * measures what gets done with all in flight, then with half. Half as much again is better: then it seeks the highest number
- * that gets as much done, between the good and the bad one, and confirms it with all and with that number once more.
+ * measures what gets done with all in flight, then with half, if half could get more done. Half as much again is better: then it seeks the
+ * highest number that gets as much done, between the good and the bad one, and confirms it with all and with that number once more.
  */
 
 /** Milliseconds until fewer are tried, those in which usual times are learnt, and how many times as long until the next trial. */
@@ -34,22 +35,10 @@ export interface Finding {
   readonly fewer: number;
 }
 
-interface Window {
-  readonly level: number;
-  readonly opened: number;
-  begun: number | undefined;
-  settled: number;
-  longest: number;
-  answers: number;
-  readonly times: number[];
-  work: number;
-  sent: number;
-  full: number;
-}
-
 export class InFlightTrial {
   readonly #max: number;
   readonly #usual = new Map<string, { sum: number; count: number }>();
+  readonly #quickest = new Map<string, number>();
   #window: Window | undefined;
   #done: Measured[] = [];
   #longest = 0;
@@ -72,6 +61,7 @@ export class InFlightTrial {
   get isOn(): boolean {
     return this.#window !== undefined;
   }
+
   /** A request was sent, and so many are in flight now, itself included. */
   sent(inFlight: number): void {
     if (!this.#window) return;
@@ -87,6 +77,8 @@ export class InFlightTrial {
   /** A good answer after so many milliseconds; `isFree`: nothing else bounds the number in flight. */
   answered(kind: string, milliseconds: number, now: number, isFree: boolean): Finding | undefined {
     this.#longest = Math.max(this.#longest, milliseconds);
+    const quickest = Math.min(this.#quickest.get(kind) ?? milliseconds, milliseconds);
+    this.#quickest.set(kind, quickest);
     const window = this.#window;
     if (!window) {
       this.#wait(kind, milliseconds, now, isFree);
@@ -98,6 +90,7 @@ export class InFlightTrial {
     window.answers++;
     window.times.push(milliseconds);
     window.work += this.#weightOf(kind);
+    window.single = Math.max(window.single, this.#weightOf(kind) / Math.max(0.001, quickest));
     if (!this.#isOver(window, now - window.begun)) return undefined;
     if (window.full >= fullShare * window.sent) return this.#measured(window, now - window.begun, now);
     this.#stop(now);
@@ -158,9 +151,9 @@ export class InFlightTrial {
     return sum(all.map(({ answers }) => answers)) / Math.max(1, sum(all.map(({ hanging }) => hanging)));
   }
 
-  #measured({ level, work, longest, answers, times }: Window, time: number, now: number): Finding | undefined {
+  #measured({ times, work, ...window }: Window, time: number, now: number): Finding | undefined {
     const rate = work / Math.max(0.001, time);
-    this.#done.push({ level, rate, longest, answers, hanging: this.#hanging(times) });
+    this.#done.push({ ...window, rate, hanging: this.#hanging(times) });
     if (this.#found !== undefined) return this.#confirm(this.#found, now);
     const next = nextLevel(this.#done, this.#longest / 3);
     if (next === undefined) this.#stop(now);
@@ -191,9 +184,4 @@ export class InFlightTrial {
     this.#found = undefined;
     this.#next = now + (rarer - 1) * (now - (this.#begun ?? now));
   }
-}
-
-function emptyWindow(level: number, opened: number): Window {
-  const counts = { settled: 0, longest: 0, answers: 0, work: 0, sent: 0, full: 0 };
-  return { level, opened, begun: undefined, times: [], ...counts };
 }

@@ -14,10 +14,13 @@ export interface Measured {
   readonly longest: number;
   readonly answers: number;
   readonly hanging: number;
+  /** The most that one request after the other gets done, if each takes as long as the quickest of its kind so far. */
+  readonly single: number;
 }
 
 /**
- * Halves the number until more gets done, then looks between the best number and the lowest one above it that is no better.
+ * Halves the number until more gets done, then looks between the best number and the lowest one above it that is no better. It does
+ * not halve where half as many could not get enough done even if each request took as long as the quickest of its kind.
  * `measure`: the next number. `found`: the best one. undefined: fewer are no better. `done` begins with all in flight;
  * an answer that took more than `hanging` milliseconds hung.
  */
@@ -32,7 +35,8 @@ export function nextLevel(
   const half = last.level >> 1;
   const isLowest = done.every(({ level }) => level >= last.level);
   if (best && isLowest && half > 0 && last.longest > hanging) return { measure: half };
-  if (!best) return last.rate > worse * all.rate && half > 0 ? { measure: half } : undefined;
+  const mayBeBetter = half > 0 && last.rate > worse * all.rate && half * all.single >= better * all.rate;
+  if (!best) return mayBeBetter ? { measure: half } : undefined;
   const above = Math.min(...done.map(({ level }) => level).filter((level) => level > best.level));
   const isClose = above - best.level <= Math.max(1, close * best.level);
   return isClose ? { found: best.level } : { measure: (best.level + above) >> 1 };

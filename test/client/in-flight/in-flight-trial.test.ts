@@ -170,3 +170,9 @@ test("the trial costs a service that gets more done with more in flight next to 
   const { seconds } = await read(plain(50), 16, [16_000]);
   expect(seconds).toBeLessThan(1.02 * 50);
 });
+
+test("a service that is as quick as ever with all in flight is never asked with fewer", async () => {
+  const { seconds, told } = await read(plain(50), 8, [1_000]);
+  expect(seconds).toBeLessThan(1.02 * (1_000 / 8) * 0.05);
+  expect(told).toEqual([]);
+});
