@@ -7,7 +7,7 @@ import { EmbeddedSource, type KeptChildren } from "./embedded-source.js";
 import type { IdSet } from "./id-set.js";
 import { type LookAhead, mapAhead } from "./look-ahead.js";
 import type { Problems, TellProblem } from "./problems.js";
-import { readChildList } from "./read-child-list.js";
+import { type ChildRows, readChildList, wholeList } from "./read-child-list.js";
 import type { PageRead, ReadPage } from "./read-list.js";
 import { firstDifference } from "./sample-lists.js";
 
@@ -35,7 +35,7 @@ interface Item {
 
 /** The children of the chunks behind the checkpoint, in order: from their lists, or from where the evidence allows it. */
 export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint): AsyncGenerator<Batch> {
-  const { chunkIds, lookAhead, problems } = reading;
+  const { chunkIds, lists, lookAhead, problems } = reading;
   let at = start;
   if (!at.children.plan && reading.childChunks === "auto") {
     at = await planned(reading, at);
@@ -49,8 +49,14 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
     const open = (index: number) => itemOf(reading, source, index, takesEmbedded);
     for await (const item of mapAhead(places, lookAhead, open)) {
       at = { ...at, childLists: item.index + 1, ...problems.first };
+      const sampled = sample.get(item.index);
+      const whole = item.list?.first && !sampled ? wholeList(item.list.first) : undefined;
       if (!item.list) yield { ...batchOf(item.chunkId, item.embedded ?? [], at), isPage: false };
-      else at = yield* crawlList(reading, item, at, sample.get(item.index));
+      else if (whole) {
+        lists.drop(item.chunkId);
+        at = afterRows(at, whole, undefined);
+        yield batchOf(item.chunkId, whole.records, at, whole.piece);
+      } else at = yield* crawlList(reading, item, at, sampled);
     }
   } finally {
     await source.close();
@@ -116,21 +122,33 @@ async function* crawlList(
   const problem: TellProblem = (text, kind) => problems.tell(text, kind === "grew" ? "moved" : kind);
   const reading = { lookAhead, problem };
 
-  for await (const { records, isPage, piece, all } of readChildList(open, embedded, reading)) {
+  for await (const rows of readChildList(open, embedded, reading)) {
+    const { records, isPage, piece, all } = rows;
     if (sample) digest.add(records);
-    at = { ...at, ...problems.first, childPiece: smallest(at.childPiece, piece) };
-    if (all !== undefined) at = { ...at, children: withList(at.children, all, sampled) };
+    at = afterRows({ ...at, ...problems.first }, rows, sampled);
     yield { ...batchOf(chunkId, records, all === undefined ? undefined : at, piece), isPage };
   }
   return at;
 }
 
+/** A sampled chunk, and the digest of its list. */
+interface Sampled {
+  readonly chunk: SampledChunk;
+  readonly digest: ChildDigest;
+}
+
+/** The checkpoint behind rows of a child list. */
+function afterRows(
+  before: Checkpoint,
+  { piece, all }: Pick<ChildRows, "piece" | "all">,
+  sampled: Sampled | undefined,
+): Checkpoint {
+  const children = all === undefined ? before.children : withList(before.children, all, sampled);
+  return { ...before, childPiece: smallest(before.childPiece, piece), children };
+}
+
 /** Adds a child list that was read whole to the state of the children. */
-function withList(
-  before: ChildrenSoFar,
-  rows: number,
-  sampled: { readonly chunk: SampledChunk; readonly digest: ChildDigest } | undefined,
-): ChildrenSoFar {
+function withList(before: ChildrenSoFar, rows: number, sampled: Sampled | undefined): ChildrenSoFar {
   const { empty, differing } = before;
   const differs = sampled !== undefined && sampled.chunk.digest !== sampled.digest.value;
   if (rows > 0 && !differs) return before;

@@ -12,13 +12,15 @@ export class EmbeddedSource {
   readonly #kept: AsyncIterator<KeptChildren>;
   #head: Promise<KeptChildren | undefined> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #isOver = false;
 
   constructor(kept: AsyncIterable<KeptChildren>) {
     this.#kept = kept[Symbol.asyncIterator]();
   }
 
   /** The children of the chunk at this place; undefined where it embedded none. Places are asked for in ascending order. */
-  take(index: number): Promise<readonly Listed[] | undefined> {
+  async take(index: number): Promise<readonly Listed[] | undefined> {
+    if (this.#isOver) return undefined;
     const taken = this.#turn.then(() => this.#find(index));
     this.#turn = taken.catch(() => {});
     return taken;
@@ -41,6 +43,7 @@ export class EmbeddedSource {
 
   async #next(): Promise<KeptChildren | undefined> {
     const { done, value } = await this.#kept.next();
+    this.#isOver = done === true;
     return done ? undefined : value;
   }
 }

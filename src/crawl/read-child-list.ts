@@ -27,6 +27,13 @@ export interface ListReading {
   readonly problem: TellProblem;
 }
 
+/** The children of a list that came whole with its first page, as most do; undefined where it did not. */
+export function wholeList({ rows, total, piece, unreadable = [] }: PageRead): ChildRows | undefined {
+  if (rows.length !== total || unreadable.length > 0) return undefined;
+  const ids = new Set(rows.map(({ id }) => id));
+  return ids.size === total ? { records: rows, isPage: true, piece, all: total } : undefined;
+}
+
 /**
  * The children of one chunk from the pages of its list. Where the chunk embeds as many children as a list of several pages
  * counts, they may come from there: the service orders children by position alone, so that pages repeat some and lack others

@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { noChildren } from "../../src/crawl/child-lists.js";
+import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { type ChildRows, readChildList, wholeList } from "../../src/crawl/read-child-list.js";
+import type { PageRead } from "../../src/crawl/read-list.js";
+
+const page: fc.Arbitrary<PageRead> = fc.record({
+  rows: fc.array(fc.record({ id: fc.constantFrom("a", "b", "c") }), { maxLength: 4 }),
+  docForm: fc.constant(null),
+  total: fc.integer({ min: 0, max: 4 }),
+  piece: fc.constantFrom(undefined, 2),
+  unreadable: fc.constantFrom(undefined, [], ["row 1 cannot be rendered"]),
+});
+
+test("a list is whole with its first page exactly where reading it in full finds no problem, and then has the same rows", async () => {
+  await fc.assert(
+    fc.asyncProperty(page, async (first) => {
+      const problems: string[] = [];
+      const list = { chunkId: "chunk", readPage: async () => noChildren, first };
+      const reading = { lookAhead: new LookAhead(1), problem: (text: string) => void problems.push(text) };
+      const read: ChildRows[] = [];
+      for await (const rows of readChildList(list, undefined, reading)) read.push(rows);
+      const whole = wholeList(first);
+      expect(whole === undefined).toBe(problems.length > 0);
+      if (whole) expect(read).toEqual([whole]);
+    }),
+    { numRuns: 500 },
+  );
+});
