@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { stringify } from "csv-stringify/sync";
 import type { ColumnType } from "../../../rows/column.js";
 import { columns } from "../../../rows/columns.js";
 import { ExactNumber, jsonText } from "../../../rows/exact-json.js";
@@ -7,6 +6,7 @@ import { joinParts } from "../../files/join-parts.js";
 import { makeFolders } from "../../files/make-folders.js";
 import { fileName } from "../file-name.js";
 import { type StagedFile, type TextFormat, textFile, type Writer, type WriterOptions } from "../format.js";
+import { type CsvCell, csvLine } from "./csv-line.js";
 
 /**
  * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
@@ -16,23 +16,15 @@ export function csvText(safe: boolean): TextFormat {
   return {
     format: "csv",
     head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
-    texts: (kind, rows) => {
-      const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
-      return rows.length > 0 ? [csvLines(cells, safe)] : [];
-    },
+    texts: (kind, rows) =>
+      rows.map((row) =>
+        csvLine(
+          columns[kind].map(({ name, type }) => cell(type, row[name])),
+          safe,
+        ),
+      ),
   };
 }
-
-/** Rows as CSV, without a line feed at the end. */
-export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): string {
-  return stringify(
-    rows.map((row) => [...row]),
-    { quoted_match: /^$|\r/, escape_formulas: safe, eof: false },
-  );
-}
-
-/** Null is empty and unquoted. */
-export type CsvCell = string | number | bigint | null;
 
 /** The text that is written while the crawl goes on. */
 export function openText({ csvSafe }: Pick<WriterOptions, "csvSafe">): TextFormat {
