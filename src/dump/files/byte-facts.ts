@@ -16,15 +16,20 @@ export interface FileFacts {
 /** Counts and hashes a file piece by piece. */
 export class ByteFacts {
   readonly #hash: Hash = createHash("sha256");
-  readonly #numbers = new LongNumbers();
+  readonly #numbers: LongNumbers | undefined;
   #bytes = 0;
   #lines = 0;
   #longest = 0;
   #open = 0;
 
+  /** `looksForNumbers`: whether to look for long numbers, too, which takes as long as all else; if not, there may be some. */
+  constructor({ looksForNumbers = true } = {}) {
+    this.#numbers = looksForNumbers ? new LongNumbers() : undefined;
+  }
+
   add(piece: Uint8Array): void {
     this.#hash.update(piece);
-    this.#numbers.add(piece);
+    this.#numbers?.add(piece);
     this.#bytes += piece.length;
     let start = 0;
     for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
@@ -43,7 +48,7 @@ export class ByteFacts {
       sha256: this.#hash.copy().digest("hex"),
       lines: this.#lines,
       longestLine: this.#longest,
-      longNumbers: this.#numbers.found,
+      longNumbers: this.#numbers?.found ?? true,
     };
   }
 }

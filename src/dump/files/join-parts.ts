@@ -7,13 +7,14 @@ import { ByteFacts, type FileFacts } from "./byte-facts.js";
 import { type Compression, openCompressor } from "./compression.js";
 import { flush } from "./flush.js";
 import { gatherPieces } from "./gather-pieces.js";
-import { readPieces } from "./read-pieces.js";
+import { pieceBytes, readInto } from "./read-pieces.js";
 import { RangeReader } from "./read-ranges.js";
 
 /** Rows of one kind as text, and what is in it. */
 export type PartFile = WholePart | PartRange;
 
-interface PartPlace {
+/** The place of a part, and the rows that it holds. */
+export interface PartPlace {
   readonly kind: Kind;
   readonly format: string;
   readonly path: string;
@@ -62,7 +63,7 @@ export async function joinParts(
     await flush(target);
     return { bytes: first.bytes, sha256: first.sha256, text: first };
   }
-  const counted = new ByteFacts();
+  const counted = new ByteFacts({ looksForNumbers: false });
   async function* text() {
     for await (const piece of gatherPieces(textOf(head, parts))) {
       signal?.throwIfAborted();
@@ -72,35 +73,50 @@ export async function joinParts(
   }
   const file = await open(target, "wx", 0o600);
   try {
-    const written = await (compression === "none"
-      ? writePieces(file, text())
-      : pipeline(text(), openCompressor(compression), (pieces) => writePieces(file, pieces)));
+    const written = await writeText(file, text(), compression);
     await file.sync();
-    return { ...written, text: counted.facts };
+    const facts = { ...counted.facts, longNumbers: parts.some(({ longNumbers }) => longNumbers) };
+    return { bytes: facts.bytes, sha256: facts.sha256, ...written, text: facts };
   } finally {
     await file.close();
   }
 }
 
-/** The bytes of the head and of the parts. Rejects where a part is shorter than it should be. */
+/** The bytes of the head and of the parts; a piece is valid until the next one. Rejects where a part is shorter than it should be. */
 async function* textOf(head: string, parts: readonly PartFile[]): AsyncGenerator<Buffer> {
   if (head) yield Buffer.from(head);
   const ranges = new RangeReader();
+  const memory = Buffer.allocUnsafeSlow(pieceBytes);
   try {
-    for (const part of parts) yield* part.start === undefined ? readPieces(part.path) : ranges.pieces(part);
+    for (const part of parts) yield* part.start === undefined ? readInto(memory, part.path) : ranges.pieces(part);
   } finally {
     await ranges.close();
   }
 }
 
-/** Writes pieces to a file; gives the size and the hash of what it wrote. */
-async function writePieces(file: FileHandle, pieces: AsyncIterable<Buffer>): Promise<Fingerprint> {
-  return fingerprintOf(pieces, (piece) => file.writeFile(piece));
+/** Writes a text to a file; gives the size and the hash of the file where they are not those of the text. */
+async function writeText(
+  file: FileHandle,
+  text: AsyncIterable<Buffer>,
+  compression: Compression,
+): Promise<Fingerprint | undefined> {
+  const write = (piece: Buffer) => file.writeFile(piece);
+  if (compression !== "none")
+    return pipeline(copied(text), openCompressor(compression), (pieces: AsyncIterable<Buffer>) =>
+      fingerprintOf(pieces, write),
+    );
+  for await (const piece of text) await write(piece);
+  return undefined;
+}
+
+/** A compressor takes a piece while the next one is read already. */
+async function* copied(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 /** Bytes and hash of a file, read in pieces. */
 export async function fingerprint(path: string): Promise<Fingerprint> {
-  return fingerprintOf(readPieces(path));
+  return fingerprintOf(readInto(Buffer.allocUnsafe(pieceBytes), path));
 }
 
 async function fingerprintOf(

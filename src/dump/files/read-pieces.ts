@@ -5,12 +5,26 @@ import { compressionOf, openDecompressor } from "./compression.js";
 import { UnreadableError } from "./unreadable-error.js";
 
 /** Bytes of a file that are read at a time. */
-const pieceBytes = 1 << 20;
+export const pieceBytes = 1 << 20;
 
 /** The bytes of a file, a megabyte at a time. A symlink is not followed. */
 export async function* readPieces(path: string): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   yield* file.createReadStream({ highWaterMark: pieceBytes }); // closes the file
+}
+
+/** The same, each piece in the same memory: it is valid until the next one. For many files that are small. */
+export async function* readInto(memory: Buffer, path: string): AsyncGenerator<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(memory, 0, memory.length, null);
+      if (bytesRead === 0) return;
+      yield memory.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** The bytes of the text in a file, which may be compressed, as its ending says. UnreadableError when that is not so. */

@@ -1,10 +1,10 @@
-import { lstat, readFile, rename } from "node:fs/promises";
+import { lstat, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
 import type { Hold } from "../../run/work/job-folders.js";
 import { workspaceIn } from "../../run/work/workspace.js";
 import { ifAbsent } from "../files/is-there.js";
-import { readRegular } from "../files/regular-file.js";
+import { type Fingerprint, fingerprint } from "../files/join-parts.js";
 import { manifestName } from "../manifest/manifest.js";
 
 /**
@@ -15,14 +15,13 @@ import { manifestName } from "../manifest/manifest.js";
 export async function commitRun(hold: Hold, runId: string): Promise<void> {
   const { stage } = workspaceIn(hold, runId);
   const folder = join(hold.runs, runId);
-  const text = await readFile(join(stage, manifestName));
+  const manifest = await fingerprint(join(stage, manifestName));
   try {
     await refuseTaken(folder);
     await rename(stage, folder);
   } catch (error) {
     // A disk that reports an error may have done it all the same.
-    const published = await readRegular(join(folder, manifestName)).catch(() => undefined);
-    if (!published?.equals(text)) throw error;
+    if (!(await isFile(join(folder, manifestName), manifest).catch(() => false))) throw error;
   }
 }
 
@@ -30,4 +29,9 @@ export async function commitRun(hold: Hold, runId: string): Promise<void> {
 async function refuseTaken(folder: string): Promise<void> {
   const facts = await lstat(folder).catch(ifAbsent(undefined));
   if (facts) throw new StopError(`${folder} is there already, so this run cannot be published. Move it away`);
+}
+
+/** Whether there is a file with these bytes; anything else that stands there is not opened. */
+async function isFile(path: string, { sha256 }: Fingerprint): Promise<boolean> {
+  return (await lstat(path)).isFile() && (await fingerprint(path)).sha256 === sha256;
 }
