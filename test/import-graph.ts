@@ -22,7 +22,8 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   "shared-bounds": ["broker", "client"],
   database: ["rows", "duckdb", "dump/files", "dump/formats", "match"],
   job: ["dump/files", "dump/formats", "bucket"],
-  "run/work": ["rows", "dump/files", "dump/formats", "dump/manifest", "bucket", "client", "job"],
+  "run/work": ["dump/files", "dump/manifest", "bucket", "client", "job"],
+  "run/parts": ["rows", "dump/files", "dump/formats"],
   "bucket/copy": ["dump/files", "dump/manifest", "bucket", "run/work"],
   "run/bucket": ["dump/files", "dump/manifest", "bucket", "job", "run/work"],
   exchange: ["dump/files", "dump/manifest", "bucket", "job", "run/work", "run/bucket"],
@@ -92,6 +93,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "client",
     "job",
     "run/work",
+    "run/parts",
     "run/setting",
     "crawl",
     "run/discover",
@@ -105,6 +107,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "shared-bounds",
     "job",
     "run/work",
+    "run/parts",
     "exchange",
     "run/setting",
     "run/discover",
@@ -125,7 +128,16 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "run/documents",
     "run/workers",
   ],
-  originals: ["rows", "dump/files", "dump/manifest", "client", "client/download", "run/work", "run/discover"],
+  originals: [
+    "rows",
+    "dump/files",
+    "dump/manifest",
+    "client",
+    "client/download",
+    "run/work",
+    "run/parts",
+    "run/discover",
+  ],
   run: [
     "rows",
     "duckdb",
@@ -137,6 +149,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "database",
     "job",
     "run/work",
+    "run/parts",
     "run/bucket",
     "dump/publish",
     "run/database",
@@ -301,7 +314,7 @@ export const common = [
 
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/(connections|exchange|failed-request|write\/multipart)\.ts$/,
+  undici: /^client\/(undici\/(parts|receive)|connections|exchange|write\/multipart)\.ts$/,
   "@aws-sdk/client-s3": /^bucket\/load-sdk\.ts$/,
   bullmq: /^(broker\/load-libraries|run\/workers\/document-queue|worker\/document-worker)\.ts$/,
   ioredis: /^broker\//,
@@ -317,12 +330,11 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "d3-scale": /^report\/page\/pictures\//,
   "d3-shape": /^report\/page\/pictures\//,
   "d3-time-format": /^report\/page\/pictures\//,
-  "csv-stringify": /^dump\/formats\/csv\/write\.ts$/,
   "@clack/prompts": /^dialogue\/dialogue\.ts$/,
   yargs: /^cli\/(help|command)\.ts$/,
   "@duckdb/node-api": /^duckdb\/(open-duckdb|json-value|reading-statement)\.ts$/,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|bucket\/head\.ts|exchange\/bucket-result\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|work|workers)\/)/,
+    /^(schema\.ts|bucket\/head\.ts|exchange\/bucket-result\.ts|demo\/write\/(\w+\/)?(requests|checked)\.ts|client\/check-list\.ts|dump\/manifest\/(manifest|original|shard)\.ts|job\/|restore\/(apply\/journal-lines|journal\/read-lines)\.ts$|move\/journal\/journal-lines\.ts$|results\/|rows\/(drift|row)\.ts|run\/(discover|documents|parts|work|workers)\/)/,
 };

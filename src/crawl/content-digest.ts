@@ -18,6 +18,11 @@ export class ContentDigest {
     this.#rows.add(JSON.stringify([id, content ?? null, answer ?? null]));
   }
 
+  /** Adds a row by the JSON text of each part, as JSON.stringify writes it. */
+  addJson(id: string, content: string, answer = "null"): void {
+    this.#rows.add(`[${id},${content},${answer}]`);
+  }
+
   /** Adds all rows of another digest. */
   merge(other: ContentDigest): void {
     this.#rows.merge(other.#rows);

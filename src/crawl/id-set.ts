@@ -46,8 +46,10 @@ export class IdSet {
     const text = this.#textAt.get(place);
     if (text !== undefined) return text;
     const first = place * wordsPerId;
-    const hex = [...this.#words.subarray(first, first + wordsPerId)].map((word) => word.toString(16).padStart(8, "0"));
-    return hex.join("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+    const hex = (word: number) => (this.#words[first + word] ?? 0).toString(16).padStart(8, "0");
+    const [second, third] = [hex(1), hex(2)];
+    const middle = `${second.slice(0, 4)}-${second.slice(4)}-${third.slice(0, 4)}-${third.slice(4)}`;
+    return `${hex(0)}-${middle}${hex(3)}`;
   }
 
   #addText(id: string): boolean {

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
-const mask = (1n << 128n) - 1n;
+const bits = 128;
 
 /** A digest of texts, the same in whatever order they come. */
 export class SetDigest {
@@ -8,14 +8,13 @@ export class SetDigest {
   #size = 0;
 
   add(text: string): void {
-    const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
-    this.#sum = (this.#sum + BigInt(`0x${hash}`)) & mask;
+    this.#sum = BigInt.asUintN(bits, this.#sum + BigInt(`0x${hash("sha256", text)}`));
     this.#size++;
   }
 
   /** Adds all texts of another digest. */
   merge(other: SetDigest): void {
-    this.#sum = (this.#sum + other.#sum) & mask;
+    this.#sum = BigInt.asUintN(bits, this.#sum + other.#sum);
     this.#size += other.#size;
   }
 

@@ -1,9 +1,10 @@
 import type { PartFile } from "../dump/files/join-parts.js";
-import type { ChildLists, DocumentProof, Manifest } from "../dump/manifest/manifest.js";
+import type { ChildLists, Manifest } from "../dump/manifest/manifest.js";
 import type { Shard } from "../job/job.js";
 import { type DocumentRow, documentKey } from "../rows/document-row.js";
+import { noDrift } from "../rows/drift.js";
 import type { DumpedDocument } from "../run/documents/document-result.js";
-import { type KnownProof, proofOf, proofSchema } from "../run/documents/proof.js";
+import { proofSchema } from "../run/documents/proof.js";
 import { valueIf } from "../schema.js";
 import { shardText } from "../words.js";
 import { documentsIn, type MergedList, shardsText } from "./merge-lists.js";
@@ -41,11 +42,11 @@ export function joinDocuments(
 
 function documentsOf({ documents, child_lists, proofs }: ShardDocuments["manifest"]): readonly DumpedDocument[] {
   const lists = new Map<string, ChildLists>(child_lists.map((list) => [documentKey(list), list]));
-  const proved = new Map<string, DocumentProof>(proofs.map((proof) => [documentKey(proof), proof]));
+  const proved = new Map(proofs.map((proof) => [documentKey(proof), proof.proof]));
   return documents.map((row) => {
     const key = documentKey(row);
-    const proof: KnownProof = valueIf(proofSchema, proved.get(key)) ?? proofOf(row, "none");
-    return { row, drift: {}, childLists: lists.get(key) ?? null, proof, files: [], isOld: true };
+    const proof = valueIf(proofSchema, proved.get(key)) ?? "none";
+    return { row, drift: noDrift, childLists: lists.get(key) ?? null, proof, files: [], isOld: true };
   });
 }
 
@@ -55,5 +56,5 @@ function unreadDocument(
 ): DumpedDocument {
   const counts = { total: null, chunk_count: 0, child_chunk_count: 0, sweeps: 0 };
   const row = { ...ids, doc_form: null, status: "failed" as const, ...counts, error };
-  return { row, drift: {}, childLists: null, proof: proofOf(row, "none"), files: [], isOld: false };
+  return { row, drift: noDrift, childLists: null, proof: "none", files: [], isOld: false };
 }

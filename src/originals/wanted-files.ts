@@ -3,7 +3,7 @@ import type { DocumentRef } from "../client/knowledge-api.js";
 import type { PartFile } from "../dump/files/join-parts.js";
 import { attachmentsIn } from "../rows/attachments.js";
 import type { PlacedDocument } from "../run/discover/discovery.js";
-import { readLines } from "../run/work/read-lines.js";
+import { readLines } from "../run/parts/read-lines.js";
 
 /** A file that is attached to a chunk. */
 export interface AttachmentRef {
@@ -43,8 +43,9 @@ export async function wantedFiles(
 async function attachmentsOf(parts: readonly PartFile[]): Promise<readonly AttachmentRef[]> {
   const rows = parts.find(({ kind, format }) => kind === "chunks" && format === "jsonl");
   const chunkIds = new Map<string, string>();
-  if (!rows) return [];
-  for await (const line of readLines(rows.path)) {
+  if (!rows || rows.bytes === 0) return [];
+  const { path, start = 0, bytes } = rows;
+  for await (const line of readLines(path, { start, end: start + bytes - 1 })) {
     const { id: chunkId, attachments } = JSON.parse(line);
     for (const { id } of attachmentsIn(attachments)) if (!chunkIds.has(id)) chunkIds.set(id, String(chunkId));
   }

@@ -7,12 +7,15 @@ export type Drift = Readonly<Record<string, number>>;
 
 export const driftSchema = v.record(v.string(), count, "an object");
 
+/** No drift: one for all, as there may be very many documents without any. */
+export const noDrift: Drift = Object.freeze({});
+
 /** Counts drift while rows are made. */
 export class DriftCount {
   readonly #counts: Record<string, number>;
 
   /** `earlier` is what was counted before. */
-  constructor(earlier: Drift = {}) {
+  constructor(earlier: Drift = noDrift) {
     this.#counts = { ...earlier };
   }
 
@@ -23,7 +26,8 @@ export class DriftCount {
 
   /** The counts as they are now. */
   get drift(): Drift {
-    return { ...this.#counts };
+    for (const _ in this.#counts) return { ...this.#counts };
+    return noDrift;
   }
 }
 

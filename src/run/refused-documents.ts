@@ -5,7 +5,6 @@ import { joinParts, type PartFile } from "../dump/files/join-parts.js";
 import { selectRows } from "../dump/formats/jsonl/sql.js";
 import { isDiskError } from "../file-error.js";
 import type { DumpedDocument } from "./documents/document-result.js";
-import { proofOf } from "./documents/proof.js";
 import type { Reading } from "./reading.js";
 
 export interface RefusalOptions extends DuckDbOptions {
@@ -84,7 +83,7 @@ function failed({ row }: DumpedDocument, reason: string, memory: string): Dumped
     row: { ...row, status: "failed", chunk_count: 0, child_chunk_count: 0, error },
     drift: {},
     childLists: null,
-    proof: proofOf(row, "none"),
+    proof: "none",
     files: [],
     isOld: false,
   };

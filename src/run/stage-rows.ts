@@ -7,8 +7,8 @@ import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";
 import type { DumpedDocument } from "./documents/document-result.js";
 import type { Outputs } from "./open-outputs.js";
+import { DocumentParts } from "./parts/document-parts.js";
 import { countsOf, type Reading } from "./reading.js";
-import { DocumentParts } from "./work/document-parts.js";
 import type { Workspace } from "./work/workspace.js";
 import { writtenFormats } from "./written-formats.js";
 
@@ -58,9 +58,10 @@ export async function joinRows(
   const { output } = job;
   const isWritten = writtenFormats(job).includes("jsonl");
   const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
+  const parts = [...reading.documents.flatMap(({ files }) => files), ...runParts];
   const tables: StagedTable[] = [];
   for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
-    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, runParts, output))
+    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, parts, output))
       tables.push({ ...table, jsonl: await joinJsonl(folder, table, { compression, signal }) });
   const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
   return { folder: workspace.stage, compression: output.compress, tables, rows };
@@ -71,11 +72,11 @@ function tablesOf(
   kind: Kind,
   rows: number,
   { documents }: Pick<Reading, "documents">,
-  runParts: readonly PartFile[],
+  parts: readonly PartFile[],
   { partition }: Job["output"],
 ): readonly Table[] {
   const isDivided = partition === "dataset" && partitionedKinds.includes(kind) && documents.length > 0;
-  if (!isDivided) return [tableOf(kind, undefined, rows, [...documents.flatMap(({ files }) => files), ...runParts])];
+  if (!isDivided) return [tableOf(kind, undefined, rows, parts)];
   const datasets = new Map<string, DumpedDocument[]>(documents.map(({ row }) => [row.dataset_id, []]));
   for (const document of documents) datasets.get(document.row.dataset_id)?.push(document);
   return [...datasets].map(([dataset, members]) => {

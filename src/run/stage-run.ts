@@ -156,7 +156,11 @@ function manifestOf(reading: Reading, { files, discovered, shard }: Staged, opti
     retries: requests.retriedBy,
     documents: reading.documents.map(({ row }) => row),
     child_lists: reading.documents.flatMap(({ childLists }) => childLists ?? []),
-    proofs: reading.documents.map(({ proof }) => proof),
+    proofs: reading.documents.map(({ row: { dataset_id, document_id }, proof }) => ({
+      dataset_id,
+      document_id,
+      proof,
+    })),
     files,
     ...listOriginals(reading.originals),
     drift: driftOf(reading),

@@ -36,7 +36,8 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
         childrenPerChunk: (chunk) => (at === 2 ? 0 : chunk % 4),
       }),
     );
-    const datasets = [store.addDataset(...documents.slice(0, 3)), store.addDataset(...documents.slice(3))];
+    const small = Array.from({ length: 10 }, (_, at) => makeDocument({ chunks: at % 3, seed: 10 + at }));
+    const datasets = [store.addDataset(...documents.slice(0, 3), ...small), store.addDataset(...documents.slice(3))];
     const server = await startRealisticServer(store, { latency: 4 });
     onTestFinished(() => server.close());
     const folder = await testFolder();
@@ -82,7 +83,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
         expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
         expect(await contents(), told).toEqual(undisturbed);
         const complete = (await readdir(join(place, "runs"))).length;
-        const sampled = childChunks === "auto" ? sampleSize * documents.length : 0;
+        const sampled = childChunks === "auto" ? sampleSize * (documents.length + small.length) : 0;
         const inFlight = kills * (concurrency * 4 + sampled);
         expect(server.requests.length, told).toBeLessThanOrEqual(complete * (needed * 1.1 + inFlight));
         expect(await readdir(join(place, ".work")), told).toEqual(["indexing_status"]);

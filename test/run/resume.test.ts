@@ -2,6 +2,8 @@ import { appendFile, readdir, readFile, rename, truncate } from "node:fs/promise
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
+import { resultSchema } from "../../src/run/documents/document-result.js";
+import { readJournal } from "../../src/run/parts/shared-journal.js";
 import { runJob } from "../../src/run/run-job.js";
 import type { RunOptions } from "../../src/run/setting/run-options.js";
 import type { Behaviour } from "../servers/behaviour.js";
@@ -97,14 +99,19 @@ test("a run that breaks off again and again ends as one that was never disturbed
   expect(answered).toBeLessThan(needed * 1.1 + 6 * (4 + 4 * 4));
 });
 
+/** The names of the documents that have a result, of their own or in the shared journal. */
+async function readFinished(parts: string): Promise<ReadonlySet<string>> {
+  const alone = (await readdir(parts)).filter((name) => name.endsWith(".result.json"));
+  const together = (await readJournal(parts, resultSchema)).map(({ name }) => name);
+  return new Set([...alone.map((file) => file.slice(0, file.indexOf("."))), ...together]);
+}
+
 test("documents that are finished are not asked again, and the status before is that of the beginning", async () => {
   const { jobWith, run, breakOff, server, dataset, messages, work } = await startPlace();
   const job = await jobWith("test");
   await breakOff(job, 150);
   const parts = join(await workOf(work), "parts");
-  const finished = (await readdir(parts))
-    .filter((name) => name.endsWith(".result.json"))
-    .map((name) => Number.parseInt(name, 10));
+  const finished = [...(await readFinished(parts))].map(Number);
   server.reset();
   const { manifest } = await run(job);
   expect(manifest.counts).toMatchObject({ chunks: 231, child_chunks: 338, metadata_fields: 5 });

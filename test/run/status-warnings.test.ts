@@ -12,7 +12,7 @@ const row = (total: number) => ({
   sweeps: 1,
   error: null,
 });
-const proof = { dataset_id: "d", document_id: "x", proof: "counts" as const };
+const proof = "counts" as const;
 const reading = (status: string | null) => ({
   rows: [{ document_id: "x", indexing_status: status }],
   failures: [],

@@ -3,6 +3,12 @@ import { integer, type Random } from "../servers/random.js";
 import type { SimulatedClock } from "./clock.js";
 import { forever, type Life } from "./life.js";
 
+/** The bytes that a stream reads: `end` is one of them. */
+export interface ReadRange {
+  readonly start?: number | undefined;
+  readonly end?: number | undefined;
+}
+
 /**
  * The disk of a simulation: real files, written and read without a thread, so that the clock alone decides in which order
  * operations end. A process can die in the middle of a write, the disk can be full, and a power cut takes what was not
@@ -36,9 +42,9 @@ export class SimulatedDisk {
   }
 
   /** Stands in for createReadStream, as far as that is iterated over. */
-  async *read(path: string, end = Number.POSITIVE_INFINITY): AsyncGenerator<Buffer> {
+  async *read(path: string, { start = 0, end = Number.POSITIVE_INFINITY }: ReadRange): AsyncGenerator<Buffer> {
     await this.#turn(`read ${path}`);
-    const bytes = fs.readFileSync(path).subarray(0, end + 1);
+    const bytes = fs.readFileSync(path).subarray(start, end + 1);
     const piece = this.#random() < 0.1 ? integer(this.#random, 1, 4_000) : 65_536;
     for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
   }
@@ -85,7 +91,7 @@ export class SimulatedDisk {
   }
 
   #openFile(path: string, [, flags = "r"]: readonly unknown[]): object {
-    const file = fs.openSync(path, String(flags), 0o600);
+    const file = fs.openSync(path, typeof flags === "number" ? flags : String(flags), 0o600);
     this.#open.add(file);
     if (String(flags).startsWith("w")) this.#unflushed.set(path, 0);
     return this.#handle(path, file);
@@ -101,6 +107,10 @@ export class SimulatedDisk {
       fd: file,
       writeFile: (data: unknown) => this.#write("appendFile", path, [path, data], false, file),
       appendFile: (data: unknown) => this.#write("appendFile", path, [path, data], false, file),
+      read: async (buffer: Buffer, offset: number, length: number, position: number | null) => {
+        await this.#turn(`read ${path}`);
+        return { bytesRead: fs.readSync(file, buffer, offset, length, position) };
+      },
       sync: () => flushed("sync"),
       datasync: () => flushed("datasync"),
       stat: async () => {

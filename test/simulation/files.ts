@@ -14,8 +14,11 @@ export function simulatedFs(actual: object): object {
   const original: unknown = Reflect.get(actual, "createReadStream");
   const createReadStream = (...args: unknown[]) => {
     const [path, options] = args;
-    const end: unknown = typeof options === "object" && options !== null ? Reflect.get(options, "end") : undefined;
-    if (place.disk) return place.disk.read(String(path), typeof end === "number" ? end : undefined);
+    const numberOf = (name: string) => {
+      const value: unknown = typeof options === "object" && options !== null ? Reflect.get(options, name) : undefined;
+      return typeof value === "number" ? value : undefined;
+    };
+    if (place.disk) return place.disk.read(String(path), { start: numberOf("start"), end: numberOf("end") });
     return typeof original === "function" ? Reflect.apply(original, actual, args) : undefined;
   };
   return { ...actual, createReadStream, default: { ...actual, createReadStream } };

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { journalFile } from "../../src/run/parts/shared-journal.js";
 
 /** How far the documents are that a process leaves behind, by the names of their files. */
 export interface Stored {
@@ -26,5 +27,12 @@ export function storedIn(parts: string): Stored {
     return read ? [[name, read.checkpoint] as const] : [];
   });
   const finished = textsOf(".result.json").filter(([, text]) => text.endsWith("}"));
-  return { finished: new Set(finished.map(([name]) => name)), begun: new Map(begun) };
+  return { finished: new Set([...finished.map(([name]) => name), ...sharedIn(parts)]), begun: new Map(begun) };
+}
+
+/** The documents that have a whole line in the shared journal. */
+function sharedIn(parts: string): readonly string[] {
+  const path = join(parts, journalFile);
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+  return lines.filter((line) => line.endsWith("]}")).map((line) => JSON.parse(line).name);
 }

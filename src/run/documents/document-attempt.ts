@@ -5,14 +5,15 @@ import { type CrawlOptions, crawlDocument } from "../../crawl/crawl-document.js"
 import type { TellProblem } from "../../crawl/problems.js";
 import { answersOf } from "../../crawl/read-list.js";
 import type { DocumentRow } from "../../rows/document-row.js";
-import type { DocumentStore } from "../work/document-store.js";
+import { noDrift } from "../../rows/drift.js";
+import type { DocumentStore } from "../parts/document-store.js";
 import { AttemptTally } from "./attempt-tally.js";
 import { childListsOf } from "./child-lists-read.js";
 import type { AttemptNumber, DocumentProgress, DocumentResult, ReadSoFar } from "./document-result.js";
 import { DocumentRows, tooDeep } from "./document-rows.js";
 import type { DumpOptions, Earlier } from "./dump-options.js";
 import { embeddedLines, readEmbedded } from "./embedded-part.js";
-import { type Proof, proofOf } from "./proof.js";
+import type { Proof } from "./proof.js";
 
 type Store = DocumentStore<DocumentProgress, DocumentResult>;
 
@@ -134,9 +135,9 @@ export class DocumentAttempt {
       sweeps: this.sweeps,
       error,
     };
-    if (status === "failed") return { row, drift: {}, childLists: null, proof: proofOf(row, "none") };
+    if (status === "failed") return { row, drift: noDrift, childLists: null, proof: "none" };
     const childLists = childListsOf(this.#options.job.childChunks, row, this.#checkpoint?.children);
-    return { row, drift: this.#rows.drift, childLists, proof: proofOf(row, status === "complete" ? proof : "none") };
+    return { row, drift: this.#rows.drift, childLists, proof: status === "complete" ? proof : "none" };
   }
 
   #crawlOptions(problem: TellProblem): CrawlOptions {

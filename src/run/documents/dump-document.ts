@@ -2,12 +2,13 @@ import type { DocumentRef, KnowledgeApi } from "../../client/knowledge-api.js";
 import { IdSet } from "../../crawl/id-set.js";
 import type { TellProblem } from "../../crawl/problems.js";
 import { type Flaws, MovedError, readUntilStill } from "../../crawl/read-until-still.js";
+import type { PartFile } from "../../dump/files/join-parts.js";
 import { SkipError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
+import { DocumentStore } from "../parts/document-store.js";
+import { partPath } from "../parts/part-names.js";
+import { readLines } from "../parts/read-lines.js";
 import type { RunTally } from "../setting/run-tally.js";
-import { partPath } from "../work/document-parts.js";
-import { DocumentStore } from "../work/document-store.js";
-import { readLines } from "../work/read-lines.js";
 import { DocumentAttempt } from "./document-attempt.js";
 import {
   type DocumentProgress,
@@ -38,12 +39,17 @@ export async function dumpDocument(
   name: string,
   options: DumpOptions,
 ): Promise<DumpedDocument> {
+  const found = options.shared?.found(name);
+  if (found) {
+    countFinished(found.state, options.tally);
+    return documentOf(found.state, found.files, true);
+  }
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const isBegun = options.begun.has(name);
   const finished = isBegun ? await store.result(resultSchema) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
     countFinished(finished, options.tally);
-    return { ...finished, files: store.files, isOld: true };
+    return documentOf(finished, store.files, true);
   }
   if (finished) await store.discard();
 
@@ -57,12 +63,12 @@ export async function dumpDocument(
       await attempt.read(api, flaws.tell);
       const isSwept = flaws.texts.length === 0 && (consistency !== "counts" || earlier !== undefined);
       const proof = isSwept
-        ? await sweep(api, ref, attempt, await pathsOf(options, name, store), options, flaws.tell)
+        ? await sweep(api, ref, attempt, () => pathsOf(options, name, store), options, flaws.tell)
         : proofByCounts(attempt);
       const error = flaws.texts.join("; ") || null;
       const result = attempt.result(error === null ? "complete" : "unstable", error, proof);
-      await store.finish(result);
-      return { ...result, files: store.files, isOld: false };
+      const files = await store.finish(result, error === null ? options.shared : undefined);
+      return documentOf(result, files, false);
     } catch (error) {
       if (!(error instanceof MovedError) && !(error instanceof SkipError)) {
         await store.leave();
@@ -71,7 +77,7 @@ export async function dumpDocument(
       attempt.takeBack();
       if (error instanceof SkipError) {
         await store.discard();
-        return { ...attempt.result("failed", error.message, "none"), files: [], isOld: false };
+        return documentOf(attempt.result("failed", error.message, "none"), [], false);
       }
       at = { number: at.number + 1, sweeps: attempt.sweeps, fromTheEnd: error.kind === "grew" };
       earlier = undefined;
@@ -87,12 +93,14 @@ async function sweep(
   api: KnowledgeApi,
   ref: DocumentRef,
   attempt: DocumentAttempt,
-  paths: PartPaths,
+  pathsOf: () => Promise<PartPaths>,
   { job, lookAhead }: DumpOptions,
   problem: TellProblem,
 ): Promise<Proof> {
   const ranksSuffice = job.consistency !== "sweeps";
-  const sweeps = await sweepsOf(api, ref, paths, attempt, { lookAhead, problem, ranksSuffice });
+  const sweeps = attempt.isOneAnswer
+    ? []
+    : await sweepsOf(api, ref, await pathsOf(), attempt, { lookAhead, problem, ranksSuffice });
   if (sweeps.length > 0) attempt.sweeps++;
   for (const one of sweeps) await one();
   if (attempt.isAnchored) return "anchored";
@@ -126,6 +134,15 @@ async function withIds(read: ReadSoFar, chunks: string): Promise<Earlier> {
   const ids = new IdSet();
   if (read.counts.chunks > 0) for await (const line of readLines(chunks)) ids.add(String(JSON.parse(line).id));
   return { read, ids };
+}
+
+/** Named one by one: spread, each object would have a hidden class of its own, and V8 keeps 400 bytes of it. */
+function documentOf(
+  { row, drift, childLists, proof }: DocumentResult,
+  files: readonly PartFile[],
+  isOld: boolean,
+): DumpedDocument {
+  return { row, drift, childLists, proof, files, isOld };
 }
 
 function countFinished({ row }: DocumentResult, tally: RunTally): void {

@@ -2,8 +2,9 @@ import type { IdSet } from "../../crawl/id-set.js";
 import type { LookAhead } from "../../crawl/look-ahead.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
+import type { SharedParts } from "../parts/shared-parts.js";
 import type { RunTally } from "../setting/run-tally.js";
-import type { ReadSoFar } from "./document-result.js";
+import type { DocumentResult, ReadSoFar } from "./document-result.js";
 
 /** How the documents of a run are read, and where their parts lie. */
 export interface DumpOptions {
@@ -11,7 +12,9 @@ export interface DumpOptions {
   readonly formats: readonly TextFormat[];
   /** The folder of the parts. */
   readonly parts: string;
-  /** Names of the documents of which an earlier process left something there. */
+  /** Keeps complete documents that are small, several in one file; undefined: every document has files of its own. */
+  readonly shared?: SharedParts<DocumentResult> | undefined;
+  /** Names of the documents of which an earlier process left files there. */
   readonly begun: ReadonlySet<string>;
   readonly lookAhead: LookAhead;
   readonly tally: RunTally;

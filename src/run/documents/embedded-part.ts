@@ -2,7 +2,7 @@ import { isListed, type Listed } from "../../client/check-list.js";
 import { embeddedChildren } from "../../crawl/embedded-children.js";
 import type { KeptChildren } from "../../crawl/embedded-source.js";
 import { jsonText, parseJson } from "../../rows/exact-json.js";
-import { readLines } from "../work/read-lines.js";
+import { readLines } from "../parts/read-lines.js";
 
 /** Children that a chunk embeds, with the id of the chunk. */
 export interface EmbeddedLine extends KeptChildren {

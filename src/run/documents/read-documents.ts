@@ -6,12 +6,14 @@ import type { Log } from "../../log.js";
 import { countOf } from "../../words.js";
 import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../discover/discovery.js";
 import { findMovedDocuments } from "../discover/moved-documents.js";
+import { namesIn } from "../parts/part-names.js";
+import { SharedParts } from "../parts/shared-parts.js";
 import type { RunTally } from "../setting/run-tally.js";
-import { namesIn } from "../work/document-parts.js";
 import { forEachOf } from "../work/for-each-of.js";
 import type { Workspace } from "../work/workspace.js";
-import { type DumpedDocument, sentenceOf } from "./document-result.js";
+import { type DocumentResult, type DumpedDocument, resultSchema, sentenceOf } from "./document-result.js";
 import { discardDocument, dumpDocument } from "./dump-document.js";
+import type { DumpOptions } from "./dump-options.js";
 
 export interface ReadOptions {
   readonly job: Job;
@@ -45,6 +47,20 @@ export function lookAheadOf({ service }: ReadOptions["job"]): LookAhead {
  * reading counts where it is complete, or the first is not.
  */
 export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
+  const shared = await SharedParts.open(options.workspace.parts, resultSchema);
+  try {
+    return await readAll(api, discovery, shared, options);
+  } finally {
+    await shared.close();
+  }
+}
+
+async function readAll(
+  api: Client,
+  discovery: Discovery,
+  shared: SharedParts<DocumentResult>,
+  options: ReadOptions,
+): Promise<DocumentsRead> {
   const { job, tally, workspace, log } = options;
   const placed = documentsOf(discovery);
   const names = namesOf(discovery);
@@ -53,15 +69,16 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
   const begun = await namesIn(workspace.parts);
   const atOnce = job.service.concurrency * documentsPerSlot;
   const dumping = { ...options, parts: workspace.parts, begun, lookAhead };
-  const read = ({ ref, name }: PlacedDocument) =>
-    dumpDocument(api, ref, name, dumping).catch((error: unknown) => {
+  const sharing = { ...dumping, shared };
+  const read = ({ ref, name }: PlacedDocument, how: DumpOptions) =>
+    dumpDocument(api, ref, name, how).catch((error: unknown) => {
       api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
       throw error;
     });
 
   const documents: DumpedDocument[] = [];
-  await forEachOf([...placed.entries()], atOnce, async ([index, place]) => {
-    const result = await read(place);
+  await forEachOf(placed, atOnce, async (place, index) => {
+    const result = await read(place, sharing);
     documents[index] = result;
     tally.documentsDone++;
     if (result.row.status === "failed") tally.documentsFailed++;
@@ -83,14 +100,14 @@ export async function readDocuments(api: Client, discovery: Discovery, options: 
   if (again.length > 0)
     log("info", `${countOf(again.length, "document")} changed since the run listed them: reading them again`);
   await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
-    const second = await read({ ref, name: secondName(name) });
+    const second = await read({ ref, name: secondName(name) }, dumping);
     const first = documents[index];
     if (first) documents[index] = newerOf(first, second, tally);
   });
   return { documents, notes };
 }
 
-/** The parts of a second reading lie beside those of the first. */
+/** The parts of a second reading lie beside those of the first; what may have to be removed has files of its own. */
 const secondName = (name: string): string => `${name}_again`;
 
 /** The second reading, unless the first one is the better; the tally forgets the rows of the other. */

@@ -8,8 +8,9 @@ import type { LookAhead } from "../../crawl/look-ahead.js";
 import type { TellProblem } from "../../crawl/problems.js";
 import { pagesOf } from "../../crawl/read-list.js";
 import { sweepList, sweepPages } from "../../crawl/sweep-list.js";
-import { readLines } from "../work/read-lines.js";
+import { readLines } from "../parts/read-lines.js";
 import { readEmbedded } from "./embedded-part.js";
+import { cellsOf } from "./stored-line.js";
 
 /** The JSONL parts of a document. A part is there only where there are rows. */
 export interface PartPaths {
@@ -123,9 +124,9 @@ async function storedChunks(
   const ids = new Set<string>();
   if (path === undefined) return { stored, ids };
   for await (const line of readLines(path)) {
-    const row = storedFingerprint(JSON.parse(line));
-    if (stored.rows < rows) stored.add(row);
-    else ids.add(row.id);
+    const { id, content, answer } = cellsOf("chunks", line);
+    if (stored.rows < rows) stored.addJson(id, content, answer);
+    else ids.add(JSON.parse(id));
   }
   return { stored, ids };
 }
@@ -157,21 +158,17 @@ function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
   return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
 }
 
-function storedFingerprint(row: Readonly<Record<string, unknown>>): Fingerprinted {
-  return { id: String(row.id), content: row.content, answer: row.answer };
-}
-
 /** A digest for each parent: the children of one stand together. */
 async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
   if (path === undefined) return;
-  let parent: { chunkId: string; digest: ContentDigest } | undefined;
+  let [parent, parentId]: [{ chunkId: string; digest: ContentDigest } | undefined, string] = [undefined, ""];
   for await (const line of readLines(path)) {
-    const row = JSON.parse(line);
-    if (parent?.chunkId !== row.segment_id) {
+    const { id, content, segmentId = "" } = cellsOf("child_chunks", line);
+    if (parentId !== segmentId) {
       if (parent) yield parent;
-      parent = { chunkId: row.segment_id, digest: new ContentDigest() };
+      [parent, parentId] = [{ chunkId: JSON.parse(segmentId), digest: new ContentDigest() }, segmentId];
     }
-    parent?.digest.add(storedFingerprint(row));
+    parent?.digest.addJson(id, content);
   }
   if (parent) yield parent;
 }

@@ -26,8 +26,8 @@ async function wantedIn(work: string): Promise<(path: string) => boolean> {
 }
 
 /**
- * Copies the work of a run that is fenced; its holder may still add to those that it has open. That does no harm: what the
- * journal says of a part is checked, and what lies behind it is cut off, when its document is continued.
+ * Copies the work of a run that is fenced; its holder may still add to files that it has open. That does no harm: when the work is
+ * continued, rows count where they are as their journal says. What lies behind them is cut off, or passed over in a shared file.
  */
 export async function copyWork(source: string, target: string): Promise<void> {
   await copyFolder(source, target, await wantedIn(source));

@@ -2,11 +2,11 @@
 export async function forEachOf<T>(
   items: readonly T[],
   atOnce: number,
-  work: (item: T) => Promise<void>,
+  work: (item: T, index: number) => Promise<void>,
 ): Promise<void> {
-  const queue = items.values();
+  const queue = items.entries();
   const workers = Array.from({ length: Math.min(atOnce, items.length) }, async () => {
-    for (const item of queue) await work(item);
+    for (const [index, item] of queue) await work(item, index);
   });
   const outcomes = await Promise.allSettled(workers);
   const failed = outcomes.find((outcome) => outcome.status === "rejected");

@@ -4,7 +4,7 @@ import { serviceName } from "../../job/service-name.js";
 import { tool } from "../../tool.js";
 
 /** To be raised when what lies in a work folder changes. */
-const workFormat = 3;
+const workFormat = 4;
 
 /**
  * A hash of everything that decides what is read and how its rows are written: work that an earlier run of the same plan

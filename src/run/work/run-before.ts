@@ -25,8 +25,8 @@ export async function completeRunBefore({ runs, runId }: Place, job: string): Pr
   return undefined;
 }
 
-/** Newest first. */
-async function namesBefore({ runs, runId }: Place): Promise<readonly string[]> {
+/** The names of the runs before this one, newest first. */
+export async function namesBefore({ runs, runId }: Place): Promise<readonly string[]> {
   const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
   return names.sort().reverse();
 }

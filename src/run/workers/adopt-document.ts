@@ -6,8 +6,8 @@ import { DamagedFileError } from "../../exchange/damaged-file.js";
 import type { OwnExchange } from "../../exchange/exchange.js";
 import { valueIf } from "../../schema.js";
 import type { PlacedDocument } from "../discover/discovery.js";
-import { partPath } from "../work/document-parts.js";
-import { writeResult } from "../work/document-store.js";
+import { writeResult } from "../parts/document-store.js";
+import { partPath } from "../parts/part-names.js";
 import { type Handed, handedSchema, type RequestsTold } from "./exchange-files.js";
 
 export interface AdoptOptions {
@@ -48,8 +48,8 @@ export async function adoptDocument(
 /** Whether a result is that of a document read whole, with a file for its rows in every format. */
 function isOf({ result, files }: Handed, { ref, name }: PlacedDocument, formats: readonly string[]): boolean {
   const { row, proof } = result;
-  const isIts = [row, proof].every((one) => one.dataset_id === ref.datasetId && one.document_id === ref.documentId);
-  const isWhole = row.status === "complete" && proof.proof !== "none";
+  const isIts = row.dataset_id === ref.datasetId && row.document_id === ref.documentId;
+  const isWhole = row.status === "complete" && proof !== "none";
   const rows = { chunks: row.chunk_count, child_chunks: row.child_chunk_count };
   const expected = (["chunks", "child_chunks"] as const).flatMap((kind) =>
     rows[kind] > 0 ? formats.map((format) => partPath("", name, kind, format)) : [],

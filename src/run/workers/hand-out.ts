@@ -3,7 +3,7 @@ import { tool } from "../../tool.js";
 import { countOf } from "../../words.js";
 import { type Discovery, documentsOf } from "../discover/discovery.js";
 import { documentListFrom, documentListText } from "../discover/document-list.js";
-import { namesOfBegun } from "../work/document-parts.js";
+import { namesOfBegun } from "../parts/shared-journal.js";
 import { noteHandedOut } from "../work/handed-out.js";
 import { planHash } from "../work/plan-hash.js";
 import { runBefore } from "../work/run-before.js";

@@ -51,12 +51,9 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
       ...{ dataset_id: datasetId, document_id: documentId, doc_form: "text_model", status: "complete" },
       ...{ total: chunks, chunk_count: chunks, child_chunk_count: 0, sweeps: 1, error: null },
     });
-    const proof = ({ datasetId, documentId }: { datasetId: string; documentId: string }) => ({
-      ...{ dataset_id: datasetId, document_id: documentId, proof: "one answer" },
-    });
     const [rubbish, another, without] = [await begin(0), await begin(1), await begin(2)];
     await rubbish.attempt.hand([], "{");
-    const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: proof(without.ref) };
+    const stolen = { row: row(without.ref, 0), drift: {}, childLists: null, proof: "one answer" };
     const known = { worker: "w", pages: 0, requests };
     await another.attempt.hand(
       [],
@@ -65,7 +62,7 @@ describe.skipIf(!hasRedis)("results that no worker of the run wrote", () => {
     const file = `${without.name}.chunks.jsonl`;
     await writeFile(join(without.attempt.folder, file), "half\n");
     const facts = { file, bytes: 5, sha256: createHash("sha256").update("other").digest("hex") };
-    const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: proof(without.ref) };
+    const damaged = { row: row(without.ref, 1), drift: {}, childLists: null, proof: "one answer" };
     const handed = { ...known, token: without.attempt.token, result: damaged, files: [facts] };
     expect(await without.attempt.hand([facts], JSON.stringify(handed))).toBe("first");
     while (said.filter((text) => text.includes("is damaged: it is read again")).length < 3) await delay(20);

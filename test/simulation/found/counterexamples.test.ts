@@ -42,7 +42,7 @@ async function verdictOn(scenario: Scenario) {
     return {
       wrong,
       lost,
-      said: documents.map(({ row, proof }) => [row.status, proof.proof, row.chunk_count]),
+      said: documents.map(({ row, proof }) => [row.status, proof, row.chunk_count]),
       outcome,
     };
   });

@@ -4,10 +4,10 @@ import { isRunId } from "../../../src/dump/manifest/run-id.js";
 import { waitingFiles } from "../../../src/indexing/waiting-status.js";
 import type { Job } from "../../../src/job/job.js";
 import { currentDatabase, newDatabase } from "../../../src/run/database/job-database.js";
+import { DocumentStore } from "../../../src/run/parts/document-store.js";
 import { publishRun } from "../../../src/run/publish-run.js";
 import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { withWorkspace } from "../../../src/run/with-workspace.js";
-import { DocumentStore } from "../../../src/run/work/document-store.js";
 import type { Workspace } from "../../../src/run/work/workspace.js";
 import { count, text } from "../../../src/schema.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn

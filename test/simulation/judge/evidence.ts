@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Kind } from "../../../src/rows/columns.js";
 import type { DocumentRow } from "../../../src/rows/document-row.js";
 import type { Proof } from "../../../src/run/documents/proof.js";
-import { partPath } from "../../../src/run/work/document-parts.js";
 import type { Call } from "../calls.js";
-import { type Outcome, placesOf } from "../outcome.js";
+import type { Outcome } from "../outcome.js";
 import type { DocumentShape } from "../scenario.js";
 import { isMoving } from "../scenario-facts.js";
 import { markName } from "../service/body.js";
@@ -61,7 +60,7 @@ export function evidenceOf(outcome: Outcome, row: DocumentRow, index: number): E
   const chunks = chunkRows.map(storedRow);
   const first = Math.min(...calls.map(({ from }) => from));
   const shape = outcome.service.knowledge.shapes.get(document);
-  const claim = outcome.through?.reading.documents[index]?.proof.proof;
+  const claim = outcome.through?.reading.documents[index]?.proof;
   if (!shape || !claim) throw new Error(`${document} is no document of the simulation`);
   const withChildren = outcome.scenario.job.childChunks === "none" ? [] : answeredFor(outcome, index, [...ids]);
   return {
@@ -133,10 +132,12 @@ type Line = Readonly<Record<string, unknown>>;
 
 /** As the files of a run are made: what lies there of a document without rows is not looked at. */
 function linesOf(outcome: Outcome, index: number, kind: Kind, count: number): readonly Line[] {
-  const { parts } = outcome;
-  const path = partPath(parts, placesOf(outcome)[index]?.name ?? "", kind, "jsonl");
-  if (count === 0 || !existsSync(path)) return [];
-  const lines = readFileSync(path, "utf8").split("\n").slice(0, -1);
+  const files = outcome.through?.reading.documents[index]?.files ?? [];
+  const part = files.find((file) => file.kind === kind && file.format === "jsonl");
+  if (count === 0 || !part) return [];
+  const { path, start = 0, bytes } = part;
+  const text = readFileSync(path).toString("utf8", start, start + bytes);
+  const lines = text.split("\n").slice(0, -1);
   return lines.map((line): Line => JSON.parse(line));
 }
 

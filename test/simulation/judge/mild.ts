@@ -1,12 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
+import type { PartFile } from "../../../src/dump/files/join-parts.js";
 import { type Outcome, placesOf } from "../outcome.js";
 import type { Scenario } from "../scenario.js";
 import { isMild } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import type { Complain } from "./judge.js";
 
-/** The remains of a run: its parts, byte for byte, and its verdict on each document. */
+/** The remains of a run: the parts of every document, byte for byte, and its verdict on each. */
 export interface Left {
   readonly parts: ReadonlyMap<string, string>;
   readonly documents: string;
@@ -19,15 +19,20 @@ interface Reading {
   readonly proof: string;
 }
 
-export function leftBy({ parts, through }: Outcome): Left {
-  const names = readdirSync(parts).filter((name) => /\.(jsonl|csv)$/.test(name));
-  const contents = names.sort().map((name) => [name, readFileSync(join(parts, name), "latin1")] as const);
+export function leftBy({ through }: Outcome): Left {
   const documents = through?.reading.documents ?? [];
+  const contents = documents.flatMap(({ row, files }) =>
+    files.map((file) => [`${file.kind}.${file.format} of ${row.document_id}`, textOf(file)] as const),
+  );
   return {
     parts: new Map(contents),
     documents: JSON.stringify(documents.map(({ row, drift }) => ({ row: { ...row, sweeps: undefined }, drift }))),
-    readings: documents.map(({ row: { sweeps }, proof: { proof } }) => ({ sweeps, proof })),
+    readings: documents.map(({ row: { sweeps }, proof }) => ({ sweeps, proof })),
   };
+}
+
+function textOf({ path, start = 0, bytes }: PartFile): string {
+  return readFileSync(path).toString("latin1", start, start + bytes);
 }
 
 /** The same scenario without any trouble: nothing fails, nothing is slow, nobody interrupts. */

@@ -1,15 +1,18 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import type { PartFile } from "../../../src/dump/files/join-parts.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
 import { documentKey } from "../../../src/rows/document-row.js";
 import { documentName } from "../../../src/run/discover/discovery.js";
 import type { DumpedDocument } from "../../../src/run/documents/document-result.js";
 import { proofSchema } from "../../../src/run/documents/proof.js";
-import { partPath } from "../../../src/run/work/document-parts.js";
+import { partPath } from "../../../src/run/parts/part-names.js";
 import type { Outcome, Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import type { World } from "../world.js";
+
+const kinds = ["chunks", "child_chunks"] as const;
 
 /** A joined dump as the outcome of one run, with everything that it says taken from its files. */
 export function joinedOutcome(
@@ -18,12 +21,19 @@ export function joinedOutcome(
   { world, processes }: { readonly world: World; readonly processes: Processes },
 ): Outcome {
   const { scenario, service, calls, parts, violations, trace, clock } = world;
-  const documents = manifest.documents.map((row): DumpedDocument => {
-    const isOf = (other: typeof row | Manifested) => documentKey(other) === documentKey(row);
-    const proof = v.parse(proofSchema, manifest.proofs.find(isOf));
-    return { row, drift: {}, childLists: manifest.child_lists.find(isOf) ?? null, proof, files: [], isOld: false };
-  });
   splitRows(folder, parts, manifest.documents);
+  const documents = manifest.documents.map((row, index): DumpedDocument => {
+    const isOf = (other: typeof row | Manifested) => documentKey(other) === documentKey(row);
+    const proof = v.parse(proofSchema, manifest.proofs.find(isOf)?.proof);
+    return {
+      row,
+      drift: {},
+      childLists: manifest.child_lists.find(isOf) ?? null,
+      proof,
+      files: filesOf(parts, index),
+      isOld: false,
+    };
+  });
   const ids = manifest.documents.map(({ document_id }) => document_id);
   const dataset = { id: service.knowledge.dataset.id, documents: ids, batches: [], status: [], keyword: undefined };
   const discovery = { datasets: [dataset], found: undefined };
@@ -37,10 +47,20 @@ export function joinedOutcome(
 
 type Manifested = Pick<JoinResult["manifest"]["documents"][number], "dataset_id" | "document_id">;
 
+/** The files that `splitRows` made of a document. */
+function filesOf(parts: string, index: number): readonly PartFile[] {
+  return kinds.flatMap((kind) => {
+    const path = partPath(parts, documentName(index), kind, "jsonl");
+    const bytes = statSync(path, { throwIfNoEntry: false })?.size;
+    const facts = { lines: 0, longestLine: 0, longNumbers: false }; // nobody looks at these
+    return bytes === undefined ? [] : [{ kind, format: "jsonl", path, start: 0, bytes, ...facts }];
+  });
+}
+
 /** Writes the rows of each document to files of its own, as a run has them while it reads. */
 function splitRows(folder: string, parts: string, documents: readonly Manifested[]): void {
   const names = new Map(documents.map((row, index) => [documentKey(row), documentName(index)]));
-  for (const kind of ["chunks", "child_chunks"] as const) {
+  for (const kind of kinds) {
     const lines = readFileSync(join(folder, `${kind}.jsonl`), "utf8")
       .split("\n")
       .slice(0, -1);

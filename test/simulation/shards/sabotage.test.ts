@@ -30,10 +30,10 @@ test.each<[string, string, Breaking]>([
     "complete: ",
     (documents) =>
       documents.map((document) => {
-        const { row, proof } = document;
+        const { row } = document;
         if (row.status !== "unstable") return document;
         const whole = { ...row, status: "complete" as const, total: row.chunk_count, error: null };
-        return { ...document, row: whole, proof: { ...proof, proof: "sweeps" as const } };
+        return { ...document, row: whole, proof: "sweeps" as const };
       }),
   ],
   [

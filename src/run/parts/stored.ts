@@ -9,7 +9,7 @@ export interface Stored<State> {
 }
 
 /** A name without a folder in it: what lies in the work folder must not lead out of it. */
-const fileName = pattern("the name of a file", /^[\w.]+$/);
+export const fileName = pattern("the name of a file", /^[\w.]+$/);
 
 /** A stored state with its parts. */
 export function storedSchema<State>(state: v.GenericSchema<unknown, State>) {

@@ -10,6 +10,7 @@ import type { Row } from "../../rows/row.js";
 import { valueIf } from "../../schema.js";
 import { DocumentParts } from "./document-parts.js";
 import type { PartFacts } from "./part.js";
+import type { SharedParts } from "./shared-parts.js";
 import { type Stored, storedSchema } from "./stored.js";
 
 /** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
@@ -35,7 +36,8 @@ export class DocumentStore<State, Result> {
   #state: State | undefined;
   #commits = 0;
   #writing: Promise<void> | undefined;
-  #flushing: Promise<unknown> = Promise.resolve();
+  /** Ends once everything that writes to the parts has ended. */
+  #last: Promise<unknown> = Promise.resolve();
   #failure: unknown;
 
   /** `name` is unique in the folder. */
@@ -79,7 +81,7 @@ export class DocumentStore<State, Result> {
     this.#parts.add(kind, rows);
     this.#state = state;
     this.#commits++;
-    if (this.#isDue()) this.#write();
+    if (this.#isDue()) this.#writing ??= this.#inTurn(() => this.#writeDue());
     if (this.#parts.waiting > backpressure) await this.#writing;
   }
 
@@ -95,23 +97,33 @@ export class DocumentStore<State, Result> {
 
   /** Writes everything that was added, also where several ask for it at once: one after the other. */
   flush(): Promise<readonly PartFacts[]> {
-    const flushed = this.#flushing.then(async () => {
-      await this.#writing;
+    return this.#inTurn(async () => {
       if (this.#failure !== undefined) throw this.#failure;
       return this.#parts.flush();
     });
-    this.#flushing = flushed.catch(() => {});
-    return flushed;
   }
 
-  /** Writes what is left and then the result, which takes the place of the journal. */
-  async finish(result: Result): Promise<void> {
+  /**
+   * Writes what is left and then the result, which takes the place of the journal; where nothing was written yet, all of it goes
+   * to `shared`, if there is one. Gives the files of the rows.
+   */
+  async finish(result: Result, shared?: SharedParts<Result>): Promise<readonly PartFile[]> {
+    await this.#last;
+    if (this.#failure !== undefined) throw this.#failure;
+    const texts = shared && !this.#hasJournal ? this.#parts.takeTexts() : undefined;
+    if (!shared || !texts) return this.#finishAlone(result);
+    const rows = [...texts].filter(([file]) => file !== this.#asideName);
+    return shared.add({ name: this.#name, state: result, texts: new Map(rows) });
+  }
+
+  async #finishAlone(result: Result): Promise<readonly PartFile[]> {
     const parts = await this.flush();
     const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
     await this.#close();
     await writeResult(this.#folder, this.#name, stored);
     await this.#removeJournal();
     await this.#parts.remove(this.#asideName);
+    return this.files;
   }
 
   /** The files of the parts, as far as they are written. */
@@ -121,7 +133,7 @@ export class DocumentStore<State, Result> {
 
   /** Leaves everything as it is for a later process. */
   async leave(): Promise<void> {
-    await this.#writing;
+    await this.#last;
     await this.#close();
   }
 
@@ -144,24 +156,26 @@ export class DocumentStore<State, Result> {
     return this.#commits >= commitsWaiting || this.#parts.waiting >= charactersWaiting;
   }
 
-  /** Writes until nothing is due; meanwhile more gathers, which is then written at once. */
-  #write(): void {
-    this.#writing ??= this.#writeDue()
-      .catch((error: unknown) => {
-        this.#failure = error;
-      })
-      .finally(() => {
-        this.#writing = undefined;
-      });
+  /** Does work on the parts once all that came before it is done: a part is written to by one at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
   }
 
+  /** Writes until nothing is due; meanwhile more gathers, which is then written at once. */
   async #writeDue(): Promise<void> {
-    while (this.#isDue()) {
-      const state = this.#state;
-      this.#commits = 0;
-      const parts: readonly PartFacts[] = await this.#parts.flush();
-      if (state !== undefined) await this.#note({ state, parts });
+    try {
+      while (this.#isDue()) {
+        const state = this.#state;
+        this.#commits = 0;
+        const parts: readonly PartFacts[] = await this.#parts.flush();
+        if (state !== undefined) await this.#note({ state, parts });
+      }
+    } catch (error) {
+      this.#failure = error;
     }
+    this.#writing = undefined;
   }
 
   async #note(stored: Stored<State>): Promise<void> {

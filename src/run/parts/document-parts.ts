@@ -1,28 +1,11 @@
-import { readdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { PartFile } from "../../dump/files/join-parts.js";
 import type { TextFormat } from "../../dump/formats/format.js";
-import { isKind, type Kind } from "../../rows/columns.js";
+import type { Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 import { Part, type PartFacts } from "./part.js";
-
-/** The path of one part: the rows of one kind, of one document, in one text format. */
-export function partPath(folder: string, name: string, kind: Kind, format: string): string {
-  return join(folder, partName(name, kind, format));
-}
-
-const partName = (name: string, kind: Kind, format: string) => `${name}.${kind}.${format}`;
-
-/** The names of the documents that have files in a folder. */
-export async function namesIn(folder: string): Promise<ReadonlySet<string>> {
-  return new Set((await readdir(folder)).map((file) => file.slice(0, file.indexOf("."))));
-}
-
-/** The names of those that a process has read, or can go on with: the parts of any other are of no use without a journal or a result. */
-export async function namesOfBegun(folder: string): Promise<ReadonlySet<string>> {
-  const files = (await readdir(folder)).filter((file) => /\.(journal|result\.json)$/.test(file));
-  return new Set(files.map((file) => file.slice(0, file.indexOf("."))));
-}
+import { partName, partPlace } from "./part-names.js";
 
 /** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
 export class DocumentParts {
@@ -76,6 +59,13 @@ export class DocumentParts {
     return sum;
   }
 
+  /** Takes all texts back, by file, if none of them was written; else undefined, and nothing is taken. */
+  takeTexts(): ReadonlyMap<string, readonly string[]> | undefined {
+    const parts = [...this.#parts];
+    if (parts.some(([, part]) => part.isWritten)) return undefined;
+    return new Map(parts.map(([file, part]) => [file, part.takeTexts()]));
+  }
+
   /** Writes everything added so far, and gives what the files then are. */
   async flush(): Promise<readonly PartFacts[]> {
     const writes = [...this.#parts].map(async ([file, part]) => {
@@ -87,11 +77,7 @@ export class DocumentParts {
 
   /** The files as far as they are written; there is none where there are no rows. */
   get files(): readonly PartFile[] {
-    return [...this.#parts].map(([file, part]) => {
-      const [kind = "", format = ""] = file.split(".").slice(-2);
-      if (!isKind(kind)) throw new Error(`${file} is the part of no kind`);
-      return { kind, format, path: join(this.#folder, file), ...part.facts };
-    });
+    return [...this.#parts].map(([file, part]) => ({ ...partPlace(this.#folder, file), ...part.facts }));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, open, rm, truncate } from "node:fs/promises";
 import { ByteFacts, type FileFacts } from "../../dump/files/byte-facts.js";
-import { encodeLines } from "../../dump/files/encode-lines.js";
+import { LineEncoder } from "../../dump/files/encode-lines.js";
 
 /** The facts of a part as far as it is written. */
 export interface PartFacts {
@@ -17,8 +17,10 @@ const syncEvery = 8_388_608;
 /** One file of rows that grows at its end and knows what is in it. */
 export class Part {
   readonly #path: string;
-  readonly #counted = new ByteFacts();
+  #counted: ByteFacts | undefined;
+  #encoder: LineEncoder | undefined;
   #facts: FileFacts | undefined;
+  #isWritten = false;
   #continued = false;
   #file: FileHandle | undefined;
   #unsynced = 0;
@@ -37,7 +39,7 @@ export class Part {
 
   /** The facts of the bytes that were written. */
   get facts(): FileFacts {
-    this.#facts ??= this.#counted.facts;
+    this.#facts ??= this.#counts.facts;
     return this.#facts;
   }
 
@@ -48,12 +50,25 @@ export class Part {
     }
   }
 
-  /** Writes what was added before the call. */
-  async flush(): Promise<FileFacts> {
-    if (this.#texts.length === 0) return this.facts;
-    const bytes = encodeLines(this.#texts);
+  /** Whether a file of it may be there. */
+  get isWritten(): boolean {
+    return this.#isWritten;
+  }
+
+  /** Takes back what was added and is not written yet. */
+  takeTexts(): readonly string[] {
+    const texts = this.#texts;
     this.#texts = [];
     this.#waiting = 0;
+    return texts;
+  }
+
+  /** Writes what was added before the call. One call at a time: the next one encodes into the memory that this one writes from. */
+  async flush(): Promise<FileFacts> {
+    if (this.#texts.length === 0) return this.facts;
+    this.#encoder ??= new LineEncoder();
+    const bytes = this.#encoder.encode(this.takeTexts());
+    this.#isWritten = true;
     this.#count(bytes);
     const { facts } = this;
     this.#file ??= await this.#open();
@@ -64,6 +79,7 @@ export class Part {
 
   /** Takes a file as it was left, cut to the bytes of `facts`; false when these are not there. */
   async reopen({ bytes, sha256 }: PartFacts): Promise<boolean> {
+    this.#isWritten = true;
     try {
       if (bytes > 0) for await (const piece of createReadStream(this.#path, { end: bytes - 1 })) this.#count(piece);
       if (this.facts.sha256 !== sha256) return false;
@@ -78,14 +94,19 @@ export class Part {
   async close(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    this.#texts = [];
-    this.#waiting = 0;
+    this.takeTexts();
     await this.#syncing;
     await file?.close();
   }
 
+  /** Made late: most small documents do without files of their own. */
+  get #counts(): ByteFacts {
+    this.#counted ??= new ByteFacts();
+    return this.#counted;
+  }
+
   #count(bytes: Uint8Array): void {
-    this.#counted.add(bytes);
+    this.#counts.add(bytes);
     this.#facts = undefined;
   }
 
