@@ -1,3 +1,4 @@
+import type { Column } from "./column.js";
 import { allKinds, columns, type Kind } from "./columns.js";
 import { convert, isFinerThanColumn, mistyped } from "./convert.js";
 import { jsonText } from "./exact-json.js";
@@ -10,17 +11,19 @@ export interface RowOptions {
   readonly drift: (kind: Kind, field: string) => void;
 }
 
-const fieldsOf = (kind: Kind) => new Set(columns[kind].map(({ field }) => field));
-const namedFields: Readonly<Record<Kind, ReadonlySet<string | undefined>>> = {
-  chunks: fieldsOf("chunks"),
-  child_chunks: fieldsOf("child_chunks"),
-  documents: fieldsOf("documents"),
-  indexing_status: fieldsOf("indexing_status"),
-  metadata_fields: fieldsOf("metadata_fields"),
-  document_info: fieldsOf("document_info"),
-  datasets: fieldsOf("datasets"),
-  document_details: fieldsOf("document_details"),
-};
+/** The columns of each kind by the fields of the service that they come from. */
+const columnsByField: Readonly<Record<Kind, ReadonlyMap<string, Column>>> = perKind(
+  (kind) => new Map(columns[kind].flatMap((column) => (column.field === undefined ? [] : [[column.field, column]]))),
+);
+
+/** The names of the columns that kbdump itself knows. */
+const ownNames: Readonly<Record<Kind, readonly string[]>> = perKind((kind) =>
+  columns[kind].filter(({ field }) => field === undefined).map(({ name }) => name),
+);
+
+function perKind<T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> {
+  return Object.fromEntries(allKinds.map((kind) => [kind, make(kind)])) as Record<Kind, T>;
+}
 
 /**
  * Rows with every column and nothing in it. A row begins as a copy of one, because JavaScript keeps objects that grow
@@ -39,25 +42,47 @@ const blankRows: Readonly<Record<Kind, Record<string, unknown>>> = JSON.parse(
  * whose column is null, and a time finer than its column, which holds the millisecond. `known` holds the columns that kbdump itself knows, such as dataset_id.
  */
 export function rowFromRecord(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
+  const row = blankRow(kind, known);
+  for (const field in record) {
+    const column = columnsByField[kind].get(field);
+    const value = record[field] ?? null;
+    const isHeld = column ? setCell(row, column, value, options) : isKnown(kind, field, value, known);
+    if (!isHeld) return rowWithRest(kind, record, known, options);
+  }
+  return row;
+}
+
+function blankRow(kind: Kind, known: Row): Record<string, unknown> {
   const row = { ...blankRows[kind] };
+  for (const name of ownNames[kind]) row[name] = known[name] ?? null;
+  return row;
+}
+
+/** Whether the cell holds the whole value then. */
+function setCell(row: Record<string, unknown>, column: Column, asSent: unknown, options: RowOptions): boolean {
+  const value = storedValue(column, asSent, options);
+  const converted = convert(column.type, value);
+  row[column.name] = converted === mistyped ? null : converted;
+  return converted !== mistyped && !(column.type === "time" && isFinerThanColumn(value));
+}
+
+function storedValue({ signed }: Column, asSent: unknown, { keepSignatures }: RowOptions): unknown {
+  return signed && !keepSignatures ? withoutSignaturesIn(asSent) : asSent;
+}
+
+/** The row of a record that has more than its columns hold: of the columns first, then of the other fields. */
+function rowWithRest(kind: Kind, record: RawRecord, known: Row, options: RowOptions): Row {
+  const row = blankRow(kind, known);
   const rest: [string, unknown][] = [];
-  for (const { name, type, field, signed } of columns[kind]) {
-    if (field === undefined) {
-      row[name] = known[name] ?? null;
-      continue;
-    }
-    const asSent = record[field] ?? null;
-    const value = signed && !options.keepSignatures ? withoutSignaturesIn(asSent) : asSent;
-    const converted = convert(type, value);
-    row[name] = converted === mistyped ? null : converted;
-    if (converted === mistyped || (type === "time" && isFinerThanColumn(value))) {
-      options.drift(kind, field);
-      rest.push([field, value]);
-    }
+  for (const [field, column] of columnsByField[kind]) {
+    const value = record[field] ?? null;
+    if (setCell(row, column, value, options)) continue;
+    options.drift(kind, field);
+    rest.push([field, storedValue(column, value, options)]);
   }
   const hasExtra = Object.hasOwn(row, "extra");
   for (const field in record) {
-    if (namedFields[kind].has(field) || isKnown(kind, field, record[field], known)) continue;
+    if (columnsByField[kind].has(field) || isKnown(kind, field, record[field], known)) continue;
     if (Object.hasOwn(known, field) || isChildren(kind, field) || !hasExtra) options.drift(kind, field);
     rest.push([field, record[field]]);
   }
@@ -81,6 +106,6 @@ function withExtra(row: Record<string, unknown>, rest: readonly [string, unknown
 
 /** Without an extra, as metadata_fields is, a field of an unexpected type stands in its column as JSON text. */
 function withText(kind: Kind, row: Record<string, unknown>, rest: readonly [string, unknown][]): Row {
-  for (const [field, value] of rest) if (namedFields[kind].has(field)) row[field] = jsonText(value);
+  for (const [field, value] of rest) if (columnsByField[kind].has(field)) row[field] = jsonText(value);
   return row;
 }
