@@ -5,6 +5,8 @@ import { StopError } from "../errors.js";
 export interface DuckDbOptions {
   /** The most memory that DuckDB takes, such as `800MB`. */
   readonly memory: string;
+  /** Threads that it works with; absent: `duckDbThreads`. */
+  readonly threads?: number;
   /** The folder for its spill files. */
   readonly temporary: string;
   /** Interrupts the statement that is at work; its reason is what rejects. */
@@ -16,7 +18,7 @@ export interface DuckDbOptions {
 /** One connection to a database; it runs one statement at a time. */
 export type Connection = DuckDBConnection;
 
-/** Threads that DuckDB works with. */
+/** Threads that all of DuckDB works with. */
 export const duckDbThreads = 2;
 
 /** An open database. `close` closes the connection and then the instance. */
@@ -25,16 +27,21 @@ export interface OpenDuckDb {
   readonly close: () => void;
 }
 
+/** Loads the library of DuckDB, by far the heaviest part of the program; it takes a tenth of a second and more. */
+export async function loadDuckDb(): Promise<typeof import("@duckdb/node-api")> {
+  return import("@duckdb/node-api");
+}
+
 /**
- * Opens a database (`:memory:` or a file). DuckDB is loaded only now: it is by far the heaviest part of the program. After an
+ * Opens a database (`:memory:` or a file), and loads DuckDB if nobody did. After an
  * abort of the signal, every statement rejects with an error of DuckDB. The session is in UTC, whatever the zone of the machine.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<OpenDuckDb> {
-  const { DuckDBInstance } = await import("@duckdb/node-api");
+  const { DuckDBInstance } = await loadDuckDb();
   const instance = await DuckDBInstance.create(path === ":memory:" ? path : resolve(path), {
     memory_limit: options.memory,
     temp_directory: resolve(options.temporary),
-    threads: String(duckDbThreads),
+    threads: String(options.threads ?? duckDbThreads),
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
     ...(options.readOnly ? { access_mode: "READ_ONLY" } : {}),

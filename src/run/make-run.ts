@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { loadDuckDb } from "../duckdb/open-duckdb.js";
 import type { Manifest } from "../dump/manifest/manifest.js";
 import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
 import type { Job } from "../job/job.js";
@@ -53,7 +54,8 @@ export async function makeRun(
   gather: Gather,
 ): Promise<RunResult> {
   const { tally, log, onCommit } = setting;
-  const signal = AbortSignal.any([setting.signal, workspace.lost]);
+  const unloadable = new AbortController();
+  const signal = AbortSignal.any([setting.signal, workspace.lost, unloadable.signal]);
   const { previous, losses, ...found } = await prepared(workspace, job, log, signal);
   const waiting = await waitingFiles(workspace);
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
@@ -61,7 +63,10 @@ export async function makeRun(
   const { newDatabase } = outputs;
 
   signal.throwIfAborted();
-  const { reading, baseUrl, requests } = await gather(outputs, signal);
+  const gathering = gather(outputs, signal);
+  // While the first answers are on their way. Where it cannot be loaded, the run ends before it reads for hours.
+  if (outputs.loaded > 0) loadDuckDb().catch((error: unknown) => unloadable.abort(error));
+  const { reading, baseUrl, requests } = await gathering;
   requireDocument(reading);
   const duckDb = databaseOptions(job, workspace, signal);
   const staging = { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal };

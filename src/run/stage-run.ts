@@ -11,6 +11,7 @@ import { stageOriginals } from "../originals/stage-originals.js";
 import { tool } from "../tool.js";
 import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
 import { earlierListings } from "./discover/earlier-listings.js";
+import { finishFormats } from "./finish-formats.js";
 import { requestCounts, resolvedOptions } from "./manifest.js";
 import type { Outputs } from "./open-outputs.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
@@ -89,25 +90,13 @@ async function stageFiles(
   options: StageOptions,
 ): Promise<StagedRun> {
   const { workspace, outputs, tally, signal } = options;
-  const { writers, writeDatabase } = outputs;
   const runParts = await writeRunParts(reading, workspace, outputs);
   tally.step = "joining the parts";
   const staged = await joinRows(reading, runParts, workspace, options.job, signal);
-  const files: StagedFile[] = [];
-  for (const writer of writers) {
-    signal.throwIfAborted();
-    tally.step = `writing ${writer.format}`;
-    files.push(...(await writer.finish(staged)));
-  }
   if (reading.originals) await stageOriginals(reading.originals, workspace.stage);
-  let damage: StagedRun["damage"];
-  if (writeDatabase) {
-    signal.throwIfAborted();
-    tally.step = "writing duckdb";
-    const withoutChildren = options.job.childChunks === "none";
-    const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
-    damage = await writeDatabase({ ...staged, ...facts });
-  }
+  const withoutChildren = options.job.childChunks === "none";
+  const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
+  const { files, damage } = await finishFormats({ ...staged, ...facts }, outputs, tally, signal);
   const shard = await stageList(reading, options.job, workspace.stage);
   const manifest = manifestOf(reading, { files, discovered, shard }, options);
   await writeManifest(join(workspace.stage, manifestName), manifest);

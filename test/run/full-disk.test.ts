@@ -11,11 +11,11 @@ import { canMount, tinyDisk } from "./tiny-disk.js";
 const cases = [
   {
     ...{ compress: "none", ending: "", formats: ["jsonl", "csv", "parquet", "duckdb"], first: 300, growth: 350 },
-    steps: ["reading documents", "joining the parts", "writing csv", "writing duckdb"],
+    steps: ["reading documents", "joining the parts", "writing jsonl, csv, parquet, duckdb"],
   },
   {
     ...{ compress: "gzip", ending: ".gz", formats: ["jsonl", "csv"], first: 2_100, growth: 60 },
-    steps: ["joining the parts", "writing csv"],
+    steps: ["joining the parts", "writing jsonl, csv"],
   },
 ];
 

@@ -63,6 +63,8 @@ export interface StagedRows {
   readonly tables: readonly StagedTable[];
   /** Rows of one kind, as counted when they were written. */
   readonly rows: (kind: Kind) => number;
+  /** DuckDB instances that are at work on these rows at the same time; absent: one. */
+  readonly instances?: number;
 }
 
 /** The rows of a kind, or of a kind and a dataset. */

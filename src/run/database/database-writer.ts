@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { buildFromStaged } from "../../database/build-database.js";
 import { isCorruption, isReadable } from "../../database/inspect-database.js";
 import type { RunFacts } from "../../database/run-rows.js";
+import { shareOf } from "../../duckdb/memory-share.js";
 import type { RowFiles, StagedRows } from "../../dump/formats/format.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
@@ -36,15 +37,16 @@ export function openDatabaseWriter(options: DatabaseWriterOptions): DatabaseWrit
   const target = join(workspace.scratch, newDatabase);
   let renewed: PreparedDatabase | undefined;
   return async (staged) => {
+    const share = shareOf(duckDb, staged.instances ?? 1);
     const buildUpon = (base: string | undefined) =>
-      buildFromStaged(staged, { ...duckDb, previous: base, target, waiting });
+      buildFromStaged(staged, { ...share, previous: base, target, waiting });
     const base = renewed ? renewed.previous : previous;
     try {
       await buildUpon(base);
     } catch (error) {
-      const isBroken = isCorruption(error) && base !== undefined && !(await isReadable(base, duckDb));
+      const isBroken = isCorruption(error) && base !== undefined && !(await isReadable(base, share));
       if (!isBroken) throw error;
-      renewed = await prepareWithout(base, workspace, job, duckDb, log);
+      renewed = await prepareWithout(base, workspace, job, share, log);
       await buildUpon(renewed.previous);
     }
     return renewed?.losses;

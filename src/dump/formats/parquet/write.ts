@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { duckDbThreads, withDuckDb } from "../../../duckdb/open-duckdb.js";
+import { shareOf } from "../../../duckdb/memory-share.js";
+import { withDuckDb } from "../../../duckdb/open-duckdb.js";
 import { sqlPath } from "../../../duckdb/sql-text.js";
 import { fingerprint } from "../../files/join-parts.js";
 import { makeFolders } from "../../files/make-folders.js";
@@ -23,8 +24,9 @@ const partitionRows = 4096;
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
-    finish: ({ folder, tables }) =>
-      withDuckDb(":memory:", duckDb, async (connection) => {
+    finish: ({ folder, tables, instances = 1 }) => {
+      const { threads, ...share } = shareOf(duckDb, instances);
+      return withDuckDb(":memory:", share, async (connection) => {
         const files: StagedFile[] = [];
         for (const table of tables) {
           const { kind, dataset, rows, jsonl } = table;
@@ -33,7 +35,7 @@ export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
           await makeFolders(folder, path);
           const source = selectRows(kind, { paths: [jsonl.path], ...jsonl.text }, "VARCHAR");
           // Several threads cut small row groups where each of them happens to be: other bytes at every run.
-          await connection.run(`SET threads = ${dataset === undefined ? duckDbThreads : 1}`);
+          await connection.run(`SET threads = ${dataset === undefined ? threads : 1}`);
           const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(table)}`;
           const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
           await seal(target);
@@ -41,7 +43,8 @@ export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
           files.push({ path, rows, ...(await fingerprint(target)) });
         }
         return files;
-      }),
+      });
+    },
   };
 }
 

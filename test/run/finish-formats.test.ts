@@ -1,0 +1,82 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { StagedRows, Writer } from "../../src/dump/formats/format.js";
+import { finishFormats } from "../../src/run/finish-formats.js";
+import type { Outputs } from "../../src/run/open-outputs.js";
+import { emptyRunTally } from "../../src/run/setting/run-tally.js";
+import { someRun } from "../dump/formats/stage.js";
+
+type Work = (rows: StagedRows) => Promise<void>;
+
+/** Finishes CSV, Parquet and the database, whose works are those given; tells what ended, in its order. */
+function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "database", Work>) {
+  const ended: string[] = [];
+  const steps: string[] = [];
+  const ending = async (name: string, work: Work, rows: StagedRows) => {
+    await work(rows).finally(() => ended.push(name));
+  };
+  const writer = (format: string, work: Work): Writer => ({
+    format,
+    finish: async (rows) => {
+      await ending(format, work, rows);
+      return [{ path: `chunks.${format}`, rows: 0, bytes: 0, sha256: "" }];
+    },
+  });
+  const outputs: Outputs = {
+    formats: [],
+    writers: [writer("csv", csv), writer("parquet", parquet)],
+    loaded: 2,
+    writeDatabase: async (rows) => {
+      await ending("duckdb", database, rows);
+      return undefined;
+    },
+    newDatabase: undefined,
+  };
+  const rows = { folder: "", compression: "none", tables: [], rows: () => 0, run: someRun } as const;
+  const tally = emptyRunTally();
+  Object.defineProperty(tally, "step", { set: (step: string) => steps.push(step) });
+  return { finished: finishFormats(rows, outputs, tally, new AbortController().signal), ended, steps };
+}
+
+const done: Work = async () => {};
+const paths = ["chunks.csv", "chunks.parquet"];
+
+it("makes all formats at the same time, and shares the memory of DuckDB among two of them", async () => {
+  const shares: unknown[] = [];
+  const share: Work = async ({ instances }) => void shares.push(instances);
+  let ends = () => {};
+  const waiting = new Promise<void>((resolve) => {
+    ends = resolve;
+  });
+  const database: Work = async (rows) => {
+    await share(rows);
+    ends();
+  };
+  const { finished, ended, steps } = startFinishing({ csv: async () => waiting, parquet: share, database });
+  expect((await finished).files.map(({ path }) => path)).toEqual(paths);
+  expect(ended).toEqual(["parquet", "duckdb", "csv"]);
+  expect(shares).toEqual([2, 2]);
+  expect(steps).toEqual(["writing csv, parquet, duckdb"]);
+});
+
+it("makes one after the other, with all of the memory, if a share of it is too small", async () => {
+  const large: Work = async ({ instances }) => {
+    if (instances === 2) throw new Error("Out of Memory Error: failed to allocate data of size 16.0 MiB");
+  };
+  const { finished, steps } = startFinishing({ csv: done, parquet: large, database: done });
+  expect((await finished).files.map(({ path }) => path)).toEqual(paths);
+  expect(steps).toEqual(["writing csv, parquet, duckdb", "writing csv", "writing parquet", "writing duckdb"]);
+});
+
+it("rejects with any other error, once nothing writes any more", async () => {
+  const failing: Work = async () => {
+    throw new Error("No space left on device");
+  };
+  const slow: Work = async () => {
+    for (let turn = 0; turn < 10; turn++) await setImmediate();
+  };
+  const { finished, ended, steps } = startFinishing({ csv: slow, parquet: failing, database: slow });
+  await expect(finished).rejects.toThrow("No space left on device");
+  expect(ended.toSorted()).toEqual(["csv", "duckdb", "parquet"]);
+  expect(steps).toHaveLength(1);
+});
