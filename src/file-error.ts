@@ -11,6 +11,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTEMPTY: "the folder there is not empty",
   EISDIR: "it is a folder",
   EMFILE: "too many files are open; raise the limit (ulimit -n) or lower service.concurrency",
+  EFBIG: "a file is larger than the system allows; raise the limit (ulimit -f) or use another disk",
   EIO: "the disk reports an error",
 };
 

@@ -36,7 +36,7 @@ export function describeError(error: unknown): ErrorReport {
   if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError)
     return expected(error.message);
   if (!(error instanceof Error)) return expected(String(error), { unexpected: true });
-  const reason = fileErrorText(error);
+  const reason = fileErrorText(error) ?? missingDuckDb(error);
   if (reason) return expected(reason);
   if ("syscall" in error) return expected(plainText(error));
   if (/^(IO Error|Out of Memory Error|Could not set lock)/.test(error.message))
@@ -49,4 +49,18 @@ function plainText({ message }: Error): string {
   return message
     .replace(/^E[A-Z]+: /, "")
     .replace(/, \w+(?: ('.*'))?$/, (_, path?: string) => (path ? `: ${path}` : ""));
+}
+
+/** In words, that DuckDB cannot be loaded: npm installs its binary as an optional package, one for each system. Else undefined. */
+function missingDuckDb(error: Error): string | undefined {
+  const code = "code" in error ? error.code : undefined;
+  const machine = `${process.platform}-${process.arch}`;
+  if (code === "MODULE_NOT_FOUND" && error.message.includes("@duckdb/node-bindings"))
+    return `DuckDB is not installed for this machine (${machine}). Run npm install again in the folder where you installed kbdump, on this machine and without --omit=optional`;
+  if (code === "ERR_DLOPEN_FAILED" && error.message.includes("duckdb"))
+    return `DuckDB does not run on this machine (${machine}): ${error.message}. Write only the formats jsonl and csv here, or use another system`;
+  const isUnknown = error.message.startsWith("Error loading duckdb native binding: unsupported");
+  return isUnknown
+    ? `there is no DuckDB for this machine (${machine}). Write only the formats jsonl and csv here`
+    : undefined;
 }

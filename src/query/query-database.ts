@@ -3,7 +3,7 @@ import { withSpill } from "../duckdb/with-spill.js";
 import { isThere } from "../dump/files/is-there.js";
 import { StopError, UsageError } from "../errors.js";
 import { loadRun } from "./load-run.js";
-import { type QueryResult, runQuery } from "./run-query.js";
+import type { QueryResult } from "./run-query.js";
 
 /** A database to ask, or a run folder whose files are loaded first. */
 export type QuerySource = { readonly database: string } | { readonly folder: string };
@@ -25,18 +25,22 @@ export async function queryDatabase<T>(
   { limit, ...options }: QueryOptions,
   work: (result: QueryResult) => Promise<T>,
 ): Promise<T> {
+  const ask = async (connection: Connection) => {
+    const { runQuery } = await import("./run-query.js"); // imports DuckDB by name, which ends Node where it cannot be loaded
+    return work(await runQuery(connection, statement, limit));
+  };
   if ("folder" in source) {
     return withSpill(":memory:", options, async (connection) => {
       await loadRun(connection, source.folder, statement, options.signal);
       await seal(connection);
-      return work(await runQuery(connection, statement, limit));
+      return ask(connection);
     });
   }
   const { database } = source;
   if (!(await isThere(database))) throw notOpened(database, "there is no such file");
   const opened = withSpill(database, { ...options, readOnly: true }, async (connection) => {
     await seal(connection);
-    return work(await runQuery(connection, statement, limit));
+    return ask(connection);
   });
   return opened.catch((error: unknown) => {
     throw openingError(error, database) ?? error;

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { printResult } from "../../src/cli/print-result.js";
@@ -78,6 +78,14 @@ test("printing resolves when it is written or nobody reads, and rejects with wha
   await expect(printing(withCode("EIO"), "all is well")).rejects.toThrow(
     /^all is well, but the result .*: the disk reports/,
   );
+});
+
+test("a file that grows beyond the limit of the system: exit 1, and how to raise it", async () => {
+  const folder = await testFolder();
+  const shell = `ulimit -f 100 && exec "${process.execPath}" "${program}" run "${resolve("jobs/demo.yaml")}" --format jsonl --quiet`;
+  const { code, stderr } = await finished(spawn("sh", ["-c", shell], { cwd: folder, env: { PATH: process.env.PATH } }));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^kbdump: a file is larger than the system allows; raise the limit \(ulimit -f\) .*\n$/);
 });
 
 test.runIf(existsSync("/dev/full"))("a full stdout: exit 3, as the run is published, and no stack", async () => {
