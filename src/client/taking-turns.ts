@@ -5,11 +5,18 @@ const bytesPerTurn = 65_536;
 
 /**
  * Bodies are worked on a few per turn of the event loop, in the order in which they came, and only once all sockets were
- * served: an answer that waits to be read holds its place in flight, and one that is in does not.
+ * served: an answer that waits to be read holds its place in flight, and one that is in does not. There is no work in a turn in which another
+ * body came: undici sends the next request of a connection in the turn after that, and would wait for the work.
  */
 export function takingTurns(): Turn {
   const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
+  let isNew = false;
   const serve = () => {
+    if (isNew) {
+      isNew = false;
+      setImmediate(serve);
+      return;
+    }
     for (let bytes = 0, next = waiting.shift(); next; next = waiting.shift()) {
       next.begin();
       bytes += next.bytes;
@@ -20,6 +27,7 @@ export function takingTurns(): Turn {
   return async (bytes, work) => {
     await new Promise<void>((begin) => {
       waiting.push({ bytes, begin });
+      isNew = true;
       if (waiting.length === 1) setImmediate(serve);
     });
     return work();

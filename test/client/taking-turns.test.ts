@@ -1,5 +1,8 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
 import { takingTurns } from "../../src/client/taking-turns.js";
+import { openTestHttp } from "./open-test-http.js";
+import { json, serve } from "./serve.js";
 
 test("bodies are worked on in their order, few per turn of the event loop, and a large one alone", async () => {
   let turn = 0;
@@ -13,7 +16,24 @@ test("bodies are worked on in their order, few per turn of the event loop, and a
   const sizes = [30_000, 30_000, 30_000, 100_000, 1];
   await Promise.all(sizes.map((bytes) => take(bytes, () => begun.push(`${bytes} in turn ${turn}`))));
   clearImmediate(counting);
-  expect(begun).toEqual(["30000 in turn 1", "30000 in turn 1", "30000 in turn 2", "100000 in turn 3", "1 in turn 4"]);
+  expect(begun).toEqual(["30000 in turn 2", "30000 in turn 2", "30000 in turn 3", "100000 in turn 4", "1 in turn 5"]);
+});
+
+test("the next request of a connection is sent before an answer is worked on", async () => {
+  const { url } = await serve(json({}));
+  const { get } = openTestHttp(url, { connections: 1 });
+  const take = takingTurns();
+  const order: string[] = [];
+  const noteSent = (message: unknown) => order.push(`sent ${(message as { request: { path: string } }).request.path}`);
+  subscribe("undici:client:sendHeaders", noteSent);
+  const read = async (path: string) => {
+    const { body } = await get(path);
+    await take(body.length, () => order.push(`worked on ${path}`));
+  };
+  await Promise.all(["/1", "/2", "/3"].map(read));
+  unsubscribe("undici:client:sendHeaders", noteSent);
+  expect(order.slice(0, 3)).toEqual(["sent /v1/1", "sent /v1/2", "worked on /1"]);
+  expect(order).toHaveLength(6);
 });
 
 test("an answer is worked on only once the sockets that have one are read", async () => {
