@@ -15,7 +15,8 @@ const epochTime = 2_592_000;
 export interface Look {
   /** Whether the broker has started anew, or forgot everything, since a process looked last. */
   readonly hasForgotten: boolean;
-  readonly isQuarantine: boolean;
+  /** Milliseconds for which nobody takes a place; 0 where everybody may. */
+  readonly quarantineLeft: number;
   /** Whether a process has too few places. */
   readonly isLack: boolean;
   /** Processes that have use for places, this one included. */
@@ -58,40 +59,44 @@ export class Board {
   async look(): Promise<Look> {
     const { commands, keys } = this.#options;
     const known = this.#serverRun;
-    const shared = [keys.epoch(known), keys.quarantine, keys.ownQuarantine, keys.lack, keys.pause];
     // One transaction: whatever it finds, this run of the server said it.
     const results = await commands
       .multi()
       .info("server")
-      .mget(shared)
+      .mget(keys.epoch(known), keys.lack, keys.pause)
       .pttl(keys.pause)
+      .pttl(keys.quarantine)
+      .pttl(keys.ownQuarantine)
       .pubsub("NUMSUB", keys.channel)
       .exec();
     if (!results) throw new Error("the broker took no transaction");
-    const [info, values, pauseLeft, members] = results.map(([error, value]) => {
+    const [info, values, pauseLeft, quarantineLeft, ownQuarantineLeft, members] = results.map(([error, value]) => {
       if (error) throw error;
       return value;
     });
-    const [epoch, quarantine, ownQuarantine, lack, pause] = Array.isArray(values) ? values : [];
+    const [epoch, lack, pause] = Array.isArray(values) ? values : [];
     this.#serverRun = /^run_id:(\w+)/m.exec(String(info))?.[1] ?? "";
     if (this.#serverRun !== known) return this.look();
     if (typeof pause === "string") this.#meetPause(pause, Number(pauseLeft));
     return {
       hasForgotten: epoch === null,
-      isQuarantine: quarantine !== null || ownQuarantine !== null,
+      quarantineLeft: Math.max(0, Number(quarantineLeft), Number(ownQuarantineLeft)),
       isLack: lack !== null,
       members: Math.max(1, Array.isArray(members) ? Number(members[1]) : 1),
     };
   }
 
   /**
-   * Lets nobody take a place for the time of a lease: until then, whoever has one that the broker forgot has lost it. The quarantine
-   * comes before the epoch, so that who finds the epoch finds the quarantine.
+   * Lets nobody take a place for the time of a lease: until then, whoever has one that the broker forgot has lost it. One transaction: who
+   * finds the epoch finds the quarantine, also where the broker forgets everything once more.
    */
   async quarantineAll(): Promise<void> {
     const { commands, keys } = this.#options;
-    await commands.set(keys.quarantine, this.#id, "PX", leaseTime);
-    await commands.set(keys.epoch(this.#serverRun), this.#id, "EX", epochTime, "NX");
+    await commands
+      .multi()
+      .set(keys.quarantine, this.#id, "PX", leaseTime)
+      .set(keys.epoch(this.#serverRun), this.#id, "EX", epochTime, "NX")
+      .exec();
   }
 
   /** The same for the processes of this service. */

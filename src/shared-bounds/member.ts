@@ -3,7 +3,7 @@ import { Balance } from "./balance.js";
 import { Beats } from "./beats.js";
 import type { Board, Look } from "./board.js";
 import { Demand } from "./demand.js";
-import type { Clock } from "./lease.js";
+import { type Clock, leaseTime } from "./lease.js";
 import { Notices, type NoticesOptions } from "./notices.js";
 import type { Place, Places } from "./places.js";
 import { shareOf } from "./share-out.js";
@@ -59,7 +59,7 @@ export class Member {
     const { maxRps, concurrency, places } = this.#options;
     if (maxRps === Number.POSITIVE_INFINITY) return maxRps;
     const held = places.sure.length;
-    const isAlone = held === 0 && this.#standing.state === "alone";
+    const isAlone = held === 0 && this.#standing.isAlone(this.#now());
     return isAlone ? maxRps / this.#members : (maxRps * held) / concurrency;
   }
 
@@ -96,7 +96,7 @@ export class Member {
       this.#line.serve(this.#use(place));
     }
     const isFree = this.#line.length > 0 && !this.#isAlone && places.sure.length === 0;
-    if (isFree && this.#standing.state === "alone") this.#line.serve(this.#goAlone());
+    if (isFree && this.#standing.isAlone(this.#now())) this.#line.serve(this.#goAlone());
   }
 
   #use(place: Place): SharedPlace {
@@ -113,9 +113,8 @@ export class Member {
   /** A place that the broker knows nothing of. */
   #goAlone(): SharedPlace {
     this.#isAlone = true;
-    this.#standing.wentAlone();
     return this.#inFlight({
-      isSure: () => this.#standing.state === "alone",
+      isSure: () => this.#standing.isAlone(this.#now()),
       leave: () => {
         this.#isAlone = false;
       },
@@ -165,16 +164,17 @@ export class Member {
   /** undefined in a quarantine, and while a request is under way that the broker knows nothing of: then nobody takes a place. */
   async #lookAround(): Promise<Look | undefined> {
     const { board } = this.#options;
+    const asked = this.#now();
     const look = await board.look();
     this.#members = look.members;
-    const isDue = this.#standing.wasAlone && !look.isQuarantine;
+    const isOwn = !look.hasForgotten && this.#standing.isQuarantineDue(look.quarantineLeft, this.#isAlone);
     if (look.hasForgotten) await board.quarantineAll();
-    else if (isDue) await board.quarantineOwn();
-    const isQuarantine = look.isQuarantine || look.hasForgotten || isDue;
-    this.#standing.answered(this.#now(), isQuarantine);
+    else if (isOwn) await board.quarantineOwn();
+    const left = look.hasForgotten || isOwn ? leaseTime : look.quarantineLeft;
+    this.#standing.answered(asked, left, isOwn);
     this.#notices.absence(this.#standing.isGone);
-    this.#notices.quarantine(isQuarantine, this.#line.length > 0);
-    return isQuarantine || this.#isAlone ? undefined : look;
+    this.#notices.quarantine(left > 0, this.#line.length > 0);
+    return left > 0 || this.#isAlone ? undefined : look;
   }
 
   /** Nothing to send for a while: gives everything back, and asks nothing more. */

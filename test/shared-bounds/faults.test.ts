@@ -74,6 +74,28 @@ describe.skipIf(!hasRedis)("processes that read one service, while something bre
     expect(members.every(({ answered }, index) => answered() > (before[index] ?? 0))).toBe(true);
   });
 
+  test("while the broker forgets again and again, each has one request in flight, and what comes late none; then they share", async () => {
+    const slow = await countInFlight(() => 400);
+    const join = (name: string) => startMember({ broker: broker.url, service: slow.url, name, concurrency: 3 });
+    await Promise.all(["a", "b"].map(join));
+    await vi.waitFor(() => expect(slow.most()).toBe(3), { timeout: 3_000 });
+    const redis = new Redis(broker.url);
+    onTestFinished(() => redis.disconnect());
+    const late = ["c", "d", "e", "f", "g"];
+    for (let time = 0; time < 20_000; time += 4_000) {
+      await redis.flushall();
+      if (time === 16_000) await Promise.all(late.map(join));
+      await delay(4_000);
+    }
+    await redis.flushall();
+    await vi.waitFor(() => expect(["a", "b"].map(slow.of)).toEqual([1, 1]), { timeout: 2_500 });
+    const names = ["a", "b", ...late];
+    const total = () => names.reduce((sum, name) => sum + slow.of(name), 0);
+    await vi.waitFor(() => expect(total()).toBe(3), { timeout: 8_000 });
+    await delay(3_000); // the first to look after the quarantine is one that comes late, or one of the others
+    expect(slow.most()).toBe(3);
+  }, 60_000);
+
   test.each([
     ["killed, and starts empty", () => broker.kill(), () => broker.start()],
     ["frozen", async () => broker.signal("SIGSTOP"), async () => broker.signal("SIGCONT")],

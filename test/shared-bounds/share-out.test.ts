@@ -89,26 +89,45 @@ test("a lease ends for its holder before it ends at the broker, by whichever clo
 test("a process goes alone only after some requests to the broker in vain, for longer than a lease", () => {
   const standing = new Standing(0);
   standing.missed(20_000); // frozen meanwhile
-  expect(standing.state).toBe("joined");
-  standing.answered(20_010, false);
+  expect(standing.isAlone(20_000)).toBe(false);
+  standing.answered(20_010, 0);
   for (const now of [21_000, 23_000, 25_000, 27_000]) standing.missed(now);
-  expect([standing.state, standing.isGone]).toEqual(["joined", false]);
+  expect([standing.isAlone(27_000), standing.isGone, standing.isQuarantineDue(0, false)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
   standing.missed(27_100);
-  expect([standing.state, standing.isGone]).toEqual(["alone", true]);
-  standing.wentAlone();
-  standing.answered(28_000, false);
-  expect([standing.state, standing.wasAlone]).toEqual(["joined", true]);
+  expect([standing.isAlone(27_100), standing.isGone, standing.isQuarantineDue(0, false)]).toEqual([true, true, true]);
+  standing.answered(28_000, leaseTime, true);
+  expect([standing.isAlone(28_000), standing.isGone, standing.isQuarantineDue(0, false)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
-test("nobody goes alone in a quarantine, unless the broker forgets again and again; after it no other one is due", () => {
+test("nobody goes alone in a quarantine, unless the broker forgets again and again, and then not at its end", () => {
   const standing = new Standing(0);
-  standing.wentAlone();
   for (let now = 1_000; now < 16_000; now += 1_000) {
-    standing.answered(now, true);
-    expect([standing.state, standing.wasAlone]).toEqual(["waiting", false]);
+    standing.answered(now, leaseTime);
+    expect(standing.isAlone(now)).toBe(false);
   }
-  standing.answered(16_000, true);
-  expect([standing.state, standing.isGone]).toEqual(["alone", false]);
-  standing.answered(16_500, false);
-  expect(standing.state).toBe("joined");
+  standing.answered(16_000, leaseTime);
+  expect([standing.isAlone(16_000), standing.isAlone(17_990), standing.isAlone(18_010)]).toEqual([true, true, false]);
+  expect(standing.isGone).toBe(false);
+  standing.answered(19_500, 1_500);
+  expect(standing.isAlone(19_500)).toBe(false);
+  standing.answered(21_000, 0);
+  expect([standing.isAlone(21_000), standing.isQuarantineDue(0, false)]).toEqual([false, false]);
+});
+
+test("a quarantine begins anew for a request that was sent alone and is still under way, and who began it goes alone no more", () => {
+  const standing = new Standing(0);
+  for (let now = 0; now <= 16_000; now += 1_000) standing.answered(now, leaseTime);
+  expect([standing.isQuarantineDue(2_000, true), standing.isQuarantineDue(1_000, true)]).toEqual([false, true]);
+  standing.answered(19_500, leaseTime, true);
+  expect(standing.isAlone(19_500)).toBe(false);
+  standing.answered(24_000, 500);
+  expect(standing.isAlone(24_000)).toBe(false);
 });
