@@ -30,12 +30,12 @@ export class DocumentWork {
     }
   }
 
-  /** Whether a write of this work made or changed a chunk. */
+  /** Whether a chunk stands for a row of this work. */
   isOurs(id: string): boolean {
     return this.#ours.has(id);
   }
 
-  /** Remembers a chunk that a write made or changed. */
+  /** Remembers a chunk that a write made or changed, or that was there already: no other row counts it. */
   async remember(hash: string, id: string): Promise<void> {
     this.#ours.add(id);
     const known = await this.#equalTexts;

@@ -97,13 +97,17 @@ async function prepareUpdate(
   };
 }
 
-/** `known`: chunks that said these texts when the plan was made. One more is a write that landed late, or the work of somebody else. */
+/** `known`: chunks that said these texts when the plan was made. One more landed late, or another person added it: it stands for one row. */
 async function prepareAdding(work: DocumentWork, oldId: string, texts: ChunkTexts, known: number): ReturnType<Prepare> {
   const { options, place, docForm } = work;
-  const equal = await work.equalTo(textsHash(texts));
+  const hash = textsHash(texts);
+  const equal = await work.equalTo(hash);
   const others = equal.filter((id) => !work.isOurs(id));
   const newest = others.at(-1);
-  if (newest !== undefined && others.length > known) return { kind: "there", id: newest };
+  if (newest !== undefined && others.length > known) {
+    await work.remember(hash, newest);
+    return { kind: "there", id: newest };
+  }
   return {
     write: options.writer.addChunk(place, newChunk(texts, docForm)),
     facts: { ...factsOf(oldId, texts), action: "add", target_id: null, equal },

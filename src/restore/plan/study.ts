@@ -2,7 +2,7 @@ import type { ChunkRow, DocumentRows } from "../document-rows.js";
 import { groupRows } from "../group-rows.js";
 import type { DocumentHistory } from "./document-history.js";
 import { type Hand, handOf, isWritable, latestIndexed, type Text, textKey } from "./hand.js";
-import { insideOf } from "./inside.js";
+import { findInside } from "./inside.js";
 import { inOrder, type Pair, pairRows, placesOf } from "./pair-rows.js";
 
 /** Everything that the decisions on a document rest on. Answers are null in documents that have none. */
@@ -17,7 +17,7 @@ export interface Study {
   readonly placeOf: (old: ChunkRow) => ChunkRow | undefined;
   /** Chunks of the target with the text of an old one. */
   readonly equalTo: (old: ChunkRow) => number;
-  /** Whether a text stands inside a chunk of the target, as that will be after the edits are brought back. */
+  /** Whether the text of an old chunk without a pair stands inside a chunk of the target, as `findInside` counts. */
   readonly isInside: (old: ChunkRow) => boolean;
   /** No chunk kept its id. Elsewhere people alone changed the chunks, and a restore would undo what they meant. */
   readonly reindexed: boolean;
@@ -38,6 +38,11 @@ export function studyDocument(old: DocumentRows, history: DocumentHistory, targe
   const standIn = (each: ChunkRow) => pairs.of.get(each)?.row ?? bases.get(each);
   const places = placesOf(olds, targets, standIn);
   const groups = groupRows(targets, textKey);
+  const inside = findInside({
+    lost: olds.filter((each) => standIn(each) === undefined),
+    targets: targets.map((each) => overwritten.get(each) ?? each),
+    paired: olds.filter((each) => standIn(each) !== undefined),
+  });
   return {
     olds,
     handOf: (each) => hands.get(each) ?? handOf(each, history, latest),
@@ -45,7 +50,7 @@ export function studyDocument(old: DocumentRows, history: DocumentHistory, targe
     baseOf: (each) => bases.get(each),
     placeOf: (each) => (reindexed ? places.get(each) : undefined),
     equalTo: (each) => groups.get(textKey(each))?.length ?? 0,
-    isInside: insideOf(targets.map((each) => overwritten.get(each) ?? each)),
+    isInside: (each) => inside.has(each),
     reindexed,
   };
 }

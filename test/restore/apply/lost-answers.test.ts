@@ -214,3 +214,11 @@ test("a text that comes to stand there after the plan was made is not added once
   expect(told(await place.applyAll([planOf([plan])]))).toEqual(["chunk 501: there"]);
   expect([place.writes().length, place.texts()]).toEqual([0, ["chunk 1", "by hand"]]);
 });
+
+test("a text that comes to stand there after the plan was made stands for one of two equal rows", async () => {
+  const place = await startTarget([{ content: "chunk 1" }]);
+  const plan = planOf([added(1, "by hand"), added(2, "by hand")]);
+  await place.byOthers("POST", segments, { segments: [{ content: "by hand" }] });
+  expect(told(await place.applyAll([plan]))).toEqual(["chunk 501: there", "chunk 502: written"]);
+  expect(place.texts()).toEqual(["chunk 1", "by hand", "by hand"]);
+});
