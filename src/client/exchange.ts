@@ -16,6 +16,8 @@ export interface Outgoing {
   readonly target: string;
   /** JSON text, or a multipart form, which names its own content type; none where it is left out. */
   readonly body?: string | FormData;
+  /** Called when a connection is there, right before the first byte leaves: if it throws, none does. */
+  readonly onStart?: () => void;
 }
 
 export interface ExchangeOptions {
@@ -67,7 +69,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   options.signal.addEventListener("abort", () => {
     for (const one of underWay) one.end(options.signal.reason);
   });
-  return async ({ method, target, body }, { dispatcher, proxy }) => {
+  return async ({ method, target, body, onStart }, { dispatcher, proxy }) => {
     options.signal.throwIfAborted();
     const path = prefix + target;
     const url = origin + path;
@@ -75,11 +77,16 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     const request = { origin, method, path, headers, ...(body === undefined ? {} : { body }) };
     const what = `${method} ${url}`;
     let length = 0;
-    const receiving = receive(dispatcher, request, (piece, status) => {
-      length += piece.length;
-      options.onBytes(piece.length);
-      if (length > options.maxBody) throw tooLong(status, what, options);
-    });
+    const receiving = receive(
+      dispatcher,
+      request,
+      (piece, status) => {
+        length += piece.length;
+        options.onBytes(piece.length);
+        if (length > options.maxBody) throw tooLong(status, what, options);
+      },
+      onStart,
+    );
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;

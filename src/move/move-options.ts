@@ -20,6 +20,8 @@ export interface MoveOptions extends TargetService {
   readonly timeout: number;
   /** Time in which the effect of a lost answer may still show up. */
   readonly settle: number;
+  /** Time for which the service may lock a document, so that an add waits there. */
+  readonly lockTime: number;
   /** Updated while the work goes on. */
   readonly tally: MoveTally;
   /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */

@@ -23,6 +23,8 @@ export interface RestoreOptions extends Omit<TargetService, "baseUrl"> {
   readonly timeout: number;
   /** Time in which the effect of a lost answer may still show up. */
   readonly settle: number;
+  /** Time for which the service may lock a document, so that an add waits there. */
+  readonly lockTime: number;
   /** Updated while the work goes on. */
   readonly tally: RestoreTally;
   /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */

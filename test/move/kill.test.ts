@@ -24,7 +24,7 @@ const drawn: Scenario = {
       ],
     },
   ],
-  ...{ cap: 2, fates: [], breaks: [], unindexed: 0 },
+  ...{ cap: 2, fates: [], breaks: [], frozenAt: null, unindexed: 0 },
 };
 
 /** Writes of the move when nothing breaks it off, by path and method, in their order. */
@@ -53,7 +53,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
   async (number, fate) => {
     const { target, wire, folder } = await backUp(drawn);
-    const args = ["restore", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1"];
+    const args = ["restore", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
     const child = startKbdump(args, env);
     let seen = 0;
     wire.decide = () => {

@@ -10,7 +10,15 @@ export function moving(
   return {
     ...{ folder, baseUrl: url, dataset: undefined, documents: [], from: "chunks", apply: true, retryFailed: false },
     ...{ keyEnv: "KNOWLEDGE_RESTORE_KEY", key, allowHttp: false, concurrency: undefined, maxRps: undefined },
-    ...{ timeout: 10_000, settle: 100, memory: "800MB", caFile: undefined, env: {}, now: () => new Date() },
+    ...{
+      timeout: 10_000,
+      settle: 100,
+      lockTime: 100,
+      memory: "800MB",
+      caFile: undefined,
+      env: {},
+      now: () => new Date(),
+    },
     ...{ signal: new AbortController().signal, log: () => {}, tally: emptyMoveTally() },
     confirm: async () => true,
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),

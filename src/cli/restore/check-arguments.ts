@@ -9,6 +9,7 @@ import type { RestoreArguments } from "./flags.js";
 export interface Times {
   readonly timeout: number;
   readonly settle: number;
+  readonly lockTime: number;
 }
 
 const timeBounds = { least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" };
@@ -19,17 +20,19 @@ export async function checkArguments(args: RestoreArguments, world: World): Prom
   const { checkIds, checkServiceFlags } = await import("../../job/check-flags.js"); // heavy; --help does without
   const timeout = durationFrom("--timeout", args.timeout, timeBounds);
   const settle = durationFrom("--settle", args.settle, settleBounds);
+  const lockTime = durationFrom("--lock-time", args.lockTime, settleBounds);
   const problems: readonly Problem[] = [
     ...checkKind(args),
     ...checkIds("--document", itemsOf(args.document)),
     ...checkIds("--chunk", itemsOf(args.chunk)),
     ...checkDataset(args.dataset, checkIds),
     ...checkServiceFlags(args),
-    ...[timeout, settle].filter((time) => typeof time !== "number"),
+    ...[timeout, settle, lockTime].filter((time) => typeof time !== "number"),
     ...(args.apply && !args.yes && world.openTerminal === undefined ? [{ path: "--apply", message: noTerminal }] : []),
   ];
-  if (problems.length > 0 || typeof timeout !== "number" || typeof settle !== "number") throw wrongLine(problems);
-  return { timeout, settle };
+  if (typeof timeout !== "number" || typeof settle !== "number" || typeof lockTime !== "number" || problems.length > 0)
+    throw wrongLine(problems);
+  return { timeout, settle, lockTime };
 }
 
 const noTerminal =

@@ -89,6 +89,10 @@ export const options = {
     default: "60",
     describe: "time in which a write may still show up whose answer was lost; default: 60 seconds",
   },
+  "lock-time": {
+    default: "600",
+    describe: "time for which the service may lock a document, so that an add waits there; default: 600 seconds",
+  },
   "ca-file": { type: "string", names: "file", describe: "PEM file of the authority that signed the certificate" },
   ...dirOption,
   ...memoryOption,

@@ -25,11 +25,17 @@ export interface Receiving {
 }
 
 /**
- * Sends one request and gathers its answer. What `onPiece` throws ends the request. undici's `request` makes a stream of every
+ * Sends one request and gathers its answer. What `onPiece` or `onStart` throws ends the request; `onStart` is called
+ * right before its first byte leaves. undici's `request` makes a stream of every
  * body and wants a signal: with it, an exchange of 5 kB took 92 µs of processor time, and takes 53 µs with this handler.
  */
-export function receive(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions, onPiece: OnPiece): Receiving {
-  const handler = new AnswerHandler(onPiece);
+export function receive(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  onPiece: OnPiece,
+  onStart?: () => void,
+): Receiving {
+  const handler = new AnswerHandler(onPiece, onStart);
   dispatcher.dispatch(request, handler);
   return { answer: handler.answer, status: () => handler.status || undefined, end: (reason) => handler.end(reason) };
 }
@@ -38,6 +44,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Received>;
   status = 0;
   readonly #onPiece: OnPiece;
+  readonly #onStart: (() => void) | undefined;
   #resolve!: (answer: Received) => void;
   #reject!: (reason: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -46,8 +53,9 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #joined: Buffer[] = [];
   #pieces: Buffer[] = [];
 
-  constructor(onPiece: OnPiece) {
+  constructor(onPiece: OnPiece, onStart: (() => void) | undefined) {
     this.#onPiece = onPiece;
+    this.#onStart = onStart;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -63,6 +71,7 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#reason) controller.abort(this.#reason);
+    else this.#onStart?.();
   }
 
   onResponseStart(_: unknown, status: number, headers: Received["headers"]): void {

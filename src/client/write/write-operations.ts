@@ -26,8 +26,12 @@ import {
 
 type Method = "POST" | "PATCH" | "DELETE";
 
-/** Told of every answer of the service, and of its milliseconds: without those that the write waited for its turn. */
-export type OnAnswer = (milliseconds: number) => void;
+export interface SendHooks {
+  /** Called right before the bytes leave, after every wait for its turn. Rejects if this process must not send it any more. */
+  readonly onTurn?: () => Promise<void>;
+  /** Told of every answer of the service, and of its milliseconds: without those that the write waited for its turn. */
+  readonly onAnswer?: (milliseconds: number) => void;
+}
 
 /** A write that is not sent yet, so that it can be noted first. `T`: what the service answers once it is done. */
 export interface PreparedWrite<T> {
@@ -36,10 +40,10 @@ export interface PreparedWrite<T> {
   /** SHA-256 of the body, in hex; of a form with a file, that of its JSON and the name of the file. */
   readonly sha256: string;
   /**
-   * Sends it. Rejects only if nothing was done: with the reason of the signal, StopError for a certificate that is not trusted, and
-   * SkipError for a file that cannot be read.
+   * Sends it. Rejects only if nothing was done: with the reason of the signal or of `onTurn`, StopError for a certificate that is not
+   * trusted, and SkipError for a file that cannot be read.
    */
-  readonly send: (onAnswer?: OnAnswer) => Promise<WriteOutcome<T>>;
+  readonly send: (hooks?: SendHooks) => Promise<WriteOutcome<T>>;
 }
 
 /** A body: an object for JSON, a form with a file, or none. */

@@ -10,7 +10,7 @@ import { emptyRequestTally, type RequestTally } from "../request-tally.js";
 import type { Answer } from "../send.js";
 import { pause, turnAt } from "../turn.js";
 import { sendForm } from "./multipart.js";
-import { type OnAnswer, type Prepare, type WriteOperations, writeOperations } from "./write-operations.js";
+import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./write-operations.js";
 import { outcomeOfAnswer, outcomeOfError, type Undone, type WriteOutcome } from "./write-outcome.js";
 import type { ReadAnswer } from "./written.js";
 
@@ -51,10 +51,15 @@ export interface Writer extends WriteOperations {
   readonly close: () => Promise<void>;
 }
 
-const ignore: OnAnswer = () => {};
-
 /** Sends of one write while the service refuses because too much is asked. */
 const throttledTries = 12;
+/**
+ * Milliseconds from the call of `onTurn` to the first byte that count as usual: twice as many as the last request took, within these
+ * bounds. If it takes longer, this process may have been frozen, and another one may have taken its place.
+ */
+const [shortestStart, longestStart] = [1_000, 10_000];
+/** Requests in a row that take longer to begin. */
+const startTries = 4;
 
 /** Opens connections of its own to the service. A write is sent once, and again only where the service refused to look at it. */
 export function openWriter(options: WriterOptions): Writer {
@@ -82,14 +87,39 @@ export function openWriter(options: WriterOptions): Writer {
       return outcomeOfError(error, late.aborted);
     }
   };
-  const send = async <T>(outgoing: Outgoing, read: ReadAnswer<T>, onAnswer: OnAnswer): Promise<WriteOutcome<T>> => {
+  let usual = shortestStart;
+  /** Sends it once `onTurn` agrees. A request that begins later than usual is asked about again, before a byte has left. */
+  const exchangeChecked = async (outgoing: Outgoing, onTurn: SendHooks["onTurn"]): Promise<Answer | Undone> => {
+    if (!onTurn) return exchangeOnce(outgoing);
+    for (let tries = 1; ; tries++) {
+      const elapsed = stopwatch();
+      let late: number | undefined;
+      await onTurn();
+      signal.throwIfAborted();
+      const onStart = () => {
+        const took = elapsed();
+        if (took > usual) late = took;
+        usual = Math.min(longestStart, Math.max(shortestStart, 2 * took));
+        if (late !== undefined) throw new Error(`it took ${late / 1000} s to connect`);
+      };
+      const answer = await exchangeOnce({ ...outgoing, onStart });
+      if (late === undefined) return answer;
+      if (tries === startTries)
+        return { kind: "unsent", reason: `${outgoing.target}: it took ${late / 1000} s to connect` };
+    }
+  };
+  const send = async <T>(
+    outgoing: Outgoing,
+    read: ReadAnswer<T>,
+    { onTurn, onAnswer }: SendHooks = {},
+  ): Promise<WriteOutcome<T>> => {
     for (let tries = 1; ; tries++) {
       await turnAt(pace, { signal, now, sleep });
       signal.throwIfAborted(); // the pace may let it go at once
       const sentAt = now();
-      const answer = await exchangeOnce(outgoing);
+      const answer = await exchangeChecked(outgoing, onTurn);
       if ("kind" in answer) return answer;
-      onAnswer(now() - sentAt);
+      onAnswer?.(now() - sentAt);
       const throttle = answer.status < 500 ? throttleOf(answer) : undefined;
       if (!throttle) pace.accepted(sentAt, now());
       else pace.refused(sentAt, now(), throttle.retryAfter);
@@ -102,17 +132,16 @@ export function openWriter(options: WriterOptions): Writer {
   const prepare: Prepare = (method, path, body, read) => {
     const outgoing = { method, target: path };
     if (body === "none") {
-      return { method, path, sha256: sha256Of(""), send: (onAnswer = ignore) => send(outgoing, read, onAnswer) };
+      return { method, path, sha256: sha256Of(""), send: (hooks) => send(outgoing, read, hooks) };
     }
     if ("json" in body) {
       const text = jsonText(body.json);
-      const sendText = (onAnswer = ignore) => send({ ...outgoing, body: text }, read, onAnswer);
-      return { method, path, sha256: sha256Of(text), send: sendText };
+      return { method, path, sha256: sha256Of(text), send: (hooks) => send({ ...outgoing, body: text }, read, hooks) };
     }
     const { data = null, file } = body.form;
     const sha256 = sha256Of(jsonText([data, file.name]));
-    const sendAll = (onAnswer = ignore) =>
-      sendForm(body.form, (form) => send({ ...outgoing, body: form }, read, onAnswer));
+    const sendAll = (hooks?: SendHooks) =>
+      sendForm(body.form, (form) => send({ ...outgoing, body: form }, read, hooks));
     return { method, path, sha256, send: sendAll };
   };
   return { ...writeOperations(prepare), close: () => connections.dispatcher.destroy() };
@@ -120,6 +149,12 @@ export function openWriter(options: WriterOptions): Writer {
 
 function sha256Of(text: string): string {
   return createHash("sha256").update(text).digest("hex");
+}
+
+/** Milliseconds since now. One clock stands still while the machine sleeps, and people set the other. */
+function stopwatch(): () => number {
+  const [ticks, time] = [performance.now(), Date.now()];
+  return () => Math.max(performance.now() - ticks, Date.now() - time);
 }
 
 /** Aborted so many milliseconds after the signal, for the same reason: a write that is cut off may have been done. */

@@ -19,6 +19,8 @@ export interface ApplyOptions {
   readonly concurrency: number;
   /** Milliseconds for which a lost answer is looked for. */
   readonly settle: number;
+  /** Milliseconds for which the service may lock a document, so that an add of chunks waits there. */
+  readonly lockTime: number;
   /** Chunks that one request adds; one for all documents of a move, since they learn it together. */
   readonly batchSize: BatchSize;
   readonly log: Log;

@@ -2,7 +2,7 @@ import { SkipError } from "../../errors.js";
 import { countOf } from "../../words.js";
 import type { DocumentPlan } from "../move-plan.js";
 import type { FailedRow, MovedDocument } from "../moved.js";
-import type { DocumentWork } from "./apply-options.js";
+import type { ApplyOptions, DocumentWork } from "./apply-options.js";
 import { deleteTwins } from "./delete-twins.js";
 import { closeAsPlanned, setMetadata } from "./document-state.js";
 import type { Equipped } from "./equip-dataset.js";
@@ -49,7 +49,7 @@ async function endOf(plan: DocumentPlan, home: Home, options: BringOptions): Pro
     if (!(error instanceof SkipError)) throw error;
     return { outcome: "failed", reason: error.message };
   });
-  if (journal.facts.documents.has(document_id))
+  if (journal.facts.documents.has(document_id) && !hasOpenWrite(journal, document_id))
     await journal.finish(document_id, end.outcome === "restored" ? "restored" : "failed", end.reason);
   return end;
 }
@@ -59,8 +59,8 @@ async function bring(
   { id, fields }: Extract<Home, { readonly id: string }>,
   options: BringOptions,
 ): Promise<End> {
-  if (options.journal.open.some(({ document_id }) => document_id === plan.document_id))
-    throw new SkipError("nobody knows what became of an earlier write to it; restore again later");
+  if (hasOpenWrite(options.journal, plan.document_id))
+    throw new SkipError("it is not known what became of an earlier write to it; run the same command again later");
   const work = await openCopy(plan, id, options);
   const { failed, reason } = plan.original ? { failed: [], reason: null } : await bringRowsOf(work);
   if (reason !== null) return { outcome: "failed", reason, failed };
@@ -72,6 +72,11 @@ async function bring(
   ];
   if (problems.length > 0) return { outcome: "partial", reason: problems.join("; "), failed };
   return { outcome: "restored", reason: null };
+}
+
+/** Whether the service may still carry out a write to a document: the next command then continues it. */
+function hasOpenWrite({ open }: ApplyOptions["journal"], documentId: string): boolean {
+  return open.some(({ document_id }) => document_id === documentId);
 }
 
 async function bringRowsOf(work: DocumentWork) {

@@ -22,7 +22,7 @@ export type Answered = Named | readonly Named[] | null;
 
 /**
  * The end of a write. `done`: `value` is the answer, null where it was lost and reading showed the write. `refused`: for good, and
- * nothing was done. `not done`: after all tries. `unknown`: nobody knows, as the service could not be read; the journal keeps
+ * nothing was done. `not done`: after all tries. `unknown`: the service could not be read, or may still carry it out; the journal keeps
  * the write open, and nothing more may be written there. `reason` is a sentence. `wasLost`: an answer did not come, so that a write
  * which counts as not done may still be done, and one that was sent again may be done twice.
  */
@@ -44,7 +44,8 @@ const betweenTries = 1_000;
 
 /**
  * Carries out one write: notes it, sends it, and notes what became of it. One that surely did nothing is sent again; after a lost
- * answer only once `find` has not shown it for all the time that the service may take. `tries`: sends at the most. Rejects with
+ * answer only once `find` has not shown it for all the time that the service may take. An add of chunks is then left to a later
+ * command: a lock of the service may hold it back for ten minutes. `tries`: sends at the most. Rejects with
  * StopError where the key is refused or the disk fails, with SkipError for a file that cannot be read, and with the reason of the signal.
  */
 export async function carryOut<T extends Answered>(
@@ -77,11 +78,29 @@ export async function carryOut<T extends Answered>(
       refuseKey(outcome);
       return { ...outcome, wasLost };
     }
-    if (looked === "unknown") return { kind: "unknown", reason: outcome.reason, wasLost };
+    if (looked === "unknown") return { kind: "unknown", reason: `${unread}: ${outcome.reason}`, wasLost };
+    if (outcome.kind === "unknown" && !outcome.isOver && facts.write === "add chunks")
+      return { kind: "unknown", reason: `${outcome.reason}; ${mayCome(intent, options)}`, wasLost };
     await journal.conclude(intent, "not done");
     if (count >= tries) return { kind: "not done", reason: outcome.reason, wasLost };
     if (outcome.kind !== "unknown") await sleep(betweenTries * 2 ** (count - 1), signal);
   }
+}
+
+const unread = "the service cannot be read to learn whether it was done";
+
+function mayCome(intent: Intent, options: ApplyOptions): string {
+  const until = new Date(latestLanding(intent, options)).toISOString();
+  return `the service may still carry it out until ${until}; run the same command again after that`;
+}
+
+/** The latest time at which a write may still be carried out, in milliseconds since 1970: `latestLanding` of a restore says why. */
+export function latestLanding(
+  intent: Intent,
+  { journal, settle, lockTime }: Pick<ApplyOptions, "journal" | "settle" | "lockTime">,
+): number {
+  const sent = journal.sentAt(intent) ?? Date.parse(intent.time);
+  return sent + settle + (intent.write === "add chunks" ? lockTime : 0);
 }
 
 function intentFacts(facts: WriteFacts, { method, path, sha256 }: PreparedWrite<Answered>): IntentFacts {
@@ -96,7 +115,7 @@ async function sendNoted<T>(
   prepared: PreparedWrite<T>,
 ): Promise<WriteOutcome<T>> {
   tally.writes++;
-  return prepared.send().catch(async (error: unknown) => {
+  return prepared.send({ onTurn: () => journal.leave(intent) }).catch(async (error: unknown) => {
     await journal.conclude(intent, "not done");
     throw error;
   });

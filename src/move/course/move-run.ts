@@ -93,8 +93,8 @@ async function writeWith(course: Course, journal: MoveJournal, api: Client): Pro
   return resultOf(course, planned, { applied, ...proved, journal: journal.path });
 }
 
-function timesOf({ log, signal, sleep, settle, now }: MoveOptions) {
-  return { log, signal, sleep, settle, now: () => now().getTime() };
+function timesOf({ log, signal, sleep, settle, lockTime, now }: MoveOptions) {
+  return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
 }
 
 function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client): Promise<Moved> {

@@ -15,6 +15,7 @@ export class GrowingFacts implements JournalFacts {
   /** Writes whose effect is not certain: nothing is known of them, or they may yet show up. */
   readonly #uncertain = new Map<number, Intent>();
   readonly #open = new Set<number>();
+  readonly #sent = new Map<number, number>();
 
   /** Writes of which nobody knows what became, in their order. */
   get open(): readonly Intent[] {
@@ -24,6 +25,11 @@ export class GrowingFacts implements JournalFacts {
   /** Whether a write of this kind to a document of the dump counts as not done, and may yet show up. */
   mayShowUp(write: Intent["write"], documentId: string): boolean {
     return [...this.#uncertain.values()].some((intent) => intent.write === write && intent.document_id === documentId);
+  }
+
+  /** The time at which a write was sent, in milliseconds since 1970; undefined if it was not. */
+  sentAt({ number }: Intent): number | undefined {
+    return this.#sent.get(number);
   }
 
   /** Takes one more line. Gives the intent that it is, or is the outcome of. */
@@ -46,6 +52,9 @@ export class GrowingFacts implements JournalFacts {
         this.#uncertain.set(line.number, line);
         this.#open.add(line.number);
         return line;
+      case "sent":
+        this.#sent.set(line.number, Date.parse(line.time));
+        return undefined;
       case "outcome":
         return this.#conclude(line);
     }

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { sentLine } from "../../restore/apply/journal-lines.js";
 import { count, listOf, oneOf, text } from "../../schema.js";
 
 const textOrNull = v.nullable(text);
@@ -15,7 +16,7 @@ const begun = v.object({
 /** A dataset of the target that was named, and takes the documents of one of the dump. `dataset_id` is the key of its plan. */
 const adopted = v.object({ kind: v.literal("adopted"), dataset_id: text, id: text, name: text, time: text });
 
-/** A write that is about to be sent. Texts are in the dump, and here only as the hash of the body. */
+/** A write that waits for its turn to be sent. Texts are in the dump, and here only as the hash of the body. */
 const intent = v.object({
   kind: v.literal("intent"),
   number: count,
@@ -71,8 +72,8 @@ const forgotten = v.object({ kind: v.literal("forgotten"), old_id: text, time: t
 /** Any line of the journal of a move. */
 export const lineSchema = v.variant(
   "kind",
-  [begun, adopted, intent, outcome, document, forgotten],
-  "begun, adopted, intent, outcome, document or forgotten",
+  [begun, adopted, intent, sentLine, outcome, document, forgotten],
+  "begun, adopted, intent, sent, outcome, document or forgotten",
 );
 
 export type JournalLine = v.InferOutput<typeof lineSchema>;

@@ -85,6 +85,17 @@ export class MoveJournal {
     return intent;
   }
 
+  /** Notes that the bytes of a write leave now. Rejects when another process has taken the place of this one: then they must not. */
+  async leave({ number }: Intent): Promise<void> {
+    await this.#note({ kind: "sent", number, time: this.#time() });
+    await this.#options.checkOwn();
+  }
+
+  /** The time at which a write was sent, in milliseconds since 1970; undefined if it was not. */
+  sentAt(intent: Intent): number | undefined {
+    return this.#facts.sentAt(intent);
+  }
+
   /** Notes what became of a write. */
   async conclude(
     { number }: Intent,

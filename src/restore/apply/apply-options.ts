@@ -24,6 +24,8 @@ export interface ApplyOptions {
   readonly concurrency?: number;
   /** Seconds for which a lost answer is looked for; 60 by default. */
   readonly settle?: number;
+  /** Seconds for which the service may lock a document, so that an add waits there; 600 by default. */
+  readonly lockTime?: number;
   readonly log?: Log;
   readonly tally?: ApplyTally;
   /** Milliseconds since 1970. */
@@ -36,6 +38,7 @@ export function withDefaults(options: ApplyOptions): Required<ApplyOptions> {
   return {
     concurrency: 4,
     settle: 60,
+    lockTime: 600,
     log: () => {},
     tally: { chunks: 0, chunksDone: 0, waiting: 0 },
     now: Date.now,

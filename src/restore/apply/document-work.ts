@@ -10,6 +10,8 @@ export class DocumentWork {
   readonly docForm: string | null;
   /** Why the service takes no writes to this document; null as long as it does. */
   refused: string | null = null;
+  /** Why no more chunks are added: the service may still carry out an add whose answer never came. Null if every add was answered. */
+  unanswered: string | null = null;
   #equalTexts: Promise<Map<string, string[]>> | undefined;
   readonly #ours = new Set<string>();
 

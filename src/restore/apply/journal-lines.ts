@@ -13,7 +13,7 @@ const begun = v.object({
   time: text,
 });
 
-/** A write that is about to be sent. Texts are noted as hashes alone. */
+/** A write that waits for its turn to be sent. Texts are noted as hashes only. */
 const intent = v.object({
   kind: v.literal("intent"),
   number: count,
@@ -41,6 +41,9 @@ const intent = v.object({
   time: text,
 });
 
+/** A write whose bytes leave now. One without such a line was not sent. It is noted again if the service asks to send it later. */
+export const sentLine = v.object({ kind: v.literal("sent"), number: count, time: text });
+
 /** The outcome of a write; of two with one number, the later holds. */
 const outcome = v.object({
   kind: v.literal("outcome"),
@@ -60,8 +63,8 @@ const end = v.object({ kind: v.literal("end"), time: text });
 
 export const lineSchema = v.variant(
   "kind",
-  [begun, intent, outcome, given, end],
-  "begun, intent, outcome, given up or end",
+  [begun, intent, sentLine, outcome, given, end],
+  "begun, intent, sent, outcome, given up or end",
 );
 
 export type JournalLine = v.InferOutput<typeof lineSchema>;

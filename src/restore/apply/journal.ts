@@ -16,7 +16,8 @@ export interface JournalOptions {
 export class Journal {
   readonly #file: JournalFile;
   readonly #options: JournalOptions;
-  readonly #intents: Intent[] = [];
+  readonly #intents = new Map<number, Intent>();
+  readonly #sent = new Map<number, number>();
   readonly #outcomes = new Map<number, IntentOutcome>();
   /** The dump that was made before each write, by its number. */
   readonly #undos = new Map<number, string>();
@@ -37,23 +38,28 @@ export class Journal {
   /** The dump from before the first write to a document. A write that was not done changed nothing. */
   undoOf(documentId: string): string | null {
     const isDone = ({ number }: Intent) => (this.#outcomes.get(number)?.outcome ?? "done") === "done";
-    const first = this.#intents.find((intent) => intent.document_id === documentId && isDone(intent));
+    const first = [...this.#intents.values()].find((intent) => intent.document_id === documentId && isDone(intent));
     return (first && this.#undos.get(first.number)) ?? this.#undo;
   }
 
   /** Writes of which nobody knows what became. */
   get open(): readonly Intent[] {
-    return this.#intents.filter(({ number }) => !this.#outcomes.has(number));
+    return [...this.#intents.values()].filter(({ number }) => !this.#outcomes.has(number));
+  }
+
+  /** Adds of chunks whose answer never came: the service may still carry them out. */
+  get openAdds(): readonly Intent[] {
+    return this.open.filter(isChunkAdd);
   }
 
   /** Write requests that were sent, or were about to be. */
   get writes(): number {
-    return this.#intents.length;
+    return this.#intents.size;
   }
 
   /** The rows of the target that writes made or changed, but for those that were given up. */
   get written(): readonly WrittenRow[] {
-    return writtenRows(this.#intents, this.#outcomes).filter(({ id }) => !this.#givenUp.has(id));
+    return writtenRows([...this.#intents.values()], this.#outcomes).filter(({ id }) => !this.#givenUp.has(id));
   }
 
   /** Chunks that writes left unindexed. */
@@ -69,10 +75,21 @@ export class Journal {
 
   /** Notes a write. It is on disk when this resolves: only then may it be sent. */
   async intend(facts: IntentFacts): Promise<Intent> {
-    const intent = { kind: "intent", number: this.#intents.length + 1, ...facts, time: this.#time() } as const;
+    const intent = { kind: "intent", number: this.#intents.size + 1, ...facts, time: this.#time() } as const;
     await this.#note(intent);
     await this.#options.checkOwn?.();
     return intent;
+  }
+
+  /** Notes that the bytes of a write leave now. Rejects when another process has taken the place of this one: then they must not. */
+  async leave({ number }: Intent): Promise<void> {
+    await this.#note({ kind: "sent", number, time: this.#time() });
+    await this.#options.checkOwn?.();
+  }
+
+  /** The time at which a write was sent, in milliseconds since 1970; undefined if it was not. */
+  sentAt({ number }: Intent): number | undefined {
+    return this.#sent.get(number);
   }
 
   /** Notes what became of a write. */
@@ -107,10 +124,11 @@ export class Journal {
   #take(line: JournalLine): void {
     if (line.kind === "begun") this.#undo = line.undo;
     if (line.kind === "intent") {
-      this.#intents.push(line);
+      this.#intents.set(line.number, line);
       this.#undos.set(line.number, this.#undo ?? "");
       if (line.target_id !== null) this.#givenUp.delete(line.target_id); // a later plan writes it again
     }
+    if (line.kind === "sent") this.#sent.set(line.number, Date.parse(line.time));
     if (line.kind === "outcome") this.#outcomes.set(line.number, line);
     if (line.kind === "given up") this.#givenUp.add(line.id);
   }
@@ -119,4 +137,9 @@ export class Journal {
     this.#take(line);
     return this.#file.append(line);
   }
+}
+
+/** The service may carry out an add of a chunk long after it was sent: it waits for the lock of the document. */
+export function isChunkAdd({ level, action }: Pick<Intent, "level" | "action">): boolean {
+  return level === "chunk" && action === "add";
 }

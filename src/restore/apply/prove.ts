@@ -1,5 +1,6 @@
 import type { ProofDifference } from "../applied.js";
 import { isSameSet } from "../same-set.js";
+import type { Intent } from "./journal-lines.js";
 import {
   childHash,
   haveSameTexts,
@@ -25,6 +26,8 @@ export interface Proof {
   readonly after: ComparedRows;
   /** All that the journal says was written: `journal.written`. */
   readonly written: readonly WrittenRow[];
+  /** Adds of chunks whose answer never came: `journal.openAdds`. Each may have brought one chunk. */
+  readonly openAdds?: readonly Pick<Intent, "document_id" | "texts_sha256">[];
 }
 
 type Found = Omit<ProofDifference, "document_id">;
@@ -34,17 +37,24 @@ type Found = Omit<ProofDifference, "document_id">;
  * that the service makes by itself below an added chunk are expected. Rows that the service could not index are not looked at: they
  * are reported as failed.
  */
-export function proveRestore({ documentId, before, after, written }: Proof): readonly ProofDifference[] {
+export function proveRestore({ documentId, before, after, written, openAdds = [] }: Proof): readonly ProofDifference[] {
   const ours = written.filter(({ document_id }) => document_id === documentId);
   const writtenOf = (level: WrittenRow["level"]) =>
     new Map(ours.filter((row) => row.level === level).map((row) => [row.id, row]));
   const chunks = writtenOf("chunk");
-  const newParents = new Set(ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id));
+  const known = new Set([...before.chunks.map(({ id }) => id), ...chunks.keys()]);
+  const lateAdds = openAdds.filter(({ document_id }) => document_id === documentId);
+  const late = lateChunks(
+    after.chunks.filter(({ id }) => !known.has(id)),
+    lateAdds,
+  );
+  const added = ours.filter(({ level, is_added }) => level === "chunk" && is_added).map(({ id }) => id);
+  const newParents = new Set([...added, ...late]);
   const found = [
     ...compare("chunk", before.chunks, after.chunks, {
       written: chunks,
       flawsOf: flawsOfChunk,
-      isExpected: () => false,
+      isExpected: ({ id }) => late.has(id),
     }),
     ...compare("child_chunk", before.children, after.children, {
       written: writtenOf("child_chunk"),
@@ -53,6 +63,16 @@ export function proveRestore({ documentId, before, after, written }: Proof): rea
     }),
   ];
   return found.map((difference) => ({ document_id: documentId, ...difference }));
+}
+
+/** The new chunks that adds without an answer brought: one for each add. */
+function lateChunks(fresh: readonly Chunk[], adds: NonNullable<Proof["openAdds"]>): ReadonlySet<string> {
+  const late = new Set<string>();
+  for (const { texts_sha256 } of adds) {
+    const chunk = fresh.find((each) => !late.has(each.id) && textsHash(each) === texts_sha256);
+    if (chunk) late.add(chunk.id);
+  }
+  return late;
 }
 
 interface Rules<T> {

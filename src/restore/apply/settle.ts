@@ -4,8 +4,15 @@ import { lookFor } from "../look-for.js";
 import { type ApplyOptions, withDefaults } from "./apply-options.js";
 import { DocumentWork } from "./document-work.js";
 import { findWrite } from "./find-write.js";
+import { latestLanding } from "./latest-landing.js";
 import { mendChunk } from "./mend-chunk.js";
 import { takeTurns } from "./take-turns.js";
+
+/** Why a restore waits before it plans. */
+export function waitingFor({ document_id }: { readonly document_id: string | null }, until: number): string {
+  const time = new Date(until).toISOString();
+  return `document ${document_id}: an add was sent and never answered, and the service may still carry it out; waiting for it until ${time} at the latest`;
+}
 
 /**
  * Learns what became of the writes of an earlier process whose answers were lost, and repairs the chunks that they left unindexed.
@@ -13,12 +20,19 @@ import { takeTurns } from "./take-turns.js";
  */
 export async function settleJournal(options: ApplyOptions): Promise<void> {
   const full = withDefaults(options);
-  const { api, journal, log, settle } = full;
+  const { api, journal, log } = full;
   const { open } = journal;
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
+    if (journal.sentAt(intent) === undefined) {
+      await journal.conclude(intent, "not done");
+      continue;
+    }
     try {
-      const found = await lookFor(() => findWrite(api, intent), Date.parse(intent.time) + settle * 1_000, full);
+      const found = await lookFor(() => findWrite(api, intent), latestLanding(intent, full), {
+        ...full,
+        onWait: (until) => log("info", waitingFor(intent, until)),
+      });
       await journal.conclude(intent, found ? "done" : "not done", found ?? null);
     } catch (error) {
       if (!(error instanceof SkipError)) throw error;

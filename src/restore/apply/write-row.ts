@@ -5,7 +5,9 @@ import { SkipError, StopError } from "../../errors.js";
 import { lookFor } from "../look-for.js";
 import type { DocumentWork, Landed, Landing } from "./document-work.js";
 import { type FoundRow, findWrite, isIndexed } from "./find-write.js";
+import { isChunkAdd } from "./journal.js";
 import type { Intent, IntentFacts } from "./journal-lines.js";
+import { latestLanding } from "./latest-landing.js";
 import { meaningOf } from "./meaning-of.js";
 
 /** A write, and what the journal shall know of it. */
@@ -28,7 +30,8 @@ const busyTime = 660_000;
 const [firstBusyWait, longestBusyWait] = [10_000, 60_000];
 
 /**
- * Writes one row: reads, decides, notes the write and sends it; again where it was surely not done. Rejects with StopError where
+ * Writes one row: reads, decides, notes the write and sends it; again if it was surely not done. An add of a chunk whose answer never
+ * came is not sent again: the service may carry it out after ten minutes. Rejects with StopError where
  * the key is refused, and with the reason of the signal.
  */
 export async function* writeRow(work: DocumentWork, prepare: Prepare): Landing {
@@ -74,11 +77,12 @@ async function foundLate({ options: { api, journal } }: DocumentWork, lost: Inte
 
 async function sendReady(work: DocumentWork, ready: Awaited<ReturnType<Prepare>>): Promise<Sent> {
   if (!("write" in ready)) return ready;
+  if (isChunkAdd(ready.facts) && work.unanswered !== null) return { kind: "failed", id: null, reason: work.unanswered };
   const { journal } = work.options;
   const { datasetId: dataset_id, documentId: document_id } = work.place;
   const { method, path, sha256, send } = ready.write;
   const intent = await journal.intend({ dataset_id, document_id, ...ready.facts, method, path, sha256 });
-  const outcome = await send().catch(async (error: unknown) => {
+  const outcome = await send({ onTurn: () => journal.leave(intent) }).catch(async (error: unknown) => {
     await journal.conclude(intent, "not done");
     throw error;
   });
@@ -98,9 +102,17 @@ async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcom
     log("warn", `${outcome.reason}; looking for the write in document ${intent.document_id}`);
     const settle = outcome.isOver ? 0 : work.options.settle * 1_000;
     found = await lookFor(() => findWrite(api, intent), now() + settle, work.options);
+    if (!found && !outcome.isOver && isChunkAdd(intent)) return leaveOpen(work, intent, outcome.reason);
   }
   await journal.conclude(intent, found ? "done" : "not done", found);
   return found ? { kind: "done", ...found, error: "" } : { kind: "again", intent, reason: outcome.reason };
+}
+
+/** The journal keeps an add whose answer never came: only a later restore can know what became of it. */
+function leaveOpen(work: DocumentWork, intent: Intent, reason: string): Landed {
+  const until = new Date(latestLanding(intent, work.options)).toISOString();
+  work.unanswered = `the service may still carry out an earlier add to this document, until ${until}; run the same command again after that`;
+  return { kind: "failed", id: null, reason: `${reason}; ${work.unanswered}` };
 }
 
 async function concludeDone({ options: { journal } }: DocumentWork, intent: Intent, row: WrittenRow): Promise<Sent> {

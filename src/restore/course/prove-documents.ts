@@ -2,6 +2,7 @@ import { withSpill } from "../../duckdb/with-spill.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { StopError } from "../../errors.js";
 import type { ProofDifference } from "../applied.js";
+import type { Intent } from "../apply/journal-lines.js";
 import { proveRestore } from "../apply/prove.js";
 import type { WrittenRow } from "../apply/written-rows.js";
 import { loadDocumentRows } from "../load-document-rows.js";
@@ -15,6 +16,8 @@ export interface ProofOptions extends Pick<RestoreOptions, "memory" | "signal"> 
   readonly before: Dump;
   readonly after: Dump;
   readonly written: readonly WrittenRow[];
+  /** Adds whose answer never came. */
+  readonly openAdds: readonly Intent[];
 }
 
 /**
@@ -22,7 +25,7 @@ export interface ProofOptions extends Pick<RestoreOptions, "memory" | "signal"> 
  * not be read whole: then nothing is proved.
  */
 export async function proveDocuments(options: ProofOptions): Promise<readonly ProofDifference[]> {
-  const { documents, before, after, written } = options;
+  const { documents, before, after, written, openAdds } = options;
   refuseUnread(after);
   return withSpill(":memory:", options, async (connection) => {
     const readBefore = await loadDocumentRows(connection, "before", before, documents, options);
@@ -30,7 +33,7 @@ export async function proveDocuments(options: ProofOptions): Promise<readonly Pr
     const differences: ProofDifference[] = [];
     for (const document of documents) {
       const rows = { before: await readBefore(document), after: await readAfter(document) };
-      differences.push(...proveRestore({ documentId: document.document_id, ...rows, written }));
+      differences.push(...proveRestore({ documentId: document.document_id, ...rows, written, openAdds }));
     }
     return differences;
   });

@@ -20,7 +20,7 @@ export interface WrittenOptions {
 /** Dumps the documents that were written to, and compares each with what it was before its first write. */
 export async function proveWritten(options: WrittenOptions): Promise<readonly ProofDifference[]> {
   const { course, folder, journal, api } = options;
-  const { written } = journal;
+  const { written, openAdds } = journal;
   course.options.tally.step = "proving";
   const ids = new Set(written.map(({ document_id }) => document_id));
   const documents = course.old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
@@ -31,7 +31,8 @@ export async function proveWritten(options: WrittenOptions): Promise<readonly Pr
   const after = await dumpDocuments(course, { name: "after", dir: folder, documents: left });
   for (const [undo, those] of groupRows(left, ({ document_id }) => journal.undoOf(document_id) ?? "")) {
     const before = await openDump(undo, "nothing was proved");
-    differences.push(...(await proveDocuments({ ...course.options, documents: those, before, after, written })));
+    const proof = { ...course.options, documents: those, before, after, written, openAdds };
+    differences.push(...(await proveDocuments(proof)));
   }
   return differences;
 }

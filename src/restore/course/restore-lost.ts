@@ -172,11 +172,12 @@ function alsoUndo(folder: string): string {
 }
 
 function applyOptions({ course, journal, api, writer }: Tools) {
-  const { signal, log, tally, sleep, now, settle, concurrency } = course.options;
+  const { signal, log, tally, sleep, now, settle, lockTime, concurrency } = course.options;
   return {
     ...{ api, writer, journal, signal, log, tally, sleep },
     ...(concurrency === undefined ? {} : { concurrency }),
     settle: settle / 1_000,
+    lockTime: lockTime / 1_000,
     now: () => now().getTime(),
   };
 }

@@ -50,6 +50,7 @@ test("without --apply, the plan is printed, and the defaults are those of the he
     maxRps: undefined,
     timeout: 300_000,
     settle: 60_000,
+    lockTime: 600_000,
     memory: "800MB",
     caFile: undefined,
   });
@@ -62,7 +63,7 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
       ...[folder, "--lost", "--against", against, "--apply", "--yes", "--add-disabled", "--allow-http"],
       ...["--document", idOf(1), "--chunk", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--chunk", idOf(2)],
       ...["--to", "http://10.0.0.5/v1", "--key-env", "OTHER_KEY", "--concurrency", "4", "--max-rps", "2.5"],
-      ...["--timeout", "2m", "--settle", "0", "--memory", "2GB", "--ca-file", "ca.pem"],
+      ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB", "--ca-file", "ca.pem"],
     ],
     {
       given: { OTHER_KEY: " dataset-other\n" },
@@ -73,7 +74,15 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
   expect(options).toMatchObject({
     ...{ folder, against, apply: true, addDisabled: true, allowHttp: true, to: "http://10.0.0.5/v1" },
     ...{ documents: [idOf(1)], chunks: [idOf(2), idOf(3)], keyEnv: "OTHER_KEY", key: "dataset-other" },
-    ...{ concurrency: 4, maxRps: 2.5, timeout: 120_000, settle: 0, memory: "2GB", caFile: "ca.pem" },
+    ...{
+      concurrency: 4,
+      maxRps: 2.5,
+      timeout: 120_000,
+      settle: 0,
+      lockTime: 1_200_000,
+      memory: "2GB",
+      caFile: "ca.pem",
+    },
   });
 });
 

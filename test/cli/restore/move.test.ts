@@ -47,7 +47,15 @@ test("--to without --lost is a move: it prints its plan, and the defaults are th
   expect(options).toMatchObject({
     ...{ folder, baseUrl: "https://new.example.com/v1", key: "dataset-write", keyEnv: "KNOWLEDGE_RESTORE_KEY" },
     ...{ dataset: undefined, documents: [], from: "chunks", retryFailed: false, apply: false, concurrency: 4 },
-    ...{ allowHttp: false, maxRps: undefined, timeout: 300_000, settle: 60_000, memory: "800MB", caFile: undefined },
+    ...{
+      allowHttp: false,
+      maxRps: undefined,
+      timeout: 300_000,
+      settle: 60_000,
+      lockTime: 600_000,
+      memory: "800MB",
+      caFile: undefined,
+    },
   });
 });
 
@@ -58,7 +66,7 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
       ...[folder, "--to", "http://10.0.0.5/v1/", "--allow-http", "--apply", "--yes", "--from", "originals"],
       ...["--document", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--document", idOf(2), "--retry-failed"],
       ...["--dataset", inCapitals, "--key-env", "OTHER_KEY", "--concurrency", "16", "--max-rps", "2.5"],
-      ...["--timeout", "2m", "--settle", "0", "--memory", "2GB", "--ca-file", "ca.pem"],
+      ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB", "--ca-file", "ca.pem"],
     ],
     { env: { OTHER_KEY: " dataset-other\n" }, result: moved },
   );
@@ -66,7 +74,15 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
   expect(options).toMatchObject({
     ...{ folder, baseUrl: "http://10.0.0.5/v1", allowHttp: true, apply: true, from: "originals", retryFailed: true },
     ...{ documents: [idOf(2), idOf(3)], dataset: inCapitals.toLowerCase(), keyEnv: "OTHER_KEY" },
-    ...{ key: "dataset-other", concurrency: 16, maxRps: 2.5, timeout: 120_000, settle: 0, memory: "2GB" },
+    ...{
+      key: "dataset-other",
+      concurrency: 16,
+      maxRps: 2.5,
+      timeout: 120_000,
+      settle: 0,
+      lockTime: 1_200_000,
+      memory: "2GB",
+    },
     caFile: "ca.pem",
   });
   expect((await move([folder, ...to, "--dataset", "new"])).options?.dataset).toBe("new");

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { jobFileNames } from "../../../src/client/hint-for.js";
+import { Pace } from "../../../src/client/pace.js";
 import type { WriteOutcome } from "../../../src/client/write/write-outcome.js";
 import type { Writer, WriterOptions } from "../../../src/client/write/writer.js";
 import { StopError } from "../../../src/errors.js";
@@ -251,4 +252,51 @@ it("the key is in no outcome and no error", async () => {
   ];
   expect(everythingOf(outcomes).length).toBeGreaterThan(200);
   expect(everythingOf(outcomes)).not.toContain(testKey);
+});
+
+describe("a process that may have lost its place", () => {
+  const held = (writer: Writer, onTurn: () => Promise<void>) =>
+    writer.addChunk(place, { content: "x" }).send({ onTurn });
+
+  it("is asked after the wait for its turn, and sends nothing if it has", async () => {
+    const clock = new JumpingClock(0);
+    const pace = new Pace(0.5);
+    pace.take(clock.now()); // the next turn is in two seconds
+    const { url, requests } = await serve(answering(200, { data: [chunk] }));
+    const writer = openTestWriter(url, { pace, now: clock.now, sleep: clock.sleep });
+    const error = await rejection(
+      held(writer, async () => {
+        expect(clock.now()).toBeGreaterThan(1_900); // a timer may be late by some milliseconds
+        throw new Error("another restore has taken over");
+      }),
+    );
+    expect([error.message, requests.length]).toEqual(["another restore has taken over", 0]);
+  });
+
+  it("is asked again if the first byte leaves later than usual, as after a freeze", async () => {
+    const { url, requests } = await serve(answering(200, { data: [chunk] }));
+    let asked = 0;
+    const outcome = await held(openTestWriter(url), async () => {
+      if (++asked === 1) await new Promise((resolve) => setTimeout(resolve, 1_100));
+    });
+    expect([outcome.kind, asked, requests.length]).toEqual(["done", 2, 1]);
+    const late = held(openTestWriter(url), async () => {
+      if (++asked > 3) throw new Error("another restore has taken over");
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+    });
+    expect([(await rejection(late)).message, requests.length]).toEqual(["another restore has taken over", 1]);
+  });
+
+  it("is asked before each send of a write that the service refuses for now", async () => {
+    let refusals = 2;
+    const clock = new JumpingClock(0);
+    const { url, requests } = await serve((_, response) => {
+      if (refusals-- > 0) response.writeHead(429, { "retry-after": "1" }).end("{}");
+      else response.end(JSON.stringify({ data: [chunk] }));
+    });
+    let asked = 0;
+    const writer = openTestWriter(url, { now: clock.now, sleep: clock.sleep });
+    await held(writer, async () => void asked++);
+    expect([asked, requests.length]).toEqual([3, 3]);
+  });
 });

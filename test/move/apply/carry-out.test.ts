@@ -11,12 +11,16 @@ import { memoryJournal } from "../journal/memory-journal.js";
 type Answer = number | "cut";
 
 const added = { id: "new", status: "completed", enabled: true, error: null };
-const facts = { write: "add chunks", dataset_id: "set", document_id: "doc", rows: 1 } as const;
+const facts = { write: "update chunk", dataset_id: "set", document_id: "doc", rows: 1 } as const;
 const nothing: Find = async () => undefined;
 const gone = (status?: number) => new SkipError("not to be read", status === undefined ? {} : { status });
 
 /** Adds a chunk to a server that gives these answers one after the other, and then a good one. */
-async function carry(answers: readonly Answer[], find = nothing, more: { url?: string; tries?: number } = {}) {
+async function carry(
+  answers: readonly Answer[],
+  find = nothing,
+  more: { url?: string; tries?: number; write?: "add chunks" } = {},
+) {
   const left = [...answers];
   const { url, requests } = await serve((_, response) => {
     const answer = left.shift() ?? 200;
@@ -40,13 +44,15 @@ async function carry(answers: readonly Answer[], find = nothing, more: { url?: s
       sleep,
       signal: stop.signal,
       settle: 60_000,
+      lockTime: 600_000,
       concurrency: 1,
       batchSize: new BatchSize(),
     },
     ...{ now: () => time, log: () => {}, api: {} as never, readRows: async () => ({}) as never },
   };
   const place = { datasetId: "d", documentId: "doc" };
-  const carried = carryOut(options, facts, writer.addChunks(place, [{ content: "x" }]), find, more.tries);
+  const { url: _, tries, ...named } = more;
+  const carried = carryOut(options, { ...facts, ...named }, writer.addChunks(place, [{ content: "x" }]), find, tries);
   const outcomes = () => noted.flatMap((line) => (line.kind === "outcome" ? [[line.outcome, ...line.ids]] : []));
   return { carried, requests, outcomes, journal, tally, stop, time: () => time };
 }
@@ -146,4 +152,13 @@ test("a signal ends the search, and leaves the write open", async () => {
   });
   await expect(run.carried).rejects.toThrow("enough");
   expect([run.requests.length, run.journal.open.length]).toEqual([1, 1]);
+});
+
+test("an add of chunks that never shows up stays open, and is not sent again: a lock of the service may hold it back", async () => {
+  const { carried, requests, journal, time } = await carry(["cut"], nothing, { write: "add chunks" });
+  const reason = expect.stringMatching(
+    /the service may still carry it out until 1970-01-01T00:11:00.000Z; run the same command again after that$/,
+  );
+  expect(await carried).toEqual({ kind: "unknown", reason, wasLost: true });
+  expect([requests.length, journal.open.length, time()]).toEqual([1, 1, 60_000]);
 });

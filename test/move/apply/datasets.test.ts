@@ -48,7 +48,7 @@ const all = {
 describe("metadata fields and tags", () => {
   test("come with their dataset, and the values with their document; nothing is sent twice", async () => {
     const place = await startMove([sketch], { dataset: settings });
-    const moved = await place.move();
+    const moved = await place.moveToEnd();
     expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
     expect(await detailsOf(place)).toEqual(all);
     const field = "POST /datasets/*/metadata";
@@ -73,7 +73,7 @@ describe("metadata fields and tags", () => {
       faultOf: ({ method, path, body }, write) =>
         write > 0 && before.size < before.add(method + path + body).size ? fault : undefined,
     });
-    const moved = await place.move();
+    const moved = await place.moveToEnd();
     expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], []]);
     expect(await detailsOf(place)).toEqual(all);
     expect((await place.api.tags()).map(({ name }) => name).toSorted()).toEqual(["handbooks", "old"]);

@@ -89,7 +89,7 @@ export async function startMove(
     const signal = given.signal ?? new AbortController().signal;
     const made = memoryJournal(begun, { now: () => new Date(clock.now()) });
     const full: ApplyMoveOptions = {
-      ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, retryFailed: false },
+      ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, lockTime: 1_000, retryFailed: false },
       writer: openTestWriter(url, { key, signal, grace: 50, timeout: 5, concurrency: 4, sleep: clock.sleep }),
       readRows: async ({ document_id }) => dump.get(document_id) ?? rowsOf({ document_id }),
       ...{ log: () => {}, tally: emptyMoveTally(), now: clock.now },
@@ -106,12 +106,20 @@ export async function startMove(
       lines = made.noted;
     }
   };
+  /** Processes, one after the other, as long as the last one says to run the same command again. */
+  const moveToEnd = async (given: Given = {}, moved = plan): Promise<Moved> => {
+    let end = await move(given, moved);
+    while (end.documents.some(({ reason }) => reason?.includes("run the same command again")))
+      end = await move(given, moved);
+    return end;
+  };
   return {
     ...service,
     api,
     clock,
     plan,
     move,
+    moveToEnd,
     lines: () => lines,
     sent: () => sentIn(service),
     standing: () => readAll(api),

@@ -9,6 +9,7 @@ import { startService } from "../../../src/demo/start-service.js";
 import { moveRun } from "../../../src/move/course/move-run.js";
 import type { MoveResult } from "../../../src/move/move-result.js";
 import { runJob } from "../../../src/run/run-job.js";
+import { freezeRestore } from "../../restore/frozen-restore.js";
 import { rounds } from "../../rounds.js";
 import { jobFor } from "../../run/job-for.js";
 import { openFatedWire } from "../../servers/fated-wire.js";
@@ -70,9 +71,15 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
       const signal = wire.breakAt(number);
       await moveRun(moving(run.folder, { url: wire.url, key }, { signal, retryFailed: true })).catch(() => {});
     }
+    const frozen =
+      drawn.frozenAt === null
+        ? undefined
+        : await freezeRestore(run.folder, ["--to", wire.url, "--retry-failed"], key, drawn.frozenAt);
     await moveRun(moving(run.folder, { url: wire.url, key }, { retryFailed: true })); // documents may fail on this wire
     wire.mend();
     const result = await moveRun(moving(run.folder, { url: wire.url, key }, { retryFailed: true }));
+    const woken = await frozen?.wake();
+    if (woken) expect(woken).toMatchObject({ code: 1, stderr: expect.stringContaining("/lock was removed") });
     return { copies: await readCopies(target.url, key), result };
   } finally {
     await wire.close();

@@ -36,6 +36,8 @@ export interface Scenario {
   readonly fates: readonly WriteFate[];
   /** Writes after which a move is broken off; then it is begun again. */
   readonly breaks: readonly number[];
+  /** The write before which a move is frozen, to wake after the last one; null for none. */
+  readonly frozenAt: number | null;
   /** Times that the service cannot index a chunk about pumps. */
   readonly unindexed: number;
 }
@@ -74,5 +76,6 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
     maxLength: 16,
   }),
   breaks: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 3 }),
+  frozenAt: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 2 }),
   unindexed: fc.integer({ min: 0, max: 2 }),
 });

@@ -63,7 +63,7 @@ test("the journal notes the places and the ids of chunks", async () => {
   await copy.bring(plain(25));
   const ids = copy.chunks().map(({ id }) => id);
   const facts = { write: "add chunks", dataset_id: uuid(49), document_id: uuid(50) };
-  expect(copy.noted.filter(({ kind }) => kind !== "begun")).toMatchObject([
+  expect(copy.noted.filter(({ kind }) => kind !== "begun" && kind !== "sent")).toMatchObject([
     { kind: "intent", ...facts, first: 0, rows: 20 },
     { kind: "outcome", outcome: "done", ids: ids.slice(0, 20) },
     { kind: "intent", ...facts, first: 20, rows: 5 },
@@ -127,8 +127,9 @@ test("chunks that fail here and there do not end the document", async () => {
   expect([failed.length, reason, copy.texts()]).toEqual([12, null, Array(12).fill("good")]);
 });
 
-test("a request without an answer makes the next ones smaller, until they grow again", async () => {
-  const copy = await startCopy({ faultOf: (_, write) => (write === 1 || write === 2 ? "cut" : undefined) });
+test("a request that the service breaks off makes the next ones smaller, until they grow again", async () => {
+  const broken = { status: 500, message: "Boom", code: "internal" };
+  const copy = await startCopy({ faultOf: (_, write) => (write === 1 || write === 2 ? broken : undefined) });
   expect(await copy.bring(plain(60))).toEqual(nothing);
   expect(copy.sent()).toEqual(["add 20", "add 10", "add 5", "add 10", "add 20", "add 25"]);
 });

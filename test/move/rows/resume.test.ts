@@ -44,7 +44,7 @@ test.each(["lost", "cut"] as const)("chunks are there once, whichever answer is 
   for (let lostWrite = 1; ; lostWrite++) {
     const copy = await startCopy({ faultOf: (_, write) => (write === lostWrite ? fault : undefined) });
     const rows = rowsFrom(Array.from({ length: 45 }, (_, at) => ({ content: `text ${at % 3}`, enabled: at !== 21 })));
-    expect(await copy.bring(rows)).toEqual(nothing);
+    expect(await copy.bringToEnd(rows)).toEqual(nothing);
     expect(copy.texts()).toEqual(rows.chunks.map(({ content }) => content));
     expect(copy.chunks().findIndex(({ enabled }) => !enabled)).toBe(21);
     if (copy.sent().length < lostWrite) break;
@@ -53,7 +53,7 @@ test.each(["lost", "cut"] as const)("chunks are there once, whichever answer is 
 
 test("chunks that arrive after they were sent again are deleted at the end, and those of others never", async () => {
   const copy = await startCopy({ faultOf: (_, write) => (write === 2 ? { late: 3 } : undefined) });
-  expect(await copy.bring(plain(50), {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.bringToEnd(plain(50), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(50));
   expect(copy.sent().filter((what) => what.startsWith("DELETE")).length).toBeGreaterThan(10);
 });
@@ -66,7 +66,7 @@ test("chunks with one text come as often as in the dump, whichever arrives late 
         maxPerRequest: 3,
         faultOf: (_, write) => (write === lateWrite ? { late: 2 } : write === cutWrite ? "cut" : undefined),
       });
-      expect(await copy.bring(rows, {}, { settle: 0 })).toEqual(nothing);
+      expect(await copy.bringToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
       expect(copy.texts()).toEqual(Array(12).fill("same"));
     }
   }
@@ -74,11 +74,11 @@ test("chunks with one text come as often as in the dump, whichever arrives late 
 
 test("chunks that arrive after the process ended are deleted by the next", async () => {
   const copy = await startCopy({ faultOf: (_, write) => (write === 1 ? { late: 9 } : undefined) });
-  expect(await copy.bring(plain(10), {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.bringToEnd(plain(10), {}, { settle: 0 })).toEqual(nothing);
   expect(copy.texts()).toHaveLength(10);
   for (let request = 0; request < 9; request++) await fetch(copy.url); // it arrives meanwhile
   expect(copy.texts()).toHaveLength(20);
-  expect(await copy.bring(plain(10))).toEqual(nothing);
+  expect(await copy.bringToEnd(plain(10))).toEqual(nothing);
   expect(copy.texts()).toEqual(textsOf(10));
 });
 
@@ -123,7 +123,7 @@ test("a chunk that somebody else added while answers got lost is not deleted eit
       return write === 2 ? "cut" : undefined;
     },
   });
-  const { reason } = await copy.bring(plain(30));
+  const { reason } = await copy.bringToEnd(plain(30));
   expect(reason).toMatch(/is none that this restore added/);
   expect(copy.texts()).toContain("of others");
 });
@@ -185,7 +185,7 @@ test("chunks that arrive late, before others with the same texts, are not taken 
   const fates = [{ late: 2 }, undefined, { late: 1 }];
   const copy = await startCopy({ faultOf: (_, write) => (write === 0 ? undefined : fates[write - 1]) });
   const rows = rowsFrom([{ content: "a" }, { content: "a", enabled: false }]);
-  expect(await copy.bring(rows, {}, { settle: 0 })).toEqual(nothing);
+  expect(await copy.bringToEnd(rows, {}, { settle: 0 })).toEqual(nothing);
   expect(copy.chunks().map(({ enabled }) => enabled)).toEqual([true, false]);
 });
 
@@ -211,10 +211,10 @@ test("whatever answers get lost, and wherever processes end, every chunk is ther
       const ends = fates.filter((drawn) => drawn === "end" || drawn === "lost and end");
       for (let processes = 0; processes <= ends.length; processes++) {
         stop = new AbortController();
-        await copy.bring(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
+        await copy.bringToEnd(rows, {}, { signal: stop.signal, settle: 0 }).catch((error: Error) => error.message);
         for (let request = 0; request < 9; request++) await fetch(copy.url); // all that is late arrives
       }
-      expect(await copy.bring(rows)).toEqual(nothing);
+      expect(await copy.bringToEnd(rows)).toEqual(nothing);
       expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual(
         sketches.map(({ content, enabled }) => [content, enabled]),
       );

@@ -89,7 +89,17 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
     const lines = memoryJournal(noted);
     for (const open of lines.journal.open) await lines.journal.conclude(open, "not done");
     const full: ApplyOptions = {
-      ...{ api, writer, journal: lines.journal, signal, concurrency: 1, settle: 1_000, tally, batchSize },
+      ...{
+        api,
+        writer,
+        journal: lines.journal,
+        signal,
+        concurrency: 1,
+        settle: 1_000,
+        lockTime: 1_000,
+        tally,
+        batchSize,
+      },
       ...{ log: () => {}, readRows: async () => rows, now: clock.now, sleep: clock.sleep },
       ...given,
     };
@@ -100,9 +110,15 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
       noted.splice(0, noted.length, ...lines.noted);
     }
   };
+  /** Processes, one after the other, as long as the last one says to run the same command again. */
+  const bringToEnd = async (...given: Parameters<typeof bring>) => {
+    let brought = await bring(...given);
+    while (brought.reason?.includes("run the same command again")) brought = await bring(...given);
+    return brought;
+  };
   const stored = () => service.store.read(documentId).chunks;
   return {
-    ...{ ...service, clock, noted, tally, batchSize, bring, documentId },
+    ...{ ...service, clock, noted, tally, batchSize, bring, bringToEnd, documentId },
     texts: () => stored().map(({ row }) => row.content),
     chunks: () => stored().map(({ row }) => row),
     /** The contents and types of the children of each chunk, in order. */

@@ -20,13 +20,19 @@ const kinds = [
   ],
 ] as const;
 
-describe.each(kinds)("%s", (_, restore, name) => {
-  test.each<[string, Fault, number]>([
-    ["done, and the answer lost: it is found and not sent again", "lost", 1],
-    ["lost, and done while it is looked for: it is found and not sent again", { late: 3 }, 1],
-    ["never done: it is sent again once all the time has passed", "cut", 2],
-    ["answered by a proxy that lost the service: it is sent again", { status: 502, message: "Bad Gateway" }, 2],
-  ])("%s", async (_what, fault, writes) => {
+const found: readonly (readonly [string, Fault, number])[] = [
+  ["done, and the answer lost: it is found and not sent again", "lost", 1],
+  ["lost, and done while it is looked for: it is found and not sent again", { late: 3 }, 1],
+];
+/** Not for an added chunk: that is sent once by one command. */
+const sentAgain: typeof found = [
+  ["never done: it is sent again once all the time has passed", "cut", 2],
+  ["answered by a proxy that lost the service: it is sent again", { status: 502, message: "Bad Gateway" }, 2],
+];
+
+describe.each(kinds)("%s", (what, restore, name) => {
+  const isAdd = what === "an added chunk";
+  test.each([...found, ...(isAdd ? [] : sentAgain)])("%s", async (_what, fault, writes) => {
     const place = await startTarget([{ children: ["one"] }], {}, { faultOf: first(fault) });
     const begun = place.clock.now();
     const applied = await place.apply([restore]);
@@ -37,7 +43,7 @@ describe.each(kinds)("%s", (_, restore, name) => {
     expect((await place.open()).open).toEqual([]);
   });
 
-  test("that never gets through fails after three tries, each of which was looked for", async () => {
+  test(`that never gets through fails after ${isAdd ? "one try, which" : "three tries, each of which"} was looked for`, async () => {
     const place = await startTarget(
       [{ children: ["one"] }],
       {},
@@ -46,8 +52,12 @@ describe.each(kinds)("%s", (_, restore, name) => {
     const applied = await place.apply([restore]);
     const outcome = restore.disable ? "still enabled" : "failed";
     expect(told(applied)).toEqual([`${name}: ${outcome}`]);
-    expect(applied.rows[0]?.reason).toMatch(/^(POST|PATCH) .*the connection was closed$/);
-    expect(place.writes()).toHaveLength(3);
+    expect(applied.rows[0]?.reason).toMatch(
+      isAdd
+        ? /^POST .*the connection was closed; the service may still carry out an earlier add to this document, until 2026-03-01T12:11:.*; run the same command again after that$/
+        : /^(POST|PATCH) .*the connection was closed$/,
+    );
+    expect(place.writes()).toHaveLength(isAdd ? 1 : 3);
     expect(await place.prove()).toEqual([]);
   });
 });
@@ -92,11 +102,39 @@ test("equal texts differ by their ids: a lost answer is found beside the equal c
 test("an equal text that stood there before, or that the restore added itself, is not taken for a write that was never done", async () => {
   const cut = (_: Seen, write: number) => (write === 1 || write === 3 ? "cut" : undefined);
   const place = await startTarget([{ content: "same" }], {}, { faultOf: cut });
-  expect(told(await place.apply([added(1, "same"), added(2, "same")]))).toEqual([
-    "chunk 501: written",
-    "chunk 502: written",
-  ]);
+  const both = planOf([1, 2].map((number) => ({ ...added(number, "same"), equal: 1 })));
+  expect(told(await place.applyAll([both]))).toEqual(["chunk 501: failed", "chunk 502: failed"]);
+  await place.settle();
+  expect(told(await place.applyAll([both]))).toEqual(["chunk 501: written", "chunk 502: failed"]);
+  await place.settle();
+  expect(told(await place.applyAll([planOf([{ ...added(2, "same"), equal: 2 }])]))).toEqual(["chunk 502: written"]);
   expect([place.writes().length, place.texts()]).toEqual([4, ["same", "same", "same"]]);
+  expect(await place.prove()).toEqual([]);
+});
+
+describe("an add that a lock of the service holds back for longer than it is looked for", () => {
+  /** Carried out in the second restore, or between the two. */
+  test.each([16, 40])("is sent once, and recognized by the journal: after %d more requests", async (late) => {
+    const place = await startTarget([{}], {}, { faultOf: first({ late }) });
+    const applied = await place.apply([added(1), restoring(1), added(2)]);
+    expect(told(applied)).toEqual(["chunk 501: failed", "chunk 501: written", "chunk 502: failed"]);
+    expect(applied.rows[2]?.reason).toMatch(/^the service may still carry out an earlier add to this document, until /);
+    expect([place.writes().length, (await place.open()).open.length]).toEqual([2, 1]);
+    await place.settle();
+    expect([place.writes().length, place.texts(), (await place.open()).open]).toEqual([2, ["lost 1", "added 1"], []]);
+    expect(told(await place.apply([added(2)]))).toEqual(["chunk 502: written"]);
+    expect(place.texts()).toEqual(["lost 1", "added 1", "added 2"]);
+    expect(await place.prove()).toEqual([]);
+  });
+
+  test("is no difference to the proof when it comes before that, but a second one is", async () => {
+    const place = await startTarget([{}], {}, { faultOf: first("cut") });
+    await place.apply([added(1)]);
+    await place.byOthers("POST", segments, { segments: [{ content: "added 1" }] });
+    expect(await place.prove()).toEqual([]);
+    await place.byOthers("POST", segments, { segments: [{ content: "added 1" }] });
+    expect(await place.prove()).toEqual([expect.stringMatching(/it is new, and this restore did not write it$/)]);
+  });
 });
 
 test("an equal child chunk that stood there before is not taken for a write that was never done", async () => {

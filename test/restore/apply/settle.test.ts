@@ -37,20 +37,44 @@ describe("an earlier restore that did not end", () => {
     expect(await place.prove()).toEqual([]);
   });
 
-  test("a write that is done later is waited for, but no longer than settle seconds since it was sent", async () => {
-    const place = await killedAfter({ late: 3 });
+  test.each([
+    ["an update", restoring(1), 10_000],
+    ["an add, which a lock of the service may hold back,", added(1), 610_000],
+  ])(
+    "%s that is done later is waited for, but no longer than it may take since it was sent",
+    async (_, restore, left) => {
+      const place = await killedAfter({ late: 3 }, restore);
+      await place.settle();
+      expect((await place.open()).written).toHaveLength(1);
+      expect(await place.prove()).toEqual([]);
+      const cut = await killedAfter("cut", restore);
+      await cut.clock.sleep(50_000);
+      const begun = cut.clock.now();
+      const said: string[] = [];
+      await cut.settle({ log: (_level, text) => said.push(text) });
+      expect(cut.clock.now() - begun).toBe(left);
+      const waiting =
+        /^document .*: an add was sent and never answered, and the service may still carry it out; waiting for it until 2026-03-01T12:11:00/;
+      expect(said.slice(1)).toEqual(left > 60_000 ? [expect.stringMatching(waiting)] : []);
+      const journal = await cut.open();
+      expect([journal.open, journal.written]).toEqual([[], []]);
+      expect(told(await cut.apply([restore]))).toEqual(["chunk 501: written"]);
+      expect([cut.texts(), await cut.prove()]).toEqual([place.texts(), []]);
+    },
+  );
+
+  test("a write that was noted and never sent is not looked for", async () => {
+    const place = await startTarget([{}]);
+    const journal = await place.open();
+    await journal.begin("before/runs/1");
+    const { action, level } = { action: "add", level: "chunk" } as const;
+    await journal.intend({
+      ...{ dataset_id: uuid(1), document_id: documentId, level, action, old_id: uuid(501), target_id: null },
+      ...{ parent_id: null, method: "POST", path: "/", sha256: "", texts_sha256: "", keywords_sha256: null, equal: [] },
+    });
+    await journal.close();
     await place.settle();
-    expect((await place.open()).written).toHaveLength(1);
-    expect(await place.prove()).toEqual([]);
-    const cut = await killedAfter("cut");
-    await cut.clock.sleep(50_000);
-    const begun = cut.clock.now();
-    await cut.settle();
-    expect(cut.clock.now() - begun).toBe(10_000);
-    const journal = await cut.open();
-    expect([journal.open, journal.written]).toEqual([[], []]);
-    expect(told(await cut.apply([added(1)]))).toEqual(["chunk 501: written"]);
-    expect([cut.texts(), await cut.prove()]).toEqual([["chunk 1", "added 1"], []]);
+    expect([(await place.open()).open, place.seen.length, place.clock.waits]).toEqual([[], 0, []]);
   });
 
   test("a document that is gone has nothing to look for", async () => {

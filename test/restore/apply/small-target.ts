@@ -154,7 +154,8 @@ export async function startTarget(
     rows: () => rowsOf(service),
     prove: async () => {
       const journal = await open();
-      const differences = proveRestore({ documentId, before, after: rowsOf(service), written: journal.written });
+      const { written, openAdds } = journal;
+      const differences = proveRestore({ documentId, before, after: rowsOf(service), written, openAdds });
       return differences.map(({ id, reason }) => `${id.replace(/^0.*-0+/, "#")}: ${reason}`);
     },
   };

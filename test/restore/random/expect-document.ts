@@ -22,29 +22,41 @@ export interface Expected extends Texts {
 
 /**
  * Says how the document has to stand after a restore, by the rule of evidence: an edit comes back where the target says what stood
- * there before, an added chunk where a run saw it come, and the rest stays as it is. No two texts are equal, so that a text says
- * which chunk is meant.
+ * there before, an added chunk where a run saw it come, and the rest stays as it is. Of equal texts, each stands for one chunk.
  */
 export function expectDocument(story: Story): readonly Expected[] {
+  const homes = homesOf(story);
   const standing = new Map<string, Expected>(story.target.map((chunk) => [chunk.id, chunk]));
+  for (const [old, home] of homes) standing.set(home.id, restored(old, home, story));
   const added: Expected[] = [];
-  for (const old of story.backup) {
-    const home = homeOf(old, story);
-    if (home === "new") added.push(restored(old, undefined, story));
-    else if (home) standing.set(home.id, restored(old, home, story));
+  const left = story.backup
+    .filter((old) => !homes.has(old))
+    .sort((one, two) => two.content.length - one.content.length);
+  const explained: Texts[] = [...homes.keys()];
+  for (const old of left) {
+    if (timesInside(old, [...standing.values()]) > timesInside(old, explained)) explained.push(old);
+    else if (!story.first.some(({ id }) => id === old.id) && old.isEnabled) added.push(restored(old, undefined, story));
   }
   return [...standing.values(), ...added];
 }
 
-/** The chunk of the target that takes back an old one; `new`: one is added; undefined: nothing is written. */
-function homeOf(old: Standing, { first, target }: Story): Standing | "new" | undefined {
-  const same = target.find((chunk) => haveSameTexts(chunk, old));
-  if (same) return same;
-  const before = first.find(({ id }) => id === old.id);
-  const base = before && !haveSameTexts(before, old) && target.find((chunk) => haveSameTexts(chunk, before));
-  if (base) return base;
-  if (before || target.some((chunk) => isInside(old, chunk))) return undefined;
-  return old.isEnabled ? "new" : undefined;
+/** The chunk of the target that takes back each old one: that with its text, else that with the text from before its edit. */
+function homesOf({ first, backup, target }: Story): ReadonlyMap<Standing, Standing> {
+  const homes = new Map<Standing, Standing>();
+  const free = new Set(target);
+  const take = (old: Standing, texts: Texts | undefined) => {
+    const ofTexts = [...free].filter((chunk) => texts && haveSameTexts(chunk, texts));
+    const home = texts === old ? ofTexts[0] : (ofTexts.find(({ isEnabled }) => isEnabled) ?? ofTexts[0]);
+    if (!home) return;
+    homes.set(old, home);
+    free.delete(home);
+  };
+  for (const old of backup) take(old, old);
+  for (const old of backup) {
+    const before = first.find(({ id }) => id === old.id);
+    if (!homes.has(old) && before && !haveSameTexts(before, old)) take(old, before);
+  }
+  return homes;
 }
 
 function restored(old: Standing, home: Standing | undefined, { first }: Story): Expected {
@@ -82,8 +94,9 @@ export function haveSameTexts(one: Texts, other: Texts): boolean {
   return one.content === other.content && one.answer === other.answer;
 }
 
-function isInside(old: Texts, chunk: Texts): boolean {
-  return chunk.content.includes(old.content) && (old.answer === null || (chunk.answer ?? "").includes(old.answer));
+function timesInside(old: Texts, chunks: readonly Texts[]): number {
+  const wholes = chunks.filter(({ answer }) => old.answer === null || (answer ?? "").includes(old.answer));
+  return wholes.reduce((sum, { content }) => sum + content.split(old.content).length - 1, 0);
 }
 
 function isEqual(one: readonly string[], other: readonly string[]): boolean {

@@ -26,7 +26,7 @@ export interface Standing extends Texts {
   readonly children: readonly StandingChild[];
 }
 
-/** A service with one document, and the work of persons on it. No two texts that it or they write are equal. */
+/** A service with one document, and the work of persons on it. No two texts that they write are equal, but for parts and twins. */
 export class KnowledgeBase {
   readonly demo: DemoKnowledge;
   readonly #form: Scenario["form"];
@@ -78,6 +78,10 @@ export class KnowledgeBase {
     const { writes } = this.demo;
     const place = { datasetId, documentId, chunkId: id };
     const [child] = children;
+    if (what === "add part" || what === "add twin") {
+      const content = what === "add twin" ? texts.content : texts.content.slice(texts.content.lastIndexOf("This is"));
+      await writes.addChunks(datasetId, documentId, [{ content, answer: texts.answer }]);
+    }
     if (what === "add child") await writes.addChild(place, this.#newText("child"));
     if (what === "edit child" && child) await writes.updateChild(place, child.id, this.#newText("child"));
     if (what === "edit keywords") {

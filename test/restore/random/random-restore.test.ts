@@ -10,6 +10,7 @@ import { runJob } from "../../../src/run/run-job.js";
 import { rounds } from "../../rounds.js";
 import { jobFor } from "../../run/job-for.js";
 import { openFatedWire } from "../../servers/fated-wire.js";
+import { freezeRestore } from "../frozen-restore.js";
 import { restoring } from "../restoring.js";
 import { type Expected, expectDocument } from "./expect-document.js";
 import { datasetId, documentId, KnowledgeBase, type Standing } from "./knowledge-base.js";
@@ -61,7 +62,12 @@ async function play(drawn: Scenario): Promise<Played> {
     for (const number of drawn.breaks) {
       await restoreLost(restoring(backedUp, key, { signal: wire.breakAt(number) })).catch(() => {});
     }
+    const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(backedUp, ["--lost"], key, drawn.frozenAt);
+    await restoreLost(restoring(backedUp, key)); // adds may wait for a later command on this wire
+    wire.mend();
     const result = await restoreLost(restoring(backedUp, key));
+    const woken = await frozen?.wake();
+    if (woken) expect(woken).toMatchObject({ code: 1, stderr: expect.stringContaining("/lock was removed") });
     return { expected, standing: base.chunks, result };
   } finally {
     await wire.close();

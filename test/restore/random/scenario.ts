@@ -1,10 +1,18 @@
 import fc from "fast-check";
 
-/** The work of a person on one chunk of a document, by its place. */
+/** The work of a person on one chunk of a document, by its place. A part of its text is added as a chunk, or all of it once more. */
 export type HandEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
 
 interface EditOfChunk {
-  readonly do: "edit" | "disable" | "edit keywords" | "edit and disable" | "add child" | "edit child";
+  readonly do:
+    | "edit"
+    | "disable"
+    | "edit keywords"
+    | "edit and disable"
+    | "add child"
+    | "edit child"
+    | "add part"
+    | "add twin";
   readonly at: number;
 }
 
@@ -28,6 +36,8 @@ export interface Scenario {
   readonly fates: readonly WriteFate[];
   /** Writes after which a restore is broken off; then it is begun again. */
   readonly breaks: readonly number[];
+  /** The write before which a restore is frozen, to wake after the last one; null for none. */
+  readonly frozenAt: number | null;
 }
 
 const at = fc.nat(11);
@@ -40,6 +50,8 @@ const handEdit: fc.Arbitrary<HandEdit> = fc.oneof(
   onChunk("edit and disable"),
   onChunk("add child"),
   onChunk("edit child"),
+  onChunk("add part"),
+  onChunk("add twin"),
   fc.constant<HandEdit>({ do: "add" }),
   fc.constant<HandEdit>({ do: "add and disable" }),
 );
@@ -61,4 +73,5 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
     maxLength: 8,
   }),
   breaks: fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 2 }),
+  frozenAt: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2 }),
 });

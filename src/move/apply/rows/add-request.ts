@@ -1,3 +1,4 @@
+import type { SendHooks } from "../../../client/write/write-operations.js";
 import { newChunk } from "../../../restore/apply/chunk-bodies.js";
 import { haveSameTexts } from "../../../restore/apply/row-texts.js";
 import type { ChunkRow } from "../../../restore/document-rows.js";
@@ -41,7 +42,10 @@ export async function addRequest(copy: DocumentCopy, first: number, rows: readon
     rows.map((row) => newChunk(row, plan.doc_form)),
   );
   let took = 0;
-  const timed = { ...write, send: () => write.send((milliseconds) => (took = milliseconds)) };
+  const onAnswer = (milliseconds: number) => {
+    took = milliseconds;
+  };
+  const timed = { ...write, send: (hooks?: SendHooks) => write.send({ ...hooks, onAnswer }) };
   const carried = await copy.carry({ write: "add chunks", first, rows: rows.length }, timed, find, 1);
   if (carried.wasLost) batchSize.lost(rows.length);
   if (carried.kind === "done") {

@@ -59,8 +59,8 @@ export class DocumentCopy {
   }
 
   /**
-   * Carries out a write, `tries` times at the most. SkipError where the service takes no writes to the document, and where nobody
-   * knows what became of the write.
+   * Carries out a write, `tries` times at the most. SkipError if the service takes no writes to the document, or if it is not known
+   * what became of the write.
    */
   async carry<T extends Answered>(
     facts: RowFacts,
@@ -71,9 +71,7 @@ export class DocumentCopy {
     const { options, plan } = this.work;
     const { dataset_key, document_id } = plan;
     const carried = await carryOut(options, { dataset_id: dataset_key, document_id, ...facts }, write, find, tries);
-    if (carried.kind === "unknown") {
-      throw new SkipError(`nobody knows what became of a write, as the service cannot be read: ${carried.reason}`);
-    }
+    if (carried.kind === "unknown") throw new SkipError(`it is not known what became of a write: ${carried.reason}`);
     if (carried.kind === "refused" && meaningOf(carried) === "document") {
       throw new SkipError(`the service takes no writes to this document: ${carried.reason}`);
     }

@@ -1,0 +1,63 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Finished, finished, startKbdump } from "../cli/run-kbdump.js";
+
+/** A restore that stands still right after it noted a write, and before it sent it. */
+export interface FrozenRestore {
+  /** Lets it continue, and waits for its end. */
+  readonly wake: () => Promise<Finished>;
+}
+
+/**
+ * Starts `kbdump restore` of a run at eight requests a second, stops it with SIGSTOP when this many writes are in its journal, and removes
+ * its lock, as a person does who believes that it is gone, so that the next restore takes over. Undefined if it ended before.
+ */
+export async function freezeRestore(
+  runFolder: string,
+  flags: readonly string[],
+  key: string,
+  number: number,
+): Promise<FrozenRestore | undefined> {
+  const before = await writesNoted(runFolder);
+  const args = [
+    "restore",
+    runFolder,
+    ...flags,
+    "--apply",
+    "--yes",
+    "--max-rps",
+    "8",
+    "--settle",
+    "0",
+    "--lock-time",
+    "0",
+  ];
+  const child = startKbdump(args, { KNOWLEDGE_RESTORE_KEY: key });
+  const ended = finished(child);
+  while ((await writesNoted(runFolder)) < before + number) {
+    if (child.exitCode !== null) return undefined;
+    await delay(2);
+  }
+  child.kill("SIGSTOP");
+  for (const lock of await filesNamed(runFolder, /^lock$/)) await rm(lock);
+  return {
+    wake: async () => {
+      child.kill("SIGCONT");
+      return ended;
+    },
+  };
+}
+
+/** The writes in all journals of a run, those that were set aside included. */
+async function writesNoted(runFolder: string): Promise<number> {
+  const journals = await filesNamed(runFolder, /^journal.*\.jsonl$/);
+  const texts = await Promise.all(journals.map((path) => readFile(path, "utf8").catch(() => "")));
+  return texts.join("").split('"kind":"intent"').length - 1;
+}
+
+async function filesNamed(runFolder: string, name: RegExp): Promise<readonly string[]> {
+  const folder = `${runFolder}.restore`;
+  const entries = await readdir(folder, { recursive: true }).catch(() => []);
+  return entries.filter((entry) => name.test(basename(entry))).map((entry) => join(folder, entry));
+}
