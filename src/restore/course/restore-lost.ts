@@ -16,7 +16,7 @@ import { planLost } from "../plan/plan-lost.js";
 import type { RestoreLost } from "../restore-options.js";
 import { countPlan, type RestorePlan } from "../restore-plan.js";
 import { type RestoreResult, statusOf } from "../restore-result.js";
-import { readRefusals } from "../target/document-state.js";
+import { type Refusals, readRefusals } from "../target/document-state.js";
 import { withTarget } from "../target/dump-target.js";
 import { withRestoreFolder, withTemporaryFolder } from "../target/restore-folder.js";
 import { targetLabels } from "../target/target-job.js";
@@ -43,8 +43,7 @@ export const restoreLost: RestoreLost = async (options) => {
 interface Target {
   /** Undefined where no document may be written. */
   readonly dump: Dump | undefined;
-  /** Why documents may not be written, by their key. */
-  readonly refusals: ReadonlyMap<string, string>;
+  readonly refusals: Refusals;
 }
 
 async function planOnly(course: Course): Promise<RestoreResult> {
@@ -76,7 +75,7 @@ async function readTarget(course: Course, api: KnowledgeApi, signs: Signs, dir: 
   course.options.tally.step = "reading the documents as they stand";
   const fit = signs.documents.filter(({ refused }) => refused === null);
   const refusals = await readRefusals(api, fit);
-  const documents = fit.filter((document) => !refusals.has(documentKey(document)));
+  const documents = fit.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
   const dump = documents.length > 0 ? await dumpDocuments(course, { name: "before", dir, documents }) : undefined;
   return { dump, refusals };
 }

@@ -5,6 +5,8 @@ import { documentKey } from "../../rows/document-row.js";
 import { escapeControls } from "../../safe-text.js";
 import { isOf, type LoadOptions, loadDocumentRows, type ReadDocumentRows } from "../load-document-rows.js";
 import type { DocumentPlan, RestorePlan } from "../restore-plan.js";
+import { isMissed } from "../restore-result.js";
+import type { Refusals } from "../target/document-state.js";
 import { checkFit } from "./check-fit.js";
 import { readDocumentHistory } from "./document-history.js";
 import type { SignedDocument } from "./find-signs.js";
@@ -18,8 +20,8 @@ export interface LostOptions extends PlanOptions, LoadOptions {
   readonly documents: readonly SignedDocument[];
   /** The job's database; undefined where there is none. */
   readonly database: string | undefined;
-  /** Why documents cannot be written to, as sentences, by `documentKey`: archived, disabled, being indexed. */
-  readonly refusals: ReadonlyMap<string, string>;
+  /** Documents that cannot be written to: archived, disabled, being indexed. */
+  readonly refusals: Refusals;
   /** The most memory that DuckDB may use, such as `800MB`. */
   readonly memory: string;
 }
@@ -69,7 +71,7 @@ export async function planEach(
       }
       const read = { readOld, readTarget, document, document_name };
       const { plan, unknown } = await planOne(connection, read, options);
-      onPlan(plan);
+      onPlan(refuseWrites(plan, options.refusals));
       warnings.push(...unknown);
     }
     return warnings;
@@ -105,6 +107,13 @@ async function planOne(
   };
 }
 
+/** A document that takes no writes is refused if it lost rows by hand; if not, there is nothing to write to it. */
+function refuseWrites(plan: DocumentPlan, refusals: Refusals): DocumentPlan {
+  const refusal = refusals.get(documentKey(plan));
+  if (!refusal || (plan.restores.length === 0 && !plan.listed.some(isMissed))) return plan;
+  return refusedPlan(plan, plan.document_name, refusal.reason);
+}
+
 const unread = "The newer run does not have it.";
 
 /** Why nothing may be written to a document; null where something may. */
@@ -113,8 +122,9 @@ function refusalOf(
   target: Dump | undefined,
   refusals: LostOptions["refusals"],
 ): string | null {
-  const known = document.refused ?? refusals.get(documentKey(document));
-  if (known !== undefined && known !== null) return known;
+  if (document.refused !== null) return document.refused;
+  const refusal = refusals.get(documentKey(document));
+  if (refusal?.isReadable === false) return refusal.reason;
   const row = target?.manifest.documents.find(isOf(document));
   if (!row) return unread;
   if (row.status === "complete") return null;

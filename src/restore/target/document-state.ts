@@ -4,15 +4,23 @@ import { documentKey } from "../../rows/document-row.js";
 import type { RawRecord } from "../../rows/row.js";
 import type { TargetDocument } from "../target-service.js";
 
+/** Why nothing may be written to a document. */
+export interface Refusal {
+  /** A sentence. */
+  readonly reason: string;
+  /** Whether its rows can be read and compared all the same: only a document with lost rows is then refused. */
+  readonly isReadable: boolean;
+}
+
+/** Refusals by `documentKey`. */
+export type Refusals = ReadonlyMap<string, Refusal>;
+
 /**
- * Asks the service for the state of documents. Gives, by the key of the document, why nothing may be written to it; documents
- * that may be written are not in the map. An older service that does not tell the state of a document refuses the write itself.
+ * Asks the service for the state of documents. Gives the refusals; documents that may be written are not in the map. An older service
+ * that does not tell the state of a document refuses the write itself.
  */
-export async function readRefusals(
-  api: KnowledgeApi,
-  documents: readonly TargetDocument[],
-): Promise<ReadonlyMap<string, string>> {
-  const refusals = new Map<string, string>();
+export async function readRefusals(api: KnowledgeApi, documents: readonly TargetDocument[]): Promise<Refusals> {
+  const refusals = new Map<string, Refusal>();
   const read = async (document: TargetDocument) => {
     const refusal = await refusalOf(api, document);
     if (refusal !== undefined) refusals.set(documentKey(document), refusal);
@@ -27,9 +35,9 @@ export async function readGone(api: KnowledgeApi, documents: readonly TargetDocu
   return new Set([...refusals].flatMap(([key, refusal]) => (refusal === gone ? [key] : [])));
 }
 
-const gone = "The service has no such document any more.";
+const gone: Refusal = { reason: "The service has no such document any more.", isReadable: false };
 
-async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<string | undefined> {
+async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<Refusal | undefined> {
   try {
     return refusalOfState(await api.document(document.dataset_id, document.document_id));
   } catch (error) {
@@ -38,11 +46,13 @@ async function refusalOf(api: KnowledgeApi, document: TargetDocument): Promise<s
   }
 }
 
-/** Why a document in this state takes no chunks, by what the service says of it; undefined where it takes them. */
-export function refusalOfState({ indexing_status, enabled, archived }: RawRecord): string | undefined {
-  if (typeof indexing_status === "string" && indexing_status !== "completed")
-    return `Its indexing status is ${indexing_status}, and the service takes chunks of completed documents only. Wait for the end of the indexing.`;
-  if (archived === true) return "It is archived. Take it out of the archive first.";
-  if (enabled === false) return "It is disabled. Enable it first.";
+/** Why a document in this state takes no chunks, by what the service says of it; undefined if it takes them. */
+export function refusalOfState({ indexing_status, enabled, archived }: RawRecord): Refusal | undefined {
+  if (typeof indexing_status === "string" && indexing_status !== "completed") {
+    const reason = `Its indexing status is ${indexing_status}, and the service takes chunks of completed documents only. Wait for the end of the indexing.`;
+    return { reason, isReadable: false };
+  }
+  if (archived === true) return { reason: "It is archived. Take it out of the archive first.", isReadable: true };
+  if (enabled === false) return { reason: "It is disabled. Enable it first.", isReadable: true };
   return undefined;
 }

@@ -46,6 +46,6 @@ export async function lostOf(
 ): Promise<LostPlan> {
   const { database, named = [] } = options;
   const { documents } = await signsOf(old, { database, documents: named });
-  const wishes = { chosen: new Set<string>(), addDisabled: false, refusals: new Map<string, string>() };
+  const wishes = { chosen: new Set<string>(), addDisabled: false, refusals: new Map() };
   return planLost(old, target, { ...setting, ...wishes, documents, ...options });
 }

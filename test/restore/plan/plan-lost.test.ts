@@ -61,20 +61,24 @@ it("lists, without a history, what it cannot prove, and says so", async () => {
 
 it("refuses a document that cannot be read whole or written to, and goes on with the others", async () => {
   const edited = (id: string) => chunk(id, `${id}1`, 1, "edited", { updated_by: "ann" });
-  const ids = ["half", "moves", "gone", "off", "fine"];
+  const ids = ["half", "moves", "gone", "off", "busy", "fine"];
   const from = await dumpOf(tablesOf(ids.map(edited), [], { half: { status: "unstable", error: "it moved" } }), old);
   const now = ids.filter((id) => id !== "gone").map((id) => chunk(id, `${id}9`, 1, "other"));
   const to = await dumpOf(
     tablesOf(now, [], { moves: { status: "unstable", error: "it moved" } }),
     "20250307T020000000Z",
   );
-  const refusals = new Map([[documentKey({ dataset_id: "d", document_id: "off" }), "It is archived."]]);
+  const refusals = new Map([
+    [documentKey({ dataset_id: "d", document_id: "off" }), { reason: "It is archived.", isReadable: true }],
+    [documentKey({ dataset_id: "d", document_id: "busy" }), { reason: "It is being indexed.", isReadable: false }],
+  ]);
   const { plan } = await lostOf(from, to, { refusals, chosen: new Set(["half1"]) });
   expect(plan.documents.map(({ document_id, refused }) => [document_id, refused])).toEqual([
     ["half", "The older run did not read all of it: it is unstable (it moved)."],
     ["moves", "Its present state could not be read: it is unstable (it moved)."],
     ["gone", "The newer run does not have it."],
     ["off", "It is archived."],
+    ["busy", "It is being indexed."],
     ["fine", null],
   ]);
   expect(plan.documents.flatMap(told).filter((line) => !line.startsWith("refused"))).toEqual([
