@@ -54,6 +54,7 @@ export const onlyLong = [
   "test/report/hostile-dump.test.ts",
   "test/restore/course/continued.test.ts",
   "test/restore/kill.test.ts",
+  "test/restore/locked-document.test.ts",
   "test/restore/plan/load-history.test.ts",
   "test/run/bucket/failures.test.ts",
   "test/run/bucket/freeze.test.ts",

@@ -13,7 +13,7 @@ const key = "restore-key";
 const env = { KNOWLEDGE_RESTORE_KEY: key };
 const moments = [1, 2, 3, 4, 5, 6];
 
-test.each(moments.slice(0, rounds(2, moments.length)))(
+test.each(moments.slice(0, rounds(1, moments.length)))(
   "a restore that wakes at write %d, when another one has ended, sends nothing more",
   async (number) => {
     const base = new KnowledgeBase({ form: "text_model", chunks: 6 });
@@ -43,7 +43,7 @@ test.each(moments.slice(0, rounds(2, moments.length)))(
   60_000,
 );
 
-test.each(moments.slice(0, rounds(2, moments.length)))(
+test.each(moments.slice(0, rounds(1, moments.length)))(
   "a copy that wakes at write %d, when another one has ended, sends nothing more",
   async (number) => {
     const chunks = ["one", "two"].map((content) => ({
