@@ -26,3 +26,14 @@ export interface TargetDocument {
   readonly dataset_id: string;
   readonly document_id: string;
 }
+
+/** Why nothing may be written to a document. */
+export interface Refusal {
+  /** A sentence. */
+  readonly reason: string;
+  /** Whether its rows can be read and compared all the same: only a document with lost rows is then refused. */
+  readonly isReadable: boolean;
+}
+
+/** Refusals by the `documentKey` of their documents. */
+export type Refusals = ReadonlyMap<string, Refusal>;

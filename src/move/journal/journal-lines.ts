@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { sentLine } from "../../restore/apply/journal-lines.js";
+import { sentLine } from "../../restore/journal/sent-line.js";
 import { count, listOf, oneOf, text } from "../../schema.js";
 
 const textOrNull = v.nullable(text);

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { count, listOf, oneOf, text } from "../../schema.js";
+import { sentLine } from "../journal/sent-line.js";
 
 const textOrNull = v.nullable(text);
 
@@ -40,9 +41,6 @@ const intent = v.object({
   equal: listOf(text),
   time: text,
 });
-
-/** A write whose bytes leave now. One without such a line was not sent. It is noted again if the service asks to send it later. */
-export const sentLine = v.object({ kind: v.literal("sent"), number: count, time: text });
 
 /** The outcome of a write; of two with one number, the later holds. */
 const outcome = v.object({

@@ -6,7 +6,7 @@ import { escapeControls } from "../../safe-text.js";
 import { isOf, type LoadOptions, loadDocumentRows, type ReadDocumentRows } from "../load-document-rows.js";
 import type { DocumentPlan, RestorePlan } from "../restore-plan.js";
 import { isMissed } from "../restore-result.js";
-import type { Refusals } from "../target/document-state.js";
+import type { Refusals } from "../target-service.js";
 import { checkFit } from "./check-fit.js";
 import { readDocumentHistory } from "./document-history.js";
 import type { SignedDocument } from "./find-signs.js";

@@ -2,18 +2,7 @@ import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import { SkipError } from "../../errors.js";
 import { documentKey } from "../../rows/document-row.js";
 import type { RawRecord } from "../../rows/row.js";
-import type { TargetDocument } from "../target-service.js";
-
-/** Why nothing may be written to a document. */
-export interface Refusal {
-  /** A sentence. */
-  readonly reason: string;
-  /** Whether its rows can be read and compared all the same: only a document with lost rows is then refused. */
-  readonly isReadable: boolean;
-}
-
-/** Refusals by `documentKey`. */
-export type Refusals = ReadonlyMap<string, Refusal>;
+import type { Refusal, Refusals, TargetDocument } from "../target-service.js";
 
 /**
  * Asks the service for the state of documents. Gives the refusals; documents that may be written are not in the map. An older service
