@@ -93,19 +93,19 @@ export function openWriter(options: WriterOptions): Writer {
     if (!onTurn) return exchangeOnce(outgoing);
     for (let tries = 1; ; tries++) {
       const elapsed = stopwatch();
-      let late: number | undefined;
+      let delay: number | undefined;
       await onTurn();
       signal.throwIfAborted();
       const onStart = () => {
         const took = elapsed();
-        if (took > usual) late = took;
+        if (took > usual) delay = took;
         usual = Math.min(longestStart, Math.max(shortestStart, 2 * took));
-        if (late !== undefined) throw new Error(`it took ${late / 1000} s to connect`);
+        if (delay !== undefined) throw new Error(`it took ${delay / 1000} s to connect`);
       };
       const answer = await exchangeOnce({ ...outgoing, onStart });
-      if (late === undefined) return answer;
+      if (delay === undefined) return answer;
       if (tries === startTries)
-        return { kind: "unsent", reason: `${outgoing.target}: it took ${late / 1000} s to connect` };
+        return { kind: "unsent", reason: `${outgoing.target}: it took ${delay / 1000} s to connect` };
     }
   };
   const send = async <T>(
