@@ -320,6 +320,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   ioredis: /^broker\//,
   "redis-semaphore": /^broker\/load-libraries\.ts$/,
   "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,
+  "csv-stringify": /^dump\/formats\/csv\/csv-lines\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,
   "@valibot/to-json-schema": /^(job\/write-json-schema|results\/write-schemas)\.ts$/,

@@ -1,4 +1,5 @@
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../diff/run-diff.js";
+import { csvLines } from "../dump/formats/csv/csv-lines.js";
 import type { ChangeResult, DiffResult } from "../results/diff.js";
 import { markedWords } from "./diff-change.js";
 import { jsonLine, terminalText } from "./text.js";
@@ -88,8 +89,6 @@ function textCell(parts: readonly TextPart[] | undefined): string | null {
     : null;
 }
 
-/** RFC 4180; null is empty, the empty string is `""`. */
 function csvLine(cells: readonly (string | null)[]): string {
-  const quoted = (cell: string) => (cell === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  return `${cells.map((cell) => (cell === null ? "" : quoted(cell))).join(",")}\n`;
+  return `${csvLines([cells])}\n`;
 }

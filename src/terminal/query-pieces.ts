@@ -1,4 +1,4 @@
-import { type CsvCell, csvLine } from "../dump/formats/csv/csv-line.js";
+import { type CsvCell, csvLines } from "../dump/formats/csv/csv-lines.js";
 import type { QueryColumn, QueryResult, QueryRow } from "../query/run-query.js";
 import { plainText } from "./query-table.js";
 import { jsonLine } from "./text.js";
@@ -23,8 +23,8 @@ export async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryRe
 
 /** A result as CSV with a header, in pieces; null is empty, the empty string is `""`. */
 export async function* csvOfQuery({ columns, rows }: QueryResult): Pieces {
-  yield `${csvLine(columns.map(({ name }) => name))}\n`;
-  for await (const some of rows) yield some.map((row) => `${csvLine(row.map(csvCell))}\n`).join("");
+  yield `${csvLines([columns.map(({ name }) => name)])}\n`;
+  for await (const some of rows) if (some.length > 0) yield `${csvLines(some.map((row) => row.map(csvCell)))}\n`;
 }
 
 async function* objectsOf(

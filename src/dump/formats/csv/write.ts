@@ -6,7 +6,7 @@ import { joinParts } from "../../files/join-parts.js";
 import { makeFolders } from "../../files/make-folders.js";
 import { fileName } from "../file-name.js";
 import { type StagedFile, type TextFormat, textFile, type Writer, type WriterOptions } from "../format.js";
-import { type CsvCell, csvLine } from "./csv-line.js";
+import { type CsvCell, csvLines } from "./csv-lines.js";
 
 /**
  * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
@@ -16,13 +16,10 @@ export function csvText(safe: boolean): TextFormat {
   return {
     format: "csv",
     head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
-    texts: (kind, rows) =>
-      rows.map((row) =>
-        csvLine(
-          columns[kind].map(({ name, type }) => cell(type, row[name])),
-          safe,
-        ),
-      ),
+    texts: (kind, rows) => {
+      const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
+      return rows.length > 0 ? [csvLines(cells, safe)] : [];
+    },
   };
 }
 
