@@ -17,6 +17,7 @@ import {
   type ReadAnswer,
   readCreated,
   readDataset,
+  readDeleted,
   readDocument,
   readNothing,
   readRow,
@@ -99,7 +100,7 @@ export interface WriteOperations {
 export function writeOperations(prepare: Prepare): WriteOperations {
   const post = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("POST", path, { json }, read);
   const patch = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("PATCH", path, { json }, read);
-  const remove = (path: string) => prepare("DELETE", path, "none", readNothing);
+  const remove = (path: string) => prepare("DELETE", path, "none", readDeleted);
   return {
     addChunk: (place, chunk) => post(chunksOf(place), { segments: [chunk] }, readRow),
     addChunks: (place, chunks) => post(chunksOf(place), { segments: chunks }, readRows(chunks.length)),

@@ -61,7 +61,8 @@ const successes: readonly number[] = [200, 201, 204];
 export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcome<T> {
   const { status, url } = answer;
   const { method, key, keyPlace, names } = asked;
-  if (successes.includes(status)) return outcomeOfSuccess(answer, asked);
+  if (successes.includes(status) || (method === "DELETE" && status >= 200 && status < 300))
+    return outcomeOfSuccess(answer, asked);
   const refusal = refusalOf(answer, key);
   const said = [status, refusal.code, refusal.message].filter(Boolean).join(" ");
   const hint = status === 401 ? keyHint(key, keyPlace) : writeHint(answer, refusal, key, names);

@@ -70,6 +70,9 @@ export const readNothing: ReadAnswer<null> = (answer, key) => {
   throw new RetryError(`${answer.url}: the answer is no JSON object`);
 };
 
+/** Any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. */
+export const readDeleted: ReadAnswer<null> = () => null;
+
 function single([record, ...others]: readonly Listed[], url: string): Listed {
   if (!record || others.length > 0) throw wrongCount(url, 1, record ? others.length + 1 : 0);
   return record;

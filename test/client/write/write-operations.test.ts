@@ -132,17 +132,33 @@ describe("an operation", () => {
     expect(request?.headers["content-type"]).toBe(operation.body === undefined ? undefined : "application/json");
   });
 
-  it.each(named)("%s: a success that is not the service's is unknown", async (_, operation) => {
-    for (const [status, answer] of [
-      [200, "<title>Welcome</title>"],
-      [200, ""],
-      [201, []],
-    ] as const) {
-      const { outcome } = await sent(operation, status, answer);
-      expect(outcome).toMatchObject({ kind: "unknown", isOver: false });
-      expect(outcome).toMatchObject({ reason: expect.stringContaining(`${status}, but the answer is not`) });
-    }
-  });
+  it.each(named.filter(([, { request }]) => !request.startsWith("DELETE")))(
+    "%s: a success that is not the service's is unknown",
+    async (_, operation) => {
+      for (const [status, answer] of [
+        [200, "<title>Welcome</title>"],
+        [200, ""],
+        [201, []],
+      ] as const) {
+        const { outcome } = await sent(operation, status, answer);
+        expect(outcome).toMatchObject({ kind: "unknown", isOver: false });
+        expect(outcome).toMatchObject({ reason: expect.stringContaining(`${status}, but the answer is not`) });
+      }
+    },
+  );
+
+  it.each(named.filter(([, { request }]) => request.startsWith("DELETE")))(
+    "%s is done with any success",
+    async (_, operation) => {
+      for (const [status, answer] of [
+        [200, "204"], // release 1.12.1
+        [200, success],
+        [202, ""],
+        [204, gone],
+      ] as const)
+        expect((await sent(operation, status, answer)).outcome).toEqual({ kind: "done", value: null });
+    },
+  );
 
   it.each(named.filter(([, { value }]) => value !== null))("%s needs what it asked for", async (_, operation) => {
     expect((await sent(operation, 204, "")).outcome.kind).toBe("unknown");
