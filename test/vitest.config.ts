@@ -64,6 +64,7 @@ export const onlyLong = [
   "test/run/compressed-joins.test.ts",
   "test/run/compressed.test.ts",
   "test/run/database/broken-database.test.ts",
+  "test/run/endless-answers.test.ts",
   "test/run/full-disk.test.ts",
   "test/run/memory.test.ts",
   "test/run/pace.test.ts",

@@ -7,7 +7,7 @@ import type { Connections } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import type { Answer } from "./send.js";
-import { type Receiving, receive } from "./undici/receive.js";
+import { LongBodies, type Receiving, receive } from "./undici/receive.js";
 
 /** One request as it goes over the wire. */
 export interface Outgoing {
@@ -66,6 +66,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   // No Set: the table that one leaves for a new one refers to that, and so to all later answers. As soon as V8 counts one such table
   // among its old objects, it keeps every answer until the next time it looks through all of those: 2 kB for each of 20,000.
   const underWay: Receiving[] = [];
+  const longBodies = new LongBodies();
   options.signal.addEventListener("abort", () => {
     for (const one of underWay) one.end(options.signal.reason);
   });
@@ -77,16 +78,12 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     const request = { origin, method, path, headers, ...(body === undefined ? {} : { body }) };
     const what = `${method} ${url}`;
     let length = 0;
-    const receiving = receive(
-      dispatcher,
-      request,
-      (piece, status) => {
-        length += piece.length;
-        options.onBytes(piece.length);
-        if (length > options.maxBody) throw tooLong(status, what, options);
-      },
-      onStart,
-    );
+    const onPiece = (piece: Buffer, status: number) => {
+      length += piece.length;
+      options.onBytes(piece.length);
+      if (length > options.maxBody) throw tooLong(status, what, options);
+    };
+    const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;

@@ -1,24 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { finished, startKbdump } from "../cli/run-kbdump.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";
 import { jobFile, testFolder } from "./job-for.js";
-
-/** The most memory that a process ever had resident, in MB, as Linux knows it; read until the process is gone. */
-async function peakMemory(pid: number | undefined, gone: Promise<unknown>): Promise<number> {
-  let peak = 0;
-  let running = true;
-  void gone.then(() => {
-    running = false;
-  });
-  while (running) {
-    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-    peak = Math.max(peak, Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return peak;
-}
+import { peakMemory } from "./peak-memory.js";
 
 /** MB. The young generation of Node 24 grows to twice the size, unless NODE_OPTIONS says --max-semi-space-size=16. */
 const bound = Number(process.versions.node.split(".")[0]) >= 24 ? 420 : 300;

@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { finished, startKbdump } from "../cli/run-kbdump.js";
+import { testFolder } from "./job-for.js";
+import { peakMemory } from "./peak-memory.js";
+
+const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+const blanks = Buffer.alloc(65_536, " ");
+
+test.runIf(process.platform === "linux")(
+  "answers without an end are refused one by one, and their bytes are not kept",
+  async () => {
+    let answers = 0;
+    const server = createServer((request, response) => {
+      response.on("error", () => {});
+      response.setHeader("content-type", "application/json");
+      if (request.url?.endsWith("/metadata/built-in")) return void response.end('{"fields": []}');
+      answers++;
+      response.write('{"data": [');
+      const more = () => {
+        while (!response.destroyed && response.write(blanks));
+        if (!response.destroyed) response.once("drain", more);
+      };
+      more();
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const documents = Array.from({ length: 20 }, (_, at) => id(at + 2));
+    const child = startKbdump(
+      [
+        ...["run", "--base-url", `http://127.0.0.1:${port}/v1`, "--dataset", id(1)],
+        ...["--document", documents.join(","), "--format", "jsonl", "--out", join(await testFolder(), "out")],
+      ],
+      { KNOWLEDGE_API_KEY: "dataset-key" },
+    );
+    const done = finished(child);
+    const peak = await peakMemory(child.pid, done);
+    const { code, stderr } = await done;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("is longer than 64 MB") });
+    expect(answers).toBeGreaterThan(100); // each page is tried in smaller ones
+    expect(peak).toBeGreaterThan(50);
+    expect(peak).toBeLessThan(300);
+  },
+  120_000,
+);
