@@ -2,17 +2,10 @@ import type { Dirent } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ifAbsent, isThere } from "../dump/files/is-there.js";
-import { readRegular } from "../dump/files/regular-file.js";
+import { readRegular, refuseLink } from "../dump/files/regular-file.js";
 import { isRunId } from "../dump/manifest/run-id.js";
 import { StopError } from "../errors.js";
-import {
-  exchangesOf,
-  type Hold,
-  type JobFolders,
-  makeFolder,
-  makeOwnFolder,
-  refuseLink,
-} from "../run/work/job-folders.js";
+import { exchangesOf, type Hold, type JobFolders, makeFolder, makeOwnFolder } from "../run/work/job-folders.js";
 import { removeFrom } from "../run/work/remove-from.js";
 
 /** The folders of the exchange of one run. */

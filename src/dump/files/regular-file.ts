@@ -1,13 +1,16 @@
 import { constants, type Stats } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { StopError } from "../../errors.js";
 
 /** Without it, opening a named pipe waits until somebody writes to it. Windows has no such pipes. */
 const noWait = constants.O_NONBLOCK ?? 0;
 
-/** Opens a file to read it. Throws StopError, without waiting, if the path is something else, such as a named pipe. */
-export async function openRegular(path: string): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | noWait);
+/**
+ * Opens a file, to read it by default. Throws StopError, without waiting, if the path is something else, such as a named pipe. One
+ * that the flags make is for its owner only.
+ */
+export async function openRegular(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
+  const file = await open(path, flags | noWait, 0o600);
   const facts = await file.stat();
   if (facts.isFile()) return file;
   await file.close();
@@ -22,6 +25,15 @@ export async function readRegular(path: string): Promise<Buffer> {
   } finally {
     await file.close();
   }
+}
+
+/** Throws StopError if a path is a symbolic link: a planted one would lead what is written, or removed, elsewhere. */
+export async function refuseLink(path: string): Promise<void> {
+  const isLink = await lstat(path).then(
+    (facts) => facts.isSymbolicLink(),
+    () => false,
+  );
+  if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed; remove it`);
 }
 
 /** Names the kind of a file system entry: `a folder`, `a named pipe`, … */

@@ -1,8 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
-import { JournalFile, setAside } from "../../restore/journal/journal-file.js";
-import { cutTornLine, readLines } from "../../restore/journal/read-lines.js";
+import { JournalFile, readJournal, setAside } from "../../restore/journal/journal-file.js";
 import type { JournalFacts } from "../journal-facts.js";
 import { GrowingFacts } from "./growing-facts.js";
 import { type JournalLine, lineSchema } from "./journal-lines.js";
@@ -14,13 +13,14 @@ const fileName = "journal.jsonl";
 type MoveId = Pick<MoveJournalOptions, "runId" | "baseUrl">;
 
 /**
- * The state of a target that the journal of a folder tells; no facts where there is none. StopError where it is damaged, or belongs
- * to another run or service. Changes nothing.
+ * The state of a target that the journal of a folder tells; no facts where there is none. StopError where it is damaged or no journal,
+ * or belongs to another run or service. Changes nothing.
  */
 export async function readJournalFacts(folder: string, move: MoveId): Promise<JournalFacts> {
   const path = join(folder, fileName);
+  const { lines } = await readJournal(path, lineSchema);
   const facts = new GrowingFacts();
-  for (const line of await readLines(path, lineSchema)) {
+  for (const line of lines) {
     refuseOther(line, move, path);
     facts.take(line);
   }
@@ -34,18 +34,18 @@ export interface OpenOptions extends MoveJournalOptions {
 }
 
 /**
- * Opens the journal of a folder, which is made if there is none, and goes on with it. StopError where it is damaged, or belongs to
- * another run or service.
+ * Opens the journal of a folder, which is made if there is none, and goes on with it. StopError where it is damaged or no journal, or
+ * belongs to another run or service.
  */
 export async function openMoveJournal(folder: string, { another, ...options }: OpenOptions): Promise<MoveJournal> {
   const path = join(folder, fileName);
+  const { lines, makeReady } = await readJournal(path, lineSchema);
   await mkdir(folder, { recursive: true });
-  const lines = await readLines(path, lineSchema);
   const [first] = lines;
   const file = new JournalFile(path, options.checkOwn);
   if (another && first) return new MoveJournal(path, inPlaceOf(path, first.time, file, options), options, []);
-  await cutTornLine(path);
   for (const line of lines) refuseOther(line, options, path);
+  await makeReady();
   return new MoveJournal(path, file, options, lines);
 }
 

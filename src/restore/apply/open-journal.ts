@@ -1,8 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
-import { setAside } from "../journal/journal-file.js";
-import { cutTornLine, readLines } from "../journal/read-lines.js";
+import { readJournal, setAside } from "../journal/journal-file.js";
 import { Journal, type JournalOptions } from "./journal.js";
 import { type Begun, lineSchema } from "./journal-lines.js";
 
@@ -10,20 +9,19 @@ const fileName = "journal.jsonl";
 
 /**
  * Opens the journal of a folder: goes on with one that did not end, and sets one that did aside under the time it began. StopError
- * if one that did not end is damaged, or belongs to another service.
+ * if it is damaged or no journal, or if one that did not end belongs to another service.
  */
 export async function openJournal(folder: string, options: JournalOptions): Promise<Journal> {
   const path = join(folder, fileName);
+  const { lines, makeReady } = await readJournal(path, lineSchema);
   await mkdir(folder, { recursive: true });
-  await cutTornLine(path);
-  const lines = await readLines(path, lineSchema);
   const [first] = lines;
-  if (first?.kind !== "begun") return new Journal(path, options, []);
-  if (lines.at(-1)?.kind === "end") {
+  if (first && lines.at(-1)?.kind === "end") {
     await setAside(path, first.time);
     return new Journal(path, options, []);
   }
-  refuseOther(first, options, path);
+  if (first?.kind === "begun") refuseOther(first, options, path);
+  await makeReady();
   return new Journal(path, options, lines);
 }
 

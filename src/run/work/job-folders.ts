@@ -1,5 +1,6 @@
-import { lstat, mkdir, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { refuseLink } from "../../dump/files/regular-file.js";
 import { StopError } from "../../errors.js";
 import type { JobPlace, Shard } from "../../job/job.js";
 import { type Remote, shownPath } from "./remote.js";
@@ -118,13 +119,4 @@ export async function makeOwnFolder(path: string): Promise<void> {
 export async function refuseLinks(folders: JobFolders): Promise<void> {
   const { folder, above, database, runs, private: hidden, waiting } = folders;
   for (const path of [...above, folder, database, runs, hidden, waiting]) await refuseLink(path);
-}
-
-/** A link that somebody planted would lead what is written, or removed, elsewhere. */
-export async function refuseLink(path: string): Promise<void> {
-  const isLink = await lstat(path).then(
-    (facts) => facts.isSymbolicLink(),
-    () => false,
-  );
-  if (isLink) throw new StopError(`${path} is a symbolic link, which is not followed; remove it`);
 }
