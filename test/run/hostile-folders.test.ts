@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { takeStatus } from "../../src/indexing/take-status.js";
@@ -32,6 +32,16 @@ test.each(["runs", ".work"])("a link planted as %s is not followed out of the fo
   await symlink(outside, join(place, name));
   await expect(run()).rejects.toThrow(/is a symbolic link, which is not followed; remove it$/);
   expect(await readdir(outside)).toEqual([]);
+});
+
+test("a link planted as the folder of marks does not lead to the removal of old files elsewhere", async () => {
+  const { place, outside, run } = await startPlace();
+  await writeFile(join(outside, "mine"), "mine");
+  await utimes(join(outside, "mine"), new Date(0), new Date(0));
+  await mkdir(join(place, ".work"));
+  await symlink(outside, join(place, ".work", "fenced"));
+  await expect(run()).rejects.toThrow(/fenced is a symbolic link, which is not followed; remove it$/);
+  expect(await readdir(outside)).toEqual(["mine"]);
 });
 
 test("a link planted as the folder of the job is not followed, nor one that kbdump status would write through", async () => {

@@ -2,6 +2,7 @@ import { lstat, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ifAbsent } from "../../dump/files/is-there.js";
 import { readSharedJson } from "../../dump/files/json-file.js";
+import { refuseLink } from "../../dump/files/regular-file.js";
 import { count, object, text, valueIf } from "../../schema.js";
 import { type Hold, makeFolder } from "./job-folders.js";
 import type { Holder } from "./lock-holder.js";
@@ -25,9 +26,10 @@ export async function leaveMark(hold: Hold, token: string, { pid, host }: Holder
     .catch(() => {});
 }
 
-/** Removes marks older than `keptFor`, and the folder once it is empty. */
+/** Removes marks older than `keptFor`, and the folder once it is empty. StopError where a link is in its place: its target has other files. */
 export async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
   const folder = folderOf(hold);
+  await refuseLink(folder);
   const names = await readdir(folder).catch(ifAbsent(undefined));
   if (!names) return;
   for (const name of names) {
