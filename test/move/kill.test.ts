@@ -24,7 +24,7 @@ const drawn: Scenario = {
       ],
     },
   ],
-  ...{ cap: 2, fates: [], breaks: [], frozenAt: null, unindexed: 0 },
+  ...{ cap: 2, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
 };
 
 /** Writes of the move when nothing breaks it off, by path and method, in their order. */

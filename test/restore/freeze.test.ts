@@ -51,7 +51,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
     }));
     const document = { form: "text_model", state: "available", value: null, chunks } as const;
     const { target, wire, folder } = await backUp({
-      ...{ technique: "economy", tags: [], cap: 0, unindexed: 0, fates: [], breaks: [], frozenAt: null },
+      ...{ technique: "economy", tags: [], cap: 0, unindexed: 0, fates: [], breaks: [], frozenAt: null, planted: null },
       documents: [
         { ...document, name: "one.txt" },
         { ...document, name: "two.txt" },

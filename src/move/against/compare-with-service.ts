@@ -2,7 +2,7 @@ import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError } from "../../errors.js";
 import type { ReadTally } from "../../read-tally.js";
 import type { DumpTally } from "../../restore/target/dump-target.js";
-import { withTemporaryFolder } from "../../restore/target/restore-folder.js";
+import { refuseLinksBeside, withTemporaryFolder } from "../../restore/target/restore-folder.js";
 import type { TargetService } from "../../restore/target-service.js";
 import { countOf } from "../../words.js";
 import { compareDumps } from "../compare/compare-dumps.js";
@@ -48,6 +48,7 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const { tally } = options;
   const old = await openDump(options.folder, "nothing was compared");
   const baseUrl = plainBaseUrl(options.baseUrl);
+  await refuseLinksBeside(old.folder);
   const facts = await readJournalFacts(moveFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
   const { pairs, notes } = chooseDocuments(old.manifest, facts, options.documents);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));

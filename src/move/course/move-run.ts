@@ -5,7 +5,7 @@ import { UsageError } from "../../errors.js";
 import { withWriter } from "../../restore/apply/with-writer.js";
 import { loadDocumentRows, type ReadDocumentRows } from "../../restore/load-document-rows.js";
 import { withTarget } from "../../restore/target/dump-target.js";
-import { type HeldFolder, withRestoreFolder } from "../../restore/target/restore-folder.js";
+import { type HeldFolder, refuseLinksBeside, withRestoreFolder } from "../../restore/target/restore-folder.js";
 import { targetLabels } from "../../restore/target/target-job.js";
 import { settingNames } from "../../run/setting/with-client.js";
 import { applyMove } from "../apply/apply-move.js";
@@ -35,6 +35,7 @@ export const moveRun: Move = async (given) => {
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
   const course = { old, options };
   if (!options.apply) {
+    await refuseLinksBeside(old.folder);
     const id = { runId: old.manifest.run_id, baseUrl: options.baseUrl };
     const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(course), id);
     return withTarget(options, old.manifest.documents, async (api) => resultOf(course, await plan(course, api, facts)));

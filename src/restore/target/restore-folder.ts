@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { restoreFolderOf } from "../../dump/manifest/run-id.js";
+import { basename, dirname, join } from "node:path";
+import { refuseLink } from "../../dump/files/regular-file.js";
+import { isRunId, restoreFolderOf } from "../../dump/manifest/run-id.js";
 import { problemText } from "../../file-error.js";
 import type { Log } from "../../log.js";
+import { entriesOf } from "../../run/work/copy-work.js";
 import { makeFolder } from "../../run/work/job-folders.js";
 import { lockJob } from "../../run/work/lock.js";
 
@@ -22,13 +24,17 @@ export interface HeldFolder {
   readonly checkOwn: () => Promise<void>;
 }
 
-/** Holds the folder of a restore while `work` runs; makes it if there is none. BusyError if another restore of the same run is at work. */
+/**
+ * Holds the folder of a restore while `work` runs; makes it if there is none. BusyError if another restore of the same run is at work,
+ * StopError if a link is in it, or in its place.
+ */
 export async function withRestoreFolder<T>(
   runFolder: string,
   { now, log, signal }: RestoreFolderOptions,
   work: (folder: HeldFolder) => Promise<T>,
 ): Promise<T> {
   const folder = restoreFolderOf(runFolder);
+  await refuseLinksBeside(runFolder);
   await makeFolder(folder);
   const lost = new AbortController();
   const lock = await lockJob(folder, now(), {
@@ -50,6 +56,30 @@ export async function withRestoreFolder<T>(
       .catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
     await rm(own, { recursive: true, force: true });
   }
+}
+
+/**
+ * Refuses symbolic links in the folder of the restores of a run, and in its place: a run that you received may carry them, and they
+ * would lead the journal and the dumps elsewhere. StopError names the first. Changes nothing.
+ */
+export async function refuseLinksBeside(runFolder: string): Promise<void> {
+  const folder = restoreFolderOf(runFolder);
+  await refuseLink(folder);
+  await refuseLinksIn(folder);
+}
+
+async function refuseLinksIn(folder: string): Promise<void> {
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await refuseLinksIn(path);
+    else if (entry.isSymbolicLink() && !(await isLatest(path))) await refuseLink(path);
+  }
+}
+
+/** Whether a link is the one that a run makes to its newest dump, which leads to nothing outside. */
+async function isLatest(path: string): Promise<boolean> {
+  const target = await readlink(path).catch(() => "");
+  return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));
 }
 
 /** Removes the folder that a killed restore had of its own. Its id comes from a file: no other text must become a path. */

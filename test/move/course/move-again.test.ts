@@ -10,7 +10,7 @@ const document: DrawnDocument = {
   chunks: [{ content: "One.", answer: "", keywords: [], isEnabled: true, children: null }],
 };
 const drawn: Scenario = {
-  ...{ technique: "economy", tags: [], cap: 0, fates: [], breaks: [], frozenAt: null, unindexed: 0 },
+  ...{ technique: "economy", tags: [], cap: 0, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
   documents: [document],
 };
 

@@ -6,7 +6,7 @@ import { readCopies } from "../random/copies.js";
 import type { Scenario } from "../random/scenario.js";
 
 const drawn: Scenario = {
-  ...{ technique: "economy", tags: [], cap: 0, fates: [], breaks: [], frozenAt: null, unindexed: 0 },
+  ...{ technique: "economy", tags: [], cap: 0, fates: [], breaks: [], frozenAt: null, planted: null, unindexed: 0 },
   documents: [
     {
       ...{ name: "one.txt", form: "text_model", state: "available", value: null },

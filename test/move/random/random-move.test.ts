@@ -10,6 +10,7 @@ import { moveRun } from "../../../src/move/course/move-run.js";
 import type { MoveResult } from "../../../src/move/move-result.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { freezeRestore } from "../../restore/frozen-restore.js";
+import { expectLinkRefused } from "../../restore/planted.js";
 import { rounds } from "../../rounds.js";
 import { jobFor } from "../../run/job-for.js";
 import { openFatedWire } from "../../servers/fated-wire.js";
@@ -67,7 +68,13 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
       output: { dir: join(folder, "out"), formats: ["jsonl"] },
     });
     const run = await runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
-    for (const number of drawn.breaks) {
+    const move = () => moveRun(moving(run.folder, { url: wire.url, key }, { retryFailed: true }));
+    const plant = async (at: number) => {
+      if (drawn.planted && at === Math.min(drawn.planted.before, drawn.breaks.length))
+        await expectLinkRefused(run.folder, drawn.planted, { wire, restore: move });
+    };
+    for (const [at, number] of drawn.breaks.entries()) {
+      await plant(at);
       const signal = wire.breakAt(number);
       await moveRun(moving(run.folder, { url: wire.url, key }, { signal, retryFailed: true })).catch(() => {});
     }
@@ -75,9 +82,10 @@ async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]
       drawn.frozenAt === null
         ? undefined
         : await freezeRestore(run.folder, ["--to", wire.url, "--retry-failed"], key, drawn.frozenAt);
-    await moveRun(moving(run.folder, { url: wire.url, key }, { retryFailed: true })); // documents may fail on this wire
+    await plant(drawn.breaks.length);
+    await move(); // documents may fail on this wire
     wire.mend();
-    const result = await moveRun(moving(run.folder, { url: wire.url, key }, { retryFailed: true }));
+    const result = await move();
     const woken = await frozen?.wake();
     if (woken) expect(woken).toMatchObject({ code: 1, stderr: expect.stringContaining("/lock was removed") });
     return { copies: await readCopies(target.url, key), result };

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { type PlantedLink, plantedLink } from "../../restore/planted.js";
 
 /** The fate of the n-th write: by default it passes. */
 export type WriteFate = "pass" | "lose answer" | "lose request" | "refuse" | { readonly late: number };
@@ -38,6 +39,8 @@ export interface Scenario {
   readonly breaks: readonly number[];
   /** The write before which a move is frozen, to wake after the last one; null for none. */
   readonly frozenAt: number | null;
+  /** A link beside the run, for which a move is refused; null for none. */
+  readonly planted: PlantedLink | null;
   /** Times that the service cannot index a chunk about pumps. */
   readonly unindexed: number;
 }
@@ -77,5 +80,6 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   }),
   breaks: fc.array(fc.integer({ min: 1, max: 12 }), { maxLength: 3 }),
   frozenAt: fc.option(fc.integer({ min: 1, max: 12 }), { freq: 2 }),
+  planted: fc.option(plantedLink, { freq: 2 }),
   unindexed: fc.integer({ min: 0, max: 2 }),
 });

@@ -11,6 +11,7 @@ import { rounds } from "../../rounds.js";
 import { jobFor } from "../../run/job-for.js";
 import { openFatedWire } from "../../servers/fated-wire.js";
 import { freezeRestore } from "../frozen-restore.js";
+import { expectLinkRefused } from "../planted.js";
 import { restoring } from "../restoring.js";
 import { type Expected, expectDocument } from "./expect-document.js";
 import { datasetId, documentId, KnowledgeBase, type Standing } from "./knowledge-base.js";
@@ -59,13 +60,20 @@ async function play(drawn: Scenario): Promise<Played> {
     base.demo.store.reindex(documentId, { seconds: 0, maxCharacters: drawn.maxCharacters ?? undefined });
     for (const edit of drawn.others) await base.work(edit);
     const expected = expectDocument({ first, backup, target: base.chunks });
-    for (const number of drawn.breaks) {
+    const restore = () => restoreLost(restoring(backedUp, key));
+    const plant = async (at: number) => {
+      if (drawn.planted && at === Math.min(drawn.planted.before, drawn.breaks.length))
+        await expectLinkRefused(backedUp, drawn.planted, { wire, restore });
+    };
+    for (const [at, number] of drawn.breaks.entries()) {
+      await plant(at);
       await restoreLost(restoring(backedUp, key, { signal: wire.breakAt(number) })).catch(() => {});
     }
     const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(backedUp, ["--lost"], key, drawn.frozenAt);
-    await restoreLost(restoring(backedUp, key)); // adds may wait for a later command on this wire
+    await plant(drawn.breaks.length);
+    await restore(); // adds may wait for a later command on this wire
     wire.mend();
-    const result = await restoreLost(restoring(backedUp, key));
+    const result = await restore();
     const woken = await frozen?.wake();
     if (woken) expect(woken).toMatchObject({ code: 1, stderr: expect.stringContaining("/lock was removed") });
     return { expected, standing: base.chunks, result };

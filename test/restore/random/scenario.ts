@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { type PlantedLink, plantedLink } from "../planted.js";
 
 /** The work of a person on one chunk of a document, by its place. A part of its text is added as a chunk, or all of it once more. */
 export type HandEdit = EditOfChunk | { readonly do: "add" | "add and disable" };
@@ -38,6 +39,8 @@ export interface Scenario {
   readonly breaks: readonly number[];
   /** The write before which a restore is frozen, to wake after the last one; null for none. */
   readonly frozenAt: number | null;
+  /** A link beside the run, for which a restore is refused; null for none. */
+  readonly planted: PlantedLink | null;
 }
 
 const at = fc.nat(11);
@@ -74,4 +77,5 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
   }),
   breaks: fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 2 }),
   frozenAt: fc.option(fc.integer({ min: 1, max: 4 }), { freq: 2 }),
+  planted: fc.option(plantedLink, { freq: 2 }),
 });

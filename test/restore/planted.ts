@@ -1,0 +1,123 @@
+import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import fc from "fast-check";
+import { expect } from "vitest";
+import { StopError } from "../../src/errors.js";
+import { moveFolderOf } from "../../src/move/move-folder.js";
+import type { LossyWire } from "../servers/lossy-wire.js";
+
+/** Places in the folder of the restores of a run, which is itself the first; `host` stands for that of a copy. */
+export const places = [
+  "",
+  ...["journal.jsonl", "lock", "before", "before/.work/fenced", "before/latest", "before/runs", "after", "after/.work"],
+  ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
+] as const;
+
+/** What a link leads to. */
+export const targets = ["file", "folder", "nothing"] as const;
+
+/** A link that is planted before one of several restores, by its number from 0. */
+export interface PlantedLink {
+  readonly before: number;
+  readonly place: (typeof places)[number];
+  readonly target: (typeof targets)[number];
+}
+
+export const plantedLink: fc.Arbitrary<PlantedLink> = fc.record({
+  before: fc.nat(2),
+  place: fc.constantFrom(...places),
+  target: fc.constantFrom(...targets),
+});
+
+/** The path of a place beside a run, for a service. */
+export function pathOf(run: string, place: string, url: string): string {
+  return join(`${run}.restore`, place.replace("to/host", `to/${basename(moveFolderOf(run, url))}`));
+}
+
+/** The reason of a restore that is refused for a link, behind its path. */
+export const isLink = "is a symbolic link, which is not followed; remove it";
+
+/** What is planted at a path; `mine` is a path outside. */
+export type Plant = (path: string, mine: string) => Promise<unknown>;
+
+/** A link to a file or folder that holds something, or to nothing. */
+export function linkTo(target: PlantedLink["target"]): Plant {
+  return async (path, mine) => {
+    if (target === "file") await writeFile(mine, "mine");
+    if (target === "folder") await mkdir(mine);
+    if (target === "folder") await writeFile(join(mine, "mine"), "mine");
+    await symlink(mine, path);
+  };
+}
+
+/** A second name of a file. */
+export function hardLinkTo(text: string): Plant {
+  return async (path, mine) => {
+    await writeFile(mine, text);
+    await link(mine, path);
+  };
+}
+
+/** A restore that is refused. */
+export interface Refused {
+  /** The path that the message names, and how it continues behind that. */
+  readonly path: string;
+  readonly reason: string;
+  readonly plant: Plant;
+  readonly restore: () => Promise<unknown>;
+  /** The way to the service, which sees every write. */
+  readonly wire: Pick<LossyWire, "seen">;
+}
+
+/**
+ * Plants something in the place of what is there, expects that a restore is refused because of it, sends no write, and changes nothing
+ * there and where a link leads, and puts back what was there.
+ */
+export async function expectRefusal({ path, reason, plant, restore, wire }: Refused): Promise<void> {
+  const writes = () => wire.seen.filter(({ method }) => method !== "GET").length;
+  const outside = await mkdtemp(join(tmpdir(), "kbdump-test-"));
+  const aside = join(outside, "aside");
+  const made = await mkdir(dirname(path), { recursive: true });
+  const isAside = await rename(path, aside).then(
+    () => true,
+    () => false,
+  );
+  try {
+    await plant(path, join(outside, "mine"));
+    const before = [await contentsOf(outside), await contentsOf(dirname(path)), writes()];
+    const error: unknown = await restore().then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(StopError);
+    expect(error).toHaveProperty("message", expect.stringContaining(`${path} ${reason}`));
+    expect([await contentsOf(outside), await contentsOf(dirname(path)), writes()]).toEqual(before);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+    if (isAside) await rename(aside, path);
+    if (made !== undefined) await rm(made, { recursive: true });
+    await rm(outside, { recursive: true });
+  }
+}
+
+/** The same for a link that was drawn. Writes of a restore that was broken off may arrive right behind its end. */
+export async function expectLinkRefused(
+  run: string,
+  { place, target }: PlantedLink,
+  more: Pick<Refused, "restore"> & { readonly wire: LossyWire },
+): Promise<void> {
+  await delay(20);
+  await expectRefusal({ path: pathOf(run, place, more.wire.url), reason: isLink, plant: linkTo(target), ...more });
+}
+
+/** The paths below a folder, with the contents of files. */
+async function contentsOf(folder: string): Promise<readonly (readonly [string, string])[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const contents = entries.map(async (entry) => {
+    const path = join(entry.parentPath, entry.name);
+    return [path, entry.isFile() ? await readFile(path, "utf8") : ""] as const;
+  });
+  return (await Promise.all(contents)).sort(([one], [other]) => (one < other ? -1 : 1));
+}
