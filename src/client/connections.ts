@@ -1,6 +1,6 @@
 import type * as undici from "undici";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
-import { type ProxyHost, proxyFor } from "./proxy.js";
+import { type ProxyHost, proxyFor, tunnelClosed } from "./proxy.js";
 import { secureContextFromFile } from "./secure-context.js";
 import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "./undici/parts.js";
 
@@ -68,9 +68,28 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     connect: tls,
     factory: (to, poolOptions) => new KeptPool(to, poolOptions),
     requestTls: tls,
-    clientFactory: (to) => new Pool(to, { connections, headersTimeout: timeout, connect: connectToAskedProxy }),
+    clientFactory: (to) => proxyPool(to, { connections, headersTimeout: timeout, connect: connectToAskedProxy }),
   });
   return { dispatcher, proxy: () => (isAsked ? proxy : undefined) };
+}
+
+/**
+ * The connections to a proxy. If the proxy closes one in place of an answer to CONNECT, undici takes that for the end of a tunnel that
+ * was there, and asks again at once, thousands of times a second. Under another code, the error fails the request.
+ */
+function proxyPool(to: URL, options: undici.Pool.Options): undici.Pool {
+  const pool = new Pool(to, options);
+  const connect = pool.connect.bind(pool);
+  const connectOnce = async (asked: undici.Dispatcher.ConnectOptions) => {
+    try {
+      return await connect(asked);
+    } catch (cause) {
+      const isClosed =
+        cause instanceof Error && "code" in cause && /^(UND_ERR_SOCKET|UND_ERR_INFO)$/.test(String(cause.code));
+      throw isClosed ? Object.assign(new Error("it closed the connection", { cause }), { code: tunnelClosed }) : cause;
+    }
+  };
+  return Object.assign(pool, { connect: connectOnce });
 }
 
 /**

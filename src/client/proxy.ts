@@ -1,5 +1,8 @@
 import { UsageError } from "../errors.js";
 
+/** The code of a tunnel that the proxy closed before it was there. */
+export const tunnelClosed = "ERR_TUNNEL_CLOSED";
+
 /** The proxy that the environment names for a scheme. */
 export interface ProxyHost {
   /** Without user and password. */
@@ -75,6 +78,8 @@ export function proxyTrouble(
   if (!(error instanceof Error)) return undefined;
   const told = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
   const code = "code" in error ? String(error.code) : "";
+  if (code === tunnelClosed)
+    return told(`closed the connection when it was asked for a tunnel; is it a proxy? check ${variable}`, "no proxy");
   if (notReached.test(code)) {
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
     return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");

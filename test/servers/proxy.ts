@@ -22,8 +22,8 @@ export interface TestProxy {
 export interface ProxyBehaviour {
   /** `user:password` that it asks for. */
   readonly login?: string;
-  /** A status with which it refuses everything; `hang`: it never answers. */
-  readonly refusal?: number | "hang";
+  /** A status with which it refuses everything; `hang`: it never answers; `close`: it closes the connection in place of an answer. */
+  readonly refusal?: number | "hang" | "close";
   /** The name of its certificate, if TLS is spoken with it. */
   readonly certificate?: string;
 }
@@ -57,6 +57,7 @@ export async function startProxy(
     socket.on("error", () => {});
     const status = statusFor(asked);
     if (status === "hang") return;
+    if (status === "close") return void socket.destroy();
     if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
     const onward = connect(toPort, "127.0.0.1", () => {
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");

@@ -22,7 +22,10 @@ async function startBoth(scheme: "http" | "https", behaviour: ProxyBehaviour = {
   const proxy = await startProxy(portOf(url), behaviour);
   const variable = `${scheme.toUpperCase()}_PROXY`;
   const env = { [variable]: proxy.url };
-  const options: Partial<HttpOptions> = { env, ...(scheme === "https" ? { caFile: pemFile("other-name") } : {}) };
+  const options: Pick<Partial<HttpOptions>, "env" | "caFile"> = {
+    env,
+    ...(scheme === "https" ? { caFile: pemFile("other-name") } : {}),
+  };
   return { requests, proxy, variable, options, base: `${scheme}://${name}/v1` };
 }
 
@@ -87,6 +90,20 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     );
     expect(everythingOf(error)).not.toContain("secret");
     expect(told).toEqual([]);
+  });
+
+  it("is asked for a few tunnels, and no more, by each run if it closes the connection in place of an answer", async () => {
+    const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "close" });
+    for (const retries of [0, 6]) {
+      const error = await rejection(openTestClient(base, { ...options, retries }).chunks(ref, 1));
+      expect(error).toBeInstanceOf(StopError);
+      expect(error.message).toMatch(
+        new RegExp(
+          `^the service cannot be reached: GET \\S+: the proxy ${proxy.host} closed the connection when it was asked for a tunnel; is it a proxy\\? check ${variable}`,
+        ),
+      );
+    }
+    expect(proxy.tunnels.length).toBeLessThan(10);
   });
 
   it("has no more connections than it shall, and fewer when told so", async () => {
