@@ -1,6 +1,7 @@
 import { GaveUpError, RetryError, StopError } from "../errors.js";
 import { isPluginGone, ownError } from "./check-answer.js";
 import type { SettingNames } from "./hint-for.js";
+import type { RequestTally } from "./request-tally.js";
 import type { Answer, Request } from "./send.js";
 
 /** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
@@ -47,4 +48,10 @@ export function unreachable(error: Error, { baseUrl }: SettingNames): StopError 
   const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
   const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
   return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
+}
+
+/** A service that never answered anything before it was given up: to try the rest would take hours. */
+export function neverAnswered(error: unknown, tally: RequestTally, names: SettingNames): StopError | undefined {
+  if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
+  return unreachable(error, names);
 }

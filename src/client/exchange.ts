@@ -25,6 +25,8 @@ export interface ExchangeOptions {
   readonly key: string;
   /** Seconds for one request, from its start to the last byte. */
   readonly timeout: number;
+  /** Seconds for one request until its answer begins; undefined, as by default, where there is no bound but `timeout`. */
+  readonly silence?: () => number | undefined;
   /** Bytes of one body at the most, as received and decompressed. */
   readonly maxBody: number;
   /** Ends every request. */
@@ -85,10 +87,17 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     };
     const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
     let isLate = false;
-    const timer = setTimeout(() => {
+    const late = (text: string) => {
       isLate = true;
-      receiving.end(new TimeoutError(options.timeout));
-    }, options.timeout * 1000);
+      receiving.end(new TimeoutError(text));
+    };
+    const { timeout } = options;
+    const timers = [setTimeout(late, timeout * 1000, `no complete answer within ${timeout} s`)];
+    const silence = options.silence?.();
+    if (silence !== undefined) {
+      const text = `no answer within ${silence} s`;
+      timers.push(setTimeout(() => receiving.status() === undefined && late(text), silence * 1000));
+    }
     underWay.push(receiving);
     try {
       const { status, headers: received, pieces } = await receiving.answer;
@@ -105,7 +114,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
         names: options.names,
       });
     } finally {
-      clearTimeout(timer);
+      timers.forEach(clearTimeout);
       underWay.splice(underWay.indexOf(receiving), 1);
     }
   };
@@ -113,9 +122,6 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
 
 class TimeoutError extends Error {
   readonly code = "TIMEOUT";
-  constructor(seconds: number) {
-    super(`no complete answer within ${seconds} s`);
-  }
 }
 
 /** The body of an answer, in one piece. */

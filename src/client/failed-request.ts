@@ -44,7 +44,10 @@ export function failedRequest(
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
   const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
-  if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
+  if (atProxy) {
+    const { text, trouble } = atProxy;
+    return new RetryError(`${method} ${url}: ${text}`, { cause: error, ...(trouble ? { trouble } : {}) });
+  }
   if (untrusted.test(code)) {
     const hint = `${names.caFile} names a file of certificates to trust beside the usual ones`;
     return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });

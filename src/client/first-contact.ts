@@ -1,5 +1,5 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { absenceOfError } from "./absence.js";
+import { absenceOfError, unreachable } from "./absence.js";
 import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
 import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
@@ -12,6 +12,10 @@ export interface FirstContactOptions {
   readonly names: SettingNames;
   /** Aborted when everything ends. */
   readonly signal: AbortSignal;
+  /** Whether the service has given a good answer; it is set here. */
+  readonly contact: { isMet: boolean };
+  /** Whether a service that gives no answer in time is asked on; false by default. */
+  readonly patient?: boolean | undefined;
   /** Ends everything, for this reason. */
   readonly stop: (reason: StopError) => void;
   /** Whether TLS is spoken where the address says http. */
@@ -19,33 +23,37 @@ export interface FirstContactOptions {
 }
 
 /**
- * Ends everything as soon as an answer shows that the address is not that of the service, and at a wrong key. Once the
- * service has answered, only a wrong key does: anything else may pass.
+ * Ends everything as soon as an answer shows that the address is not that of the service, at a wrong key, and when a second try gets
+ * no answer in time. Once the service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
-  const { key, keyPlace, names, signal, stop, speaksTls } = options;
-  let isMet = false;
+  const { key, keyPlace, names, signal, stop, speaksTls, patient = false, contact } = options;
+  let wasSilent = false;
   const end = (verdict: StopError) => {
     stop(verdict);
     return verdict;
   };
-  const failed = async (error: unknown) => {
-    const verdict = isMet ? undefined : await judgeFailure(error, names, speaksTls);
+  const failed = async (error: unknown, isSecondTry: boolean) => {
+    if (contact.isMet) return error;
+    const isSilent = !patient && isSilence(error);
+    wasSilent ||= isSilent;
+    const verdict = isSilent && isSecondTry ? unreachable(error, names) : await judgeFailure(error, names, speaksTls);
     signal.throwIfAborted();
     return verdict ? end(verdict) : error;
   };
   const judge = (answer: Answer) => {
     if (answer.status === 401) return errorFromAnswer(answer, key, keyPlace, names);
-    return isMet ? "service" : judgeAnswer(answer, key, names);
+    return contact.isMet ? "service" : judgeAnswer(answer, key, names);
   };
   return async (request) => {
+    const isSecondTry = wasSilent;
     const answer = await send(request).catch(async (error: unknown) => {
-      throw await failed(error);
+      throw await failed(error, isSecondTry);
     });
     signal.throwIfAborted(); // another answer has decided
     const judged = judge(answer);
     if (judged instanceof StopError) throw end(judged);
-    isMet ||= judged === "service";
+    contact.isMet ||= judged === "service";
     return answer;
   };
 }
@@ -81,8 +89,22 @@ function judgeBody(answer: Answer, key: string, names: SettingNames): "service" 
   const isTagList = text.startsWith("[") && answer.url.endsWith("/datasets/tags"); // no other list stands alone
   if (isTagList) return "unclear";
   if (!text.startsWith("{")) return noService(answer, `with ${plainText(text, key, 60)}`, names);
+  if (isOtherJson(text, answer.url)) return noService(answer, `with ${plainText(text, key, 60)}`, names);
   return /"(data|fields)" *:/.test(text) ? "service" : "unclear";
 }
+
+/** Whether a text is a whole JSON object that this service never gives at this address. One that was cut may be whole the next time. */
+function isOtherJson(text: string, url: string): boolean {
+  try {
+    const object: Readonly<Record<string, unknown>> = JSON.parse(text);
+    return /[?&]page=/.test(url) ? !Array.isArray(object.data) : !ownFields.some((name) => name in object);
+  } catch {
+    return false;
+  }
+}
+
+/** Every answer that is not a list has one of these: a chunk, fields of metadata, a dataset or document, its metadata, an original. */
+const ownFields = ["data", "fields", "id", "doc_metadata", "url"];
 
 async function judgeFailure(
   error: unknown,
@@ -94,6 +116,12 @@ async function judgeFailure(
   if (isTls)
     return new StopError(`${error.message}; TLS is spoken there: ${names.baseUrl} begins with https`, { cause: error });
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
+}
+
+/** Whether no connection, or no answer, came in time. */
+function isSilence(error: unknown): error is RetryError {
+  if (!(error instanceof RetryError) || error.status !== undefined) return false;
+  return error.cause instanceof Error && "code" in error.cause && /TIMEOUT/.test(String(error.cause.code));
 }
 
 function mayBeTls(error: RetryError): boolean {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { GaveUpError, RetryError, StopError } from "../errors.js";
-import { unreachable } from "./absence.js";
+import { RetryError, StopError } from "../errors.js";
+import { neverAnswered } from "./absence.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
 import { counted, countRetry, countThrottled } from "./counted.js";
 import { firstContact } from "./first-contact.js";
@@ -33,6 +33,8 @@ export interface ClientOptions {
   readonly maxRps?: number | undefined;
   /** Seconds for one request; 60 by default. */
   readonly timeout?: number;
+  /** Seconds until an answer must begin, as long as the service has given no good one; 10 by default. Two such silences end everything. */
+  readonly silence?: number;
   /** Tries after the first; 6 by default. */
   readonly retries?: number;
   /** Bytes of one body at the most; 64 MB by default. */
@@ -94,11 +96,14 @@ export function openClient(options: ClientOptions): Client {
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every request under way listens
+  const { timeout = 60, silence = 10 } = options;
+  const contact = { isMet: false };
   const http = open({
     baseUrl: options.baseUrl,
     key: options.key,
     connections: concurrency,
-    timeout: options.timeout ?? 60,
+    timeout,
+    silence: () => (contact.isMet || options.patient ? undefined : silence),
     maxBody: options.maxBody ?? 64_000_000,
     caFile: options.caFile,
     env: options.env ?? process.env,
@@ -147,6 +152,8 @@ export function openClient(options: ClientOptions): Client {
     keyPlace: options.keyPlace,
     names,
     signal,
+    contact,
+    patient: options.patient,
     stop: (reason) => stopped.abort(reason), // before anybody has its slot
     speaksTls: http.speaksTls,
   });
@@ -178,12 +185,6 @@ export function openClient(options: ClientOptions): Client {
     else await turnAt(pace, { ...time, signal });
   };
   return { ...api, pace, turn: turnBeside, signal, stop, close };
-}
-
-/** A service that never answered anything before it was given up: to try the rest would take hours. */
-function neverAnswered(error: unknown, tally: RequestTally, names: SettingNames): StopError | undefined {
-  if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
-  return unreachable(error, names);
 }
 
 function outlastFor(

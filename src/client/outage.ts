@@ -97,7 +97,8 @@ export class Outage {
 
   /** Whether a request in vain is none of its own fault, and uses up none of its tries. */
   get isForAll(): boolean {
-    return this.#isOn && (this.#isSure || this.#places.size >= manyPlaces);
+    const isOfMany = this.#places.size >= manyPlaces || !this.#options.isReached();
+    return this.#isOn && (this.#isSure || isOfMany);
   }
 
   /** Resolves when it is this one's turn to ask for all, when somebody is back, and when it is over. */

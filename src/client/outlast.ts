@@ -7,7 +7,7 @@ import type { Answer, Request, Send } from "./send.js";
 
 /** Milliseconds of an outage at the start of a run, by whether nobody can be there: the address may be wrong. */
 const atStart = 1_000;
-const atStartUnsure = 30_000;
+const atStartUnsure = 20_000;
 
 export interface OutlastOptions {
   /** Milliseconds that an outage in the middle of a run may last. */

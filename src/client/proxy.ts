@@ -65,7 +65,8 @@ const refused = /^Proxy response \((\d+)\)/;
 /** A failure of the proxy: a sentence without its user and password, and what to do next. */
 export interface ProxyTrouble {
   readonly text: string;
-  readonly trouble: "no proxy" | "no service" | "gone";
+  /** Undefined where the service behind it may just be slow. */
+  readonly trouble: "no proxy" | "no service" | "gone" | undefined;
 }
 
 /** The trouble that a request to this origin met at the proxy; undefined if it failed behind it. `words`: the error in words. */
@@ -80,6 +81,7 @@ export function proxyTrouble(
   const code = "code" in error ? String(error.code) : "";
   if (code === tunnelClosed)
     return told(`closed the connection when it was asked for a tunnel; is it a proxy? check ${variable}`, "no proxy");
+  if (code === "TIMEOUT") return told(`brought ${words}; check ${variable}`, undefined);
   if (notReached.test(code)) {
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
     return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");

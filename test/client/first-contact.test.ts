@@ -23,6 +23,8 @@ describe("a first answer", () => {
     [403, page, `answered with a web page (403 Sign in), not with the Knowledge API; ${usual}`],
     [200, "null", `answered with null, not with the Knowledge API; ${usual}`],
     [200, "[]", `answered with [], not with the Knowledge API; ${usual}`],
+    [200, { hello: "world" }, `answered with {"hello":"world"}, not with the Knowledge API; ${usual}`],
+    [200, { data: "x" }, `answered with {"data":"x"}, not with the Knowledge API; ${usual}`],
     [200, " ", `answered with an empty body, not with the Knowledge API; ${usual}`],
     [200, "It works!\u001b[2J", `answered with It works! [2J, not with the Knowledge API; ${usual}`],
     [404, { message: "no Route matched" }, `404 no Route matched; the service does not know this URL; ${usual}`],
@@ -40,6 +42,16 @@ describe("a first answer", () => {
     expect(judged).toMatchObject({ message: expect.stringContaining("with a web page (200)") });
   });
 
+  it.each([
+    [{ status: "ok" }, expect.any(StopError)],
+    [{ id: "d", name: "Handbook" }, "unclear"],
+    [{ fields: [] }, "service"],
+    [{ data: { id: "c" } }, "service"],
+  ])("that is no list: %j", (body, expected) => {
+    const one = "https://kb.example.com/v1/datasets/d";
+    expect(judgeAnswer(answer(200, body, {}, one), "k")).toEqual(expected);
+  });
+
   it("does not say that base_url ends in /v1 where it does", () => {
     const judged = judgeAnswer(answer(200, page, {}, lists.replace(".com/", ".com/v1/")), "k");
     expect(judged).toMatchObject({ message: expect.stringMatching(/Knowledge API; check service.base_url$/) });
@@ -47,10 +59,8 @@ describe("a first answer", () => {
 
   it.each([
     ["a list", 200, { total: 0, data: [] }, "service"],
-    ["the metadata fields", 200, { fields: [] }, "service"],
     ["a document that is not there", 404, { code: "not_found", message: "Document not found." }, "service"],
     ["a model that is missing", 400, { code: "provider_not_initialize" }, "service"],
-    ["JSON of something", 200, { error: "x" }, "unclear"],
     ["JSON that was cut", 200, '{"da', "unclear"],
     ["a refusal without a code", 400, { message: "x" }, "unclear"],
     ["an error of a proxy", 502, page, "unclear"],

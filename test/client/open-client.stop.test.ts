@@ -103,6 +103,18 @@ describe("a service that is gone", () => {
     expect(error.message).toContain("check service.base_url");
   });
 
+  it("is one that takes requests, and answers none of them", async () => {
+    const { url, requests } = await serve(() => {});
+    const client = openTestClient(url, { concurrency: 3, retries: 6, silence: 0.1 });
+    const errors = await Promise.all([1, 2, 3, 4, 5, 6].map((page) => rejection(client.chunks(document, page))));
+    expect(errors[0]).toBeInstanceOf(StopError);
+    expect(errors[0]?.message).toMatch(
+      /^the service cannot be reached: GET .*: no answer within 0.1 s.*; check service.base_url$/,
+    );
+    expect(new Set(errors).size).toBe(1);
+    expect(requests.length).toBeLessThanOrEqual(6);
+  });
+
   it("is not one that leaves some pages without an answer, however many, while it gives others", async () => {
     const { url } = await serve((request, response) =>
       pageOf(request) % 3 === 0 ? list(request, response) : request.socket.destroy(),
@@ -118,7 +130,6 @@ describe("a service that is gone", () => {
   it.each([
     ["too long", (response: { end: (text: string) => void }) => response.end(" ".repeat(2_000))],
     ["broken", (response: { end: (text: string) => void }) => response.end("{")],
-    ["an error", (response: { end: (text: string) => void }) => response.end('{"code":"x"}')],
   ])("is not one whose answers are %s", async (_, answer) => {
     const { url } = await serve((_request, response) => answer(response));
     const client = openTestClient(url, { concurrency: 1, maxBody: 1_000 });

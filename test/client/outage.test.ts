@@ -31,13 +31,14 @@ function setting(
   const told: string[] = [];
   const toldAt: number[] = [];
   const sent: { readonly at: number; readonly path: string }[] = [];
-  const openHttp = ({ signal }: HttpOptions) => ({
+  const openHttp = ({ signal, timeout, silence }: HttpOptions) => ({
     close: async () => {},
     send: async ({ path, query }: Request): Promise<Answer> => {
       signal.throwIfAborted();
       sent.push({ at: clock.now / 1_000, path });
       await clock.sleep(latency);
       const came = reply(clock.now / 1_000, path, Number(query[0]?.[1]));
+      if (came === "TIMEOUT") await clock.sleep(Math.min(timeout, silence?.() ?? timeout) * 1_000);
       const url = `http://kb.example/v1${path}`;
       if (typeof came === "string") throw failedRequest(Object.assign(new Error(came), { code: came }), url);
       return { url, headers: {}, ...came, body: Buffer.from(came.body ?? "") };
@@ -143,7 +144,7 @@ describe("a service that is not there when the run starts", () => {
   });
 
   it.each([502, 503, 504].flatMap((status) => [1, 8].map((count) => [status, count] as const)))(
-    "a proxy that answers %i to %i requests: a line says so within 3 s, and the run ends after 30 s",
+    "a proxy that answers %i to %i requests: a line says so within 3 s, and the run ends after 20 s",
     async (status, count) => {
       const unlucky = { random: () => 0.999 };
       const { clock, told, toldAt, chunks } = setting(
@@ -154,12 +155,43 @@ describe("a service that is not there when the run starts", () => {
       );
       const errors = await clock.until(Promise.all(pages(count).map((page) => rejection(chunks(page)))));
       for (const error of errors) expect(error).toBeInstanceOf(StopError);
-      expect(told).toEqual([expect.stringMatching(/^the service is away: GET .*; waiting for it, 30 s at the most$/)]);
+      expect(told).toEqual([expect.stringMatching(/^the service is away: GET .*; waiting for it, 20 s at the most$/)]);
       expect(told[0]).toContain(String(status));
       expect(toldAt[0]).toBeLessThan(3_000);
-      expect(clock.now).toBeLessThan(33_000);
+      expect(clock.now).toBeLessThan(23_000);
     },
   );
+});
+
+describe("a service that answers nothing in time", () => {
+  it.each([1, 8, 40])("ends the run within 25 s if it never did, with %i requests at once", async (concurrency) => {
+    const { clock, sent, chunks } = setting(() => "TIMEOUT", { concurrency });
+    const errors = await clock.until(Promise.all(pages(60).map((page) => rejection(chunks(page)))));
+    expect(clock.now / 1_000).toBeGreaterThan(20);
+    expect(clock.now / 1_000).toBeLessThan(25);
+    expect(sent.length).toBeLessThanOrEqual(2 * concurrency);
+    expect(new Set(errors).size).toBe(1);
+    expect(errors[0]).toBeInstanceOf(StopError);
+    expect(errors[0]?.message).toMatch(/^the service cannot be reached: GET .*; check service.base_url$/);
+  });
+
+  it("has its usual time and all its tries once it has answered", async () => {
+    const { clock, sent, chunks } = setting((_, __, page) => (page === 1 ? good : "TIMEOUT"), {
+      timeout: 30,
+      retries: 3,
+    });
+    await clock.until(chunks(1));
+    expect(await clock.until(rejection(chunks(2)))).toBeInstanceOf(SkipError);
+    const ofPage2 = sent.slice(1).filter(({ at }) => at < 4 * 31);
+    expect(ofPage2.length).toBe(4);
+    expect(clock.now / 1_000).toBeGreaterThan(4 * 30);
+  });
+
+  it("has no more than service.timeout, where that is less", async () => {
+    const { clock, chunks } = setting(() => "TIMEOUT", { timeout: 2 });
+    expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
+    expect(clock.now / 1_000).toBeLessThan(6);
+  });
 });
 
 it("a real service that restarts: all pages come, each once, and no retry is reported", async () => {

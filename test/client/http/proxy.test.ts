@@ -106,6 +106,14 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     expect(proxy.tunnels.length).toBeLessThan(10);
   });
 
+  it("is named where it lets a tunnel wait", async () => {
+    const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "hang" });
+    const error = await rejection(openTestClient(base, { ...options, retries: 6, silence: 0.1 }).chunks(ref, 1));
+    expect(error).toBeInstanceOf(StopError);
+    expect(error.message).toContain(`the proxy ${proxy.host} brought no answer within 0.1 s; check ${variable}`);
+    expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
+  });
+
   it("has no more connections than it shall, and fewer when told so", async () => {
     const late: typeof empty = (request, response) => void setTimeout(() => empty(request, response), 20);
     const { base, options, requests, proxy } = await startBoth(scheme, {}, late);

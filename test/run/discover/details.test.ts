@@ -252,6 +252,7 @@ test("a record without an id, or none at all, is a broken answer", async () => {
   const [document] = dataset?.documents.values() ?? [];
   if (document) document.details = { name: "no id" };
   if (dataset) dataset.tags = { data: "none" };
+  await place.client.datasets(1); // as the first answer, it would be another service's
   await expect(place.client.document(dataset?.id ?? "", document?.id ?? "")).rejects.toThrow('the answer has no "id"');
   await expect(place.client.datasetTags(dataset?.id ?? "")).rejects.toThrow('no list of objects "data"');
 });
