@@ -117,6 +117,30 @@ describe("metadata fields and tags", () => {
     });
   });
 
+  test("of release 1.12.1, which makes a tag and cannot show it: the defect is named, and a later command binds them", async () => {
+    const message = "1 validation error for TagResponse\nbinding_count\n  Input should be a valid string";
+    let isFixed = false;
+    let tagsMade = 0;
+    const place = await startMove([sketch], {
+      dataset: settings,
+      faultOf: ({ method, path }) => {
+        if (isFixed || !path.endsWith("/datasets/tags")) return undefined;
+        if (method === "POST") tagsMade++;
+        return tagsMade > 0 ? { status: 400, message, isDone: method === "POST" } : undefined;
+      },
+    });
+    const defect =
+      "the service makes tags, but cannot show them (400, binding_count), a defect of release 1.12.1; update it, then run the same command again, which binds them";
+    const problems = ["handbooks", "old"].map((name) => `dataset "Original": the tag "${name}": ${defect}`);
+    for (const moved of [await place.move(), await place.move()])
+      expect([told(moved), moved.problems]).toEqual([["one.txt: restored"], problems]);
+    expect([tagsMade, (await detailsOf(place)).tags]).toEqual([1, []]);
+    isFixed = true;
+    expect((await place.move()).problems).toEqual([]);
+    expect(await detailsOf(place)).toEqual(all);
+    expect((await place.api.tags()).map(({ name }) => name).toSorted()).toEqual(["handbooks", "old"]);
+  });
+
   test("of another type are a problem", async () => {
     const place = await startMove([{}], { dataset: { ...settings, fields: [{ name: "year", type: "time" }] } });
     await place.byOthers("POST", "/datasets", { name: "Mine", indexing_technique: "economy" });

@@ -16,13 +16,19 @@ export interface Seen {
 
 /**
  * `lost`: done, and the connection closed instead of an answer. `cut`: closed, and never done. `late`: closed, and done before so many
- * more requests are answered. A status and a message: refused without being looked at.
+ * more requests are answered. A status and a message: refused without being looked at, or although it is done.
  */
 export type Fault =
   | "lost"
   | "cut"
   | { readonly late: number }
-  | { readonly status: number; readonly message: string; readonly code?: string; readonly retryAfter?: number };
+  | {
+      readonly status: number;
+      readonly message: string;
+      readonly code?: string;
+      readonly retryAfter?: number;
+      readonly isDone?: boolean;
+    };
 
 export interface FlakyOptions extends WriteOptions {
   readonly clock: () => Date;
@@ -69,7 +75,8 @@ export async function startFlaky(datasets: readonly StoredDataset[], options: Fl
     const fault = one.method === "GET" ? await faultOf(one, 0) : await faultOf(one, writesOf(seen).length);
     response.on("close", end);
     if (typeof fault === "object" && "status" in fault) {
-      const { status, message, code = "invalid_param", retryAfter } = fault;
+      const { status, message, code = "invalid_param", retryAfter, isDone = false } = fault;
+      if (isDone) await forward(one);
       const headers = retryAfter === undefined ? {} : { "retry-after": `${retryAfter}` };
       return void response.writeHead(status, headers).end(JSON.stringify({ code, message, status }));
     }
