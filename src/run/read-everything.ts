@@ -112,14 +112,14 @@ async function readDetailsOnce(
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
-  { job, workspace, tally, log, baseUrl, download }: ReadAllOptions,
+  { job, workspace, tally, now, log, baseUrl, download }: ReadAllOptions,
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;
   tally.step = "saving originals";
   const parts = documents.map(({ files }) => files);
   const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), parts);
   const held = await saveOriginals(wanted, {
-    ...{ api, download, baseUrl, workspace, retries, job: job.name, longest: maxOriginal, atOnce: concurrency },
+    ...{ api, download, baseUrl, workspace, retries, now, job: job.name, longest: maxOriginal, atOnce: concurrency },
     onRetry: (error, wait) => {
       countRetry(error, tally.requests);
       log("warn", `${error.message}; next try in ${(wait / 1000).toFixed(1)} s`);

@@ -100,15 +100,37 @@ test("a job without originals asks for no attachment", async () => {
   expect([chunksAsked(place), fetched(place)]).toEqual([0, []]);
 });
 
-test.each([403, 404])("a link that has expired, which is a %i, gives way to a fresh one", async (status) => {
+test.each([403, 404])("a link that may have expired, which is a %i, gives way to a fresh one", async (status) => {
   const place = await book(1);
   attach(place, 0, "a", "first");
-  place.files.files.set(pathOf("a"), (response, nth) =>
-    nth === 1 ? void response.writeHead(status).end() : file("first")(response),
-  );
-  const result = await run(place, { service: { retries: 0 } });
+  let later = 0;
+  place.files.files.set(pathOf("a"), (response, nth) => {
+    if (nth > 1) return file("first")(response);
+    later = 61_000;
+    response.writeHead(status).end();
+  });
+  const now = () => new Date(Date.now() + later);
+  const result = await run(place, { service: { retries: 0 } }, { now });
   expect(verdicts(result)).toEqual(["a: complete"]);
   expect([chunksAsked(place), fetched(place)]).toEqual([2, ["/0", pathOf("a"), pathOf("a")]]);
+});
+
+test.each([
+  [403, 1],
+  [404, 1],
+  [410, 1],
+  [500, 2],
+])("a file whose address answers %i is asked for %i times at the most", async (status, tries) => {
+  const place = await book(1);
+  attach(place, 0, "a", "first");
+  for (const path of ["/0", pathOf("a")]) place.files.files.set(path, (response) => response.writeHead(status).end());
+  const result = await run(place, { service: { retries: 6 } });
+  const told = `GET ${place.files.url}: ${status}${tries === 1 ? "" : ` (${tries} tries)`}`;
+  expect(originalsOf(result).map(({ verdict, reason }) => [verdict, reason])).toEqual([
+    ["missing", told],
+    ["missing", told],
+  ]);
+  for (const path of ["/0", pathOf("a")]) expect(fetched(place).filter((each) => each === path)).toHaveLength(tries);
 });
 
 test("a file that breaks off is tried again with a fresh link; a link may be relative to the service", async () => {
@@ -118,8 +140,8 @@ test("a file that breaks off is tried again with a fresh link; a link may be rel
   place.files.files.set(pathOf("a"), (response, nth) => (nth === 1 ? brokenFile("fi", 5) : file("first"))(response));
   const result = await run(place);
   expect(verdicts(result)).toEqual(["a: complete", "b: missing"]);
-  expect(chunksAsked(place)).toBe(4);
-  expect(place.server.requests.filter(({ path }) => path === "/v1/nowhere")).toHaveLength(2);
+  expect(chunksAsked(place)).toBe(3);
+  expect(place.server.requests.filter(({ path }) => path === "/v1/nowhere")).toHaveLength(1);
 });
 
 test("an attachment that is gone, has no link or is too long is missing, with the reason", async () => {
