@@ -101,6 +101,11 @@ export class SkipError extends RequestError {
   override readonly name: string = "SkipError";
 }
 
+/** The service has no such route, though another release of it may. */
+export class UnknownRouteError extends SkipError {
+  override readonly name = "UnknownRouteError";
+}
+
 /** A request failed at every try. Callers handle it as a SkipError, or ask for a smaller page. */
 export class GaveUpError extends SkipError {
   override readonly name = "GaveUpError";

@@ -1,6 +1,6 @@
-import { RetryError, SkipError, StopError } from "../errors.js";
+import { RetryError, SkipError, StopError, UnknownRouteError } from "../errors.js";
 import { parseJson } from "../rows/exact-json.js";
-import { hintFor, jobFileNames, keyHint, type Refusal, type SettingNames } from "./hint-for.js";
+import { hintFor, isUnknownUrl, jobFileNames, keyHint, type Refusal, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import type { Answer } from "./send.js";
 
@@ -18,14 +18,15 @@ export function jsonOf(answer: Answer, key: string): unknown {
   try {
     return parseJson(new TextDecoder("utf-8", { fatal: true }).decode(answer.body));
   } catch {
-    // no cause: a SyntaxError quotes the body, in which the key can stand
-    const start = plainText(textOf(answer), key, 60) || "(empty)";
+    // no cause: a SyntaxError quotes the body, in which the key can stand; and no query of a link, which can be a signature
+    const start = plainText(textOf(answer), key, 60).replace(/\?.*/s, "?…") || "(empty)";
     throw new RetryError(`GET ${answer.url}: the body is no JSON: ${start}`, { status: answer.status });
   }
 }
 
 /**
- * Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps.
+ * Sorts an answer by what to do next: retry what may pass, stop at a wrong key, skip the rest; with a hint where one helps. A 404 of a
+ * route that the service does not have is an UnknownRouteError.
  * `keyPlace`: where the key came from, if that is known. `names`: of the settings in hints.
  */
 export function errorFromAnswer(
@@ -50,7 +51,9 @@ export function errorFromAnswer(
     });
   }
   if (status === 401) return new StopError(`GET ${url}: ${said}${keyHint(key, keyPlace)}`, failure);
-  return new SkipError(`GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`, failure);
+  const refused = `GET ${url}: ${said}${hintFor(answer, { code, message }, key, names)}`;
+  const isUnknownRoute = status === 404 && isUnknownUrl({ code, message });
+  return isUnknownRoute ? new UnknownRouteError(refused, failure) : new SkipError(refused, failure);
 }
 
 /** Whether the service refused because too much was asked of it, and how many milliseconds it asks to wait. */

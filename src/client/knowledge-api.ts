@@ -50,8 +50,10 @@ export interface KnowledgeApi {
   readonly tags: () => Promise<readonly Listed[]>;
   /** A document with its source, its process rule and the values of its metadata. */
   readonly document: (datasetId: string, documentId: string) => Promise<Listed>;
-  /** The original file of a document: its name, size and short-lived address. */
+  /** The original file of a document: its name, size and short-lived address. Dify has this route until 1.8. */
   readonly uploadFile: (datasetId: string, documentId: string) => Promise<RawRecord>;
+  /** The short-lived address of that file, as `url`. Dify has this route from 1.13.1 on. */
+  readonly downloadLink: (datasetId: string, documentId: string) => Promise<RawRecord>;
   readonly chunks: (document: DocumentRef, page: number, limit?: number, retries?: number) => Promise<ListPage>;
   /** One chunk. The service gives any chunk that it knows: the caller compares its `document_id`. */
   readonly chunk: (document: Pick<DocumentRef, "datasetId" | "documentId">, chunkId: string) => Promise<Listed>;
@@ -123,6 +125,8 @@ export function knowledgeApi(
       read(get`/datasets/${datasetId}/documents/${documentId}`(["metadata", "all"]), checkListed),
     uploadFile: (datasetId, documentId) =>
       read(get`/datasets/${datasetId}/documents/${documentId}/upload-file`(), checkRecord),
+    downloadLink: (datasetId, documentId) =>
+      read(get`/datasets/${datasetId}/documents/${documentId}/download`(), checkRecord),
     chunks: ({ datasetId, documentId, status, keyword }, page, limit = pageSize, retries) =>
       read(
         get`/datasets/${datasetId}/documents/${documentId}/segments`(

@@ -1,6 +1,6 @@
 import type { DemoKnowledge } from "./demo-knowledge.js";
 import type { Listed } from "./knowledge.js";
-import { originalRoutes } from "./originals.js";
+import { type OriginalsRelease, originalRoutes } from "./originals.js";
 import { reindexRoute } from "./reindex/route.js";
 import type { Route } from "./routes.js";
 import { datasetRoutes } from "./write/datasets/routes.js";
@@ -11,7 +11,11 @@ import { writeRoutes } from "./write/routes.js";
 import { tagRoutes } from "./write/tags/routes.js";
 
 /** Every route that a knowledge in memory has beside the reads. `shown` makes a chunk what is answered. */
-export function demoRoutes(demo: DemoKnowledge, shown: (chunk: Listed) => Listed): readonly Route[] {
+export function demoRoutes(
+  demo: DemoKnowledge,
+  shown: (chunk: Listed) => Listed,
+  originals: OriginalsRelease,
+): readonly Route[] {
   return [
     ...datasetRoutes(demo.datasets),
     ...documentRoutes(demo.documents),
@@ -20,6 +24,6 @@ export function demoRoutes(demo: DemoKnowledge, shown: (chunk: Listed) => Listed
     ...tagRoutes(demo.tags),
     reindexRoute(demo.store),
     ...fileRoutes(demo),
-    ...originalRoutes(demo.reads, demo.files),
+    ...originalRoutes(demo.reads, demo.files, originals),
   ];
 }

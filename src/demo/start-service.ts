@@ -3,6 +3,7 @@ import { randomKey } from "./api-key.js";
 import type { DemoKnowledge } from "./demo-knowledge.js";
 import { demoRoutes } from "./demo-routes.js";
 import type { Knowledge, Listed } from "./knowledge.js";
+import type { OriginalsRelease } from "./originals.js";
 import { createRoutes, type Route } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
 import { signChunk } from "./sign-links.js";
@@ -18,6 +19,8 @@ export interface ServiceOptions {
   readonly knowledge?: Knowledge;
   /** The data to serve, with writes and re-indexes, where no `knowledge` is given; the sample data by default. */
   readonly demo?: DemoKnowledge;
+  /** The release whose route of originals the demo has; upload-file by default. */
+  readonly originals?: OriginalsRelease;
   readonly clock?: () => Date;
   /** Whether links to files are signed anew at every read, as the service does; true by default. */
   readonly signs?: boolean;
@@ -48,13 +51,13 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
 
 /** A knowledge that is given alone is read-only. */
 function contents(
-  { knowledge, demo }: ServiceOptions,
+  { knowledge, demo, originals = "upload-file" }: ServiceOptions,
   clock: () => Date,
   shown: (chunk: Listed) => Listed,
 ): { readonly knowledge: Knowledge; readonly more: readonly Route[] } {
   if (knowledge) return { knowledge, more: [] };
   const writable = demo ?? sampleKnowledge(clock);
-  return { knowledge: writable.reads, more: demoRoutes(writable, shown) };
+  return { knowledge: writable.reads, more: demoRoutes(writable, shown, originals) };
 }
 
 async function listen(server: Server, port: number): Promise<number> {

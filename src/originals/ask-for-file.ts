@@ -1,9 +1,11 @@
 import { fileUrl } from "../client/download/file-answer.js";
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import { percentEncoded } from "../client/send.js";
-import { SkipError } from "../errors.js";
+import { GaveUpError, SkipError, UnknownRouteError } from "../errors.js";
 import { attachmentsIn } from "../rows/attachments.js";
-import type { RawRecord } from "../rows/row.js";
+import { documentKey } from "../rows/document-row.js";
+import type { RawRecord, Row } from "../rows/row.js";
+import { isMapping } from "../schema.js";
 import type { AttachmentRef, WantedFile } from "./wanted-files.js";
 
 /** A file as the service offers it. */
@@ -18,22 +20,104 @@ export interface OfferedFile {
   readonly isOwn: boolean;
 }
 
-export type FileApi = Pick<KnowledgeApi, "uploadFile" | "chunk">;
+export type FileApi = Pick<KnowledgeApi, Route | "document" | "chunk">;
 
-/**
- * Asks the service for the address and the facts of a file. SkipError where it has none, or where the chunk has the attachment no
- * longer.
- */
-export async function askForFile({ ref, attachment }: WantedFile, api: FileApi, baseUrl: string): Promise<OfferedFile> {
-  return attachment ? askForAttachment(ref, attachment, api, baseUrl) : askForUpload(ref, api, baseUrl);
+export interface AskOptions {
+  readonly api: FileApi;
+  readonly baseUrl: string;
+  /** Rows of `document_details`, if the run has read them: no document is asked for its details again. */
+  readonly details: readonly Row[] | undefined;
 }
 
-async function askForUpload(
-  { datasetId, documentId }: DocumentRef,
-  api: FileApi,
-  baseUrl: string,
-): Promise<OfferedFile> {
-  const record = await api.uploadFile(datasetId, documentId);
+/** The reason of every original that is missing because the release has no route for them. */
+export const noOriginals = "this release of the service gives no originals";
+
+/**
+ * Gives the question for a file: its address and its facts, as often as an address is needed. It rejects with SkipError where the
+ * service has no such file, or where the chunk has the attachment no longer. All files of a run share one answer to which route the
+ * release has.
+ */
+export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () => Promise<OfferedFile> {
+  const { api, baseUrl } = options;
+  const routes = new OriginalRoutes(api);
+  const factsOf = factsOfDetails(options);
+  return ({ ref, attachment }) => {
+    if (attachment) return () => askForAttachment(ref, attachment, api, baseUrl);
+    let facts: Promise<RawRecord> | undefined;
+    return async () => {
+      const { route, record } = await routes.ask(ref);
+      if (route === "uploadFile") return uploadIn(record, ref, baseUrl);
+      const address = linkIn(record.url, baseUrl);
+      facts ??= factsOf(ref);
+      return { ...factsIn(await facts), address, isOwn: false };
+    };
+  };
+}
+
+type Route = "uploadFile" | "downloadLink";
+
+/**
+ * The routes that the release may have for originals. The first document to ask finds out for all of them; the others wait for it, and
+ * then ask the right route. An answer that may pass, such as a 500, decides nothing, and the next document finds out.
+ */
+class OriginalRoutes {
+  readonly #api: FileApi;
+  /** Without those that the release lacks. */
+  readonly #left: Route[] = ["uploadFile", "downloadLink"];
+  #isDecided = false;
+  #deciding: Promise<void> | undefined;
+
+  constructor(api: FileApi) {
+    this.#api = api;
+  }
+
+  /** SkipError where there is no route, or no file. */
+  async ask(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
+    while (this.#deciding) await this.#deciding;
+    const answer = this.#askFirst(ref);
+    if (this.#isDecided || this.#left.length === 0) return answer;
+    const settled = () => {
+      this.#deciding = undefined;
+    };
+    this.#deciding = answer.then(settled, settled);
+    return answer;
+  }
+
+  async #askFirst(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
+    const [route] = this.#left;
+    if (route === undefined) throw new SkipError(noOriginals);
+    try {
+      const record = await this.#api[route](ref.datasetId, ref.documentId);
+      this.#isDecided = true;
+      return { route, record };
+    } catch (error) {
+      if (!this.#isDecided && error instanceof UnknownRouteError) {
+        this.#left.shift();
+        return this.#askFirst(ref);
+      }
+      this.#isDecided ||= error instanceof SkipError && !(error instanceof GaveUpError);
+      throw error;
+    }
+  }
+}
+
+/** The facts of the file of a document, from its details. Without details, the file is saved all the same. */
+function factsOfDetails({ api, details }: AskOptions): (ref: DocumentRef) => Promise<RawRecord> {
+  const known = details && new Map(details.map((row) => [documentKey(row), row]));
+  const detailsOf = async ({ datasetId, documentId }: DocumentRef): Promise<RawRecord> => {
+    if (known) return known.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? {};
+    return api.document(datasetId, documentId).catch((error: unknown) => {
+      if (error instanceof SkipError) return {};
+      throw error;
+    });
+  };
+  return async (ref) => {
+    const { data_source_info: source } = await detailsOf(ref);
+    return isMapping(source) && isMapping(source.upload_file) ? source.upload_file : {};
+  };
+}
+
+function uploadIn(record: RawRecord, { datasetId, documentId }: DocumentRef, baseUrl: string): OfferedFile {
   const own = `${baseUrl}/datasets/${percentEncoded(datasetId)}/documents/${percentEncoded(documentId)}/download`;
   const link = [record.download_url, record.url].find((each) => isLink(each, baseUrl));
   return { ...factsIn(record), address: textOr(link) ?? own, isOwn: link === undefined };
@@ -48,9 +132,13 @@ async function askForAttachment(
   const chunk = await api.chunk(ref, chunkId);
   const record = attachmentsIn(chunk.attachments).find((each) => each.id === id);
   if (!record) throw new SkipError("the chunk has it no longer");
-  const address = textOr(record.source_url);
+  return { ...factsIn(record), address: linkIn(record.source_url, baseUrl), isOwn: false };
+}
+
+function linkIn(value: unknown, baseUrl: string): string {
+  const address = textOr(value);
   if (address === null || !isLink(address, baseUrl)) throw new SkipError("the service gives no link to it");
-  return { ...factsIn(record), address, isOwn: false };
+  return address;
 }
 
 function isLink(value: unknown, baseUrl: string): boolean {

@@ -8,7 +8,7 @@ import { forEachOf } from "../run/work/for-each-of.js";
 import { makeOwnFolder } from "../run/work/job-folders.js";
 import type { Workspace } from "../run/work/workspace.js";
 import { valueIf } from "../schema.js";
-import { askForFile, type FileApi } from "./ask-for-file.js";
+import { type AskOptions, askerOfFiles, type FileApi } from "./ask-for-file.js";
 import { earlierFiles } from "./earlier-files.js";
 import { placeOriginals } from "./place-originals.js";
 import { type FileFacts, type SaveOptions, saveOriginal } from "./save-original.js";
@@ -20,9 +20,8 @@ export interface HeldOriginal {
   readonly file: string;
 }
 
-export interface SaveAllOptions extends Omit<SaveOptions, "reuse" | "signal"> {
+export interface SaveAllOptions extends Omit<SaveOptions, "reuse" | "signal">, AskOptions {
   readonly api: FileApi & Pick<Client, "stop" | "signal">;
-  readonly baseUrl: string;
   readonly workspace: Workspace;
   readonly job: string;
   /** Files that are fetched at once. */
@@ -38,19 +37,19 @@ export async function saveOriginals(
   wanted: readonly WantedFile[],
   options: SaveAllOptions,
 ): Promise<readonly HeldOriginal[]> {
-  const { api, workspace, baseUrl } = options;
+  const { api, workspace } = options;
   const folder = join(workspace.work, originalsFolder);
   await makeOwnFolder(folder);
   const reuse = await earlierFiles(workspace, options.job);
+  const askerOf = askerOfFiles(options);
   const pathOf = ({ name }: WantedFile) => join(folder, name);
   const saved: SavedOriginal[] = [];
   let done = 0;
   const save = async (index: number, one: WantedFile) => {
     const file = pathOf(one);
     const earlier = await savedBefore(one, file);
-    const ask = () => askForFile(one, api, baseUrl);
-    const original =
-      earlier ?? originalOf(one, await saveOriginal(ask, file, { ...options, signal: api.signal, reuse: reuse(one) }));
+    const how = { ...options, signal: api.signal, reuse: reuse(one) };
+    const original = earlier ?? originalOf(one, await saveOriginal(askerOf(one), file, how));
     if (original.sha256 === null) await rm(file, { force: true });
     if (!earlier) await writeJsonFile(`${file}.json`, original);
     saved[index] = original;

@@ -120,6 +120,7 @@ async function readOriginals(
   const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), parts);
   const held = await saveOriginals(wanted, {
     ...{ api, download, baseUrl, workspace, retries, now, job: job.name, longest: maxOriginal, atOnce: concurrency },
+    details: details?.documents,
     onRetry: (error, wait) => {
       countRetry(error, tally.requests);
       log("warn", `${error.message}; next try in ${(wait / 1000).toFixed(1)} s`);

@@ -30,14 +30,18 @@ export async function library(documents: number): Promise<Library> {
   return library;
 }
 
-/** Lets a document have an original: `more` says what upload-file answers in place of the truth. */
+/** Lets a document have an original, which its details name, too: `more` says what the service tells of it in place of the truth. */
 export function give({ datasets, files, ids }: Library, at: number, bytes: string, more: object = {}): void {
   files.files.set(`/${at}`, file(bytes));
   const document = datasets[0]?.documents.get(ids[at] ?? "");
   const facts = { id: `upload-${at}`, name: `Guide ${at}.pdf`, size: Buffer.byteLength(bytes), extension: "pdf" };
   const address = `${files.url}/${at}?${sign}`;
   const upload = { ...facts, url: null, download_url: address, mime_type: "application/pdf", ...more };
-  if (document) document.upload = upload;
+  if (!document) return;
+  document.upload = upload;
+  const { id, name } = document;
+  const { url: _, download_url: __, ...told } = upload;
+  document.details = { id, name, data_source_type: "upload_file", data_source_info: { upload_file: told } };
 }
 
 export async function run(

@@ -37,6 +37,8 @@ export interface Behaviour {
   paging?: "normal" | "ignored" | "same-page";
   /** Whether it answers the details of a dataset, as recent servers do. Default true. */
   details?: boolean;
+  /** The route that gives the address of an original: that of Dify until 1.8, from 1.13.1 on, or between the two. Default upload-file. */
+  originals?: "upload-file" | "download" | "none";
   /** shuffled: neighbours with one position, and entries of a batch, come in another order at every request. */
   ties?: "stable" | "shuffled";
   /** Compress what a client accepts compressed: true is gzip. */

@@ -100,8 +100,16 @@ function given(json: JsonObject | undefined): Answer | undefined {
   return json && { status: 200, json };
 }
 
-function uploadAnswer({ path }: Question, upload: JsonObject | null | undefined): Answer | undefined {
-  return upload === null ? notFoundAnswer("UploadFile", path) : given(upload);
+/** The answer of a route of originals, which only some releases have; the newer one says the address and nothing else. */
+function uploadAnswer(
+  { path, behaviour }: Question,
+  leaf: string,
+  document: TestDocument | undefined,
+): Answer | undefined {
+  if (leaf !== (behaviour.originals ?? "upload-file")) return undefined;
+  if (!document) return notFoundAnswer("Document", path);
+  if (document.upload === null) return notFoundAnswer("UploadFile", path);
+  return given(leaf === "download" ? { url: document.upload?.download_url ?? null } : document.upload);
 }
 
 function datasetAnswer(question: Question, dataset: TestDataset, rest: string[]): Answer | undefined {
@@ -118,7 +126,8 @@ function datasetAnswer(question: Question, dataset: TestDataset, rest: string[])
     return asked ? documentList(dataset, asked, question.behaviour) : invalid;
   }
   if (rest.length === 2) return given(dataset.documents.get(id)?.details);
-  if (leaf === "upload-file" && rest.length === 3) return uploadAnswer(question, dataset.documents.get(id)?.upload);
+  if ((leaf === "upload-file" || leaf === "download") && rest.length === 3)
+    return uploadAnswer(question, leaf, dataset.documents.get(id));
   if (leaf === "indexing-status" && rest.length === 3) return batchStatus(question, dataset, id);
   if (leaf !== "segments") return undefined;
   if (rest.length === 3) return documentAnswer(question, dataset, id);

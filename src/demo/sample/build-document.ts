@@ -5,6 +5,7 @@ import { sampleRule } from "../store/process-rule.js";
 import { buildChunk } from "./build-chunk.js";
 import { type DatasetOutline, type DocumentOutline, documentId } from "./outline.js";
 import { randomFrom } from "./random.js";
+import { sampleFacts } from "./sample-file.js";
 import { accounts, stableId } from "./stable-id.js";
 
 const firstDay = Date.UTC(2025, 0, 6, 8) / 1000;
@@ -19,8 +20,9 @@ export function buildDocument(dataset: DatasetOutline, outline: DocumentOutline)
   const source = { documentId: id, outline, countsTokens, createdAt, random: randomFrom(id) };
   const chunks = Array.from({ length: outline.chunkCount }, (_, index) => buildChunk(source, index + 1));
   const { name, form } = outline;
-  const file = { id: stableId(`${id}/file`), name };
-  const placed = { id, name, form, position, createdAt, by: accounts.author, file };
+  const by = accounts.author;
+  const file = sampleFacts({ id, name, fileId: stableId(`${id}/file`), by, createdAt });
+  const placed = { id, name, form, position, createdAt, by, file };
   const embedsChildren = outline.embedsChildren ?? false;
   return {
     row: documentRow(outline, newDocument(placed), chunks),

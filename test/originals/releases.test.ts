@@ -1,0 +1,225 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openClient } from "../../src/client/open-client.js";
+import { startService } from "../../src/demo/start-service.js";
+import { askerOfFiles } from "../../src/originals/ask-for-file.js";
+import { runJob } from "../../src/run/run-job.js";
+import { sumOfOriginals } from "../../src/terminal/originals.js";
+import { verifyRun } from "../../src/verify/verify-run.js";
+import { runKbdump } from "../cli/run-kbdump.js";
+import { jobFor, testFolder } from "../run/job-for.js";
+import { file } from "../servers/file-store.js";
+import { everyText, give, type Library, library, originalsOf, run, sign } from "./library.js";
+
+/** Requests for originals and details at the server, by their kind. */
+function askedOf({ server }: Library) {
+  const count = (ending: RegExp) => server.requests.filter(({ path }) => ending.test(path)).length;
+  return {
+    upload: count(/\/upload-file$/),
+    download: count(/\/download$/),
+    details: count(/\/documents\/[^/]+$/),
+  };
+}
+
+/** A library on a release with this route of originals. */
+async function libraryOn(release: "upload-file" | "download" | "none", documents: number): Promise<Library> {
+  const place = await library(documents);
+  place.server.behaviour.originals = release;
+  return place;
+}
+
+/** Lets a document have no file. */
+function takeAway({ datasets, ids }: Library, at: number): void {
+  const document = datasets[0]?.documents.get(ids[at] ?? "");
+  if (document) document.upload = null;
+}
+
+const verdictsOf = (result: Parameters<typeof originalsOf>[0]) => originalsOf(result).map(({ verdict }) => verdict);
+
+describe("a release until 1.8, with upload-file", () => {
+  test("is asked no other route, also where the first documents have no file", async () => {
+    const place = await libraryOn("upload-file", 12);
+    for (let at = 0; at < 8; at++) takeAway(place, at);
+    const result = await run(place, { service: { concurrency: 8 } });
+    expect(verdictsOf(result)).toEqual(place.ids.map((_, at) => (at < 8 ? "missing" : "complete")));
+    expect(originalsOf(result)[0]?.reason).toContain("404 not_found UploadFile not found");
+    expect(askedOf(place)).toEqual({ upload: 12, download: 0, details: 0 });
+  });
+});
+
+describe("a release from 1.9 to 1.13.0, without a route", () => {
+  test("is asked once for each, and one warning says so; the run is complete", { timeout: 120_000 }, async () => {
+    const place = await libraryOn("none", 25);
+    place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 30 : 0);
+    const { server, folder } = place;
+    const job = { name: "test", service: { base_url: server.url, concurrency: 8 }, datasets: "all", originals: true };
+    await writeFile(join(folder, "job.yaml"), JSON.stringify({ ...job, output: { formats: ["jsonl"] } }));
+    const env = { KNOWLEDGE_API_KEY: server.key };
+    const shown = await runKbdump(["run", "job.yaml"], env, folder);
+    expect(shown.code).toBe(0);
+    expect(askedOf(place)).toEqual({ upload: 1, download: 1, details: 0 });
+    expect(shown.stdout).toMatch(/^0 originals saved \(0 B\), 25 missing$/m);
+    const warning = "this release of the service gives no originals";
+    for (const text of [shown.stdout, shown.stderr]) expect(text.split(warning)).toHaveLength(2);
+    for (const text of [shown.stdout, shown.stderr]) expect(text).not.toMatch(/base_url|is missing:/);
+
+    const ran = await runKbdump(["run", "job.yaml", "--json", "--quiet"], env, folder);
+    const result = JSON.parse(ran.stdout);
+    expect(ran.code).toBe(0);
+    expect(result).toMatchObject({
+      status: "complete",
+      originals: { complete: 0, wrong_size: 0, missing: 25 },
+      warnings: [expect.stringMatching(new RegExp(`^${warning}: `))],
+    });
+    expect(await verifyRun(join(folder, result.folder))).toMatchObject({ status: "sound" });
+  });
+
+  test("gives each original the same reason, and attachments are saved all the same", async () => {
+    const place = await libraryOn("none", 2);
+    const [chunk] = place.datasets[0]?.documents.get(place.ids[0] ?? "")?.chunks ?? [];
+    const facts = { id: "a", name: "a.png", size: 5, mime_type: "image/png" };
+    if (chunk) chunk.attachments = [{ ...facts, source_url: `${place.files.url}/a?${sign}` }];
+    place.files.files.set("/a", file("bytes"));
+    const { manifest } = await run(place);
+    const reason = "this release of the service gives no originals";
+    expect(manifest.originals?.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+      ["missing", reason],
+      ["complete", null],
+      ["missing", reason],
+    ]);
+  });
+});
+
+describe("a release from 1.13.1 on, with download", () => {
+  test("gives the file; its facts come from the details of the document, and no link lies anywhere", async () => {
+    const place = await libraryOn("download", 3);
+    give(place, 1, "short", { size: 99 });
+    place.files.files.delete("/2");
+    const logged: string[] = [];
+    const log = (_level: string, text: string) => logged.push(text);
+    const result = await run(place, { service: { retries: 6 } }, { log });
+    expect(originalsOf(result)[0]).toMatchObject({
+      ...{ path: `originals/${place.ids[0]}/Guide 0.pdf`, name: "Guide 0.pdf", mime_type: "application/pdf" },
+      ...{ file_id: "upload-0", bytes: 10, expected_bytes: 10, verdict: "complete" },
+    });
+    expect(verdictsOf(result)).toEqual(["complete", "wrong size", "missing"]);
+    expect(askedOf(place)).toEqual({ upload: 1, download: 3, details: 3 });
+    expect(place.files.asked.map(({ authorization }) => authorization)).toEqual([undefined, undefined, undefined]);
+    for (const text of [await everyText(place.folder), logged.join("\n")]) expect(text).not.toContain(sign);
+    expect(await verifyRun(result.folder)).toMatchObject({ status: "sound" });
+  });
+
+  test("is asked for the details of a document once, also by a run that reads them and by one that tries again", async () => {
+    const place = await libraryOn("download", 3);
+    place.files.files.set("/1", (response, nth) =>
+      nth % 2 === 1 ? void response.writeHead(503).end() : file("original 1")(response),
+    );
+    for (const details of [false, true]) {
+      place.server.reset();
+      const result = await run(place, { details, child_chunks: "none" });
+      expect(originalsOf(result).map(({ name }) => name)).toEqual(["Guide 0.pdf", "Guide 1.pdf", "Guide 2.pdf"]);
+      expect(askedOf(place)).toEqual({ upload: 1, download: details ? 3 : 4, details: 3 });
+      for (const at of place.ids.keys()) give(place, at, `original ${at}`, { id: `next-${at}` });
+    }
+  });
+
+  test("decides the route with the first of many documents in flight, also where those have no file", async () => {
+    const place = await libraryOn("download", 40);
+    place.server.behaviour.latency = ({ path }) => (/(upload-file|download)$/.test(path) ? 20 : 0);
+    for (let at = 0; at < 16; at++) takeAway(place, at);
+    const result = await run(place, { service: { concurrency: 16, retries: 6 }, details: true });
+    expect(verdictsOf(result)).toEqual(place.ids.map((_, at) => (at < 16 ? "missing" : "complete")));
+    expect(originalsOf(result)[7]?.reason).toContain("404 not_found UploadFile not found");
+    expect(askedOf(place)).toEqual({ upload: 1, download: 40, details: 40 });
+    const asked = place.server.requests.filter(({ path }) => /(upload-file|download)$/.test(path));
+    expect(Math.max(...asked.map(({ inFlight }) => inFlight))).toBeGreaterThan(4);
+  });
+
+  test("a question that fails for a while decides nothing", async () => {
+    const place = await libraryOn("download", 5);
+    place.server.behaviour.faults = ({ path }) =>
+      path.endsWith("/upload-file") && askedOf(place).upload === 1 ? { kind: "status", status: 500 } : undefined;
+    const result = await run(place, { service: { retries: 0 } });
+    expect(verdictsOf(result).toSorted()).toEqual(["complete", "complete", "complete", "complete", "missing"]);
+    expect(askedOf(place)).toMatchObject({ upload: 2, download: 4 });
+  });
+
+  test("a file whose details name no upload is saved without a name, and one without a link is missing", async () => {
+    const place = await libraryOn("download", 3);
+    const documents = place.ids.map((id) => place.datasets[0]?.documents.get(id));
+    if (documents[0]) delete documents[0].details;
+    if (documents[1]) documents[1].details = { id: documents[1].id, data_source_info: { name: "of a pipeline" } };
+    give(place, 2, "original 2", { download_url: "ftp://files" });
+    const result = await run(place);
+    expect(originalsOf(result).map(({ verdict, path, expected_bytes }) => [verdict, path, expected_bytes])).toEqual([
+      ["complete", `originals/${place.ids[0]}/original`, 10],
+      ["complete", `originals/${place.ids[1]}/original`, 10],
+      ["missing", null, null],
+    ]);
+    expect(originalsOf(result)[2]?.reason).toBe("the service gives no link to it");
+  });
+
+  test("an answer that is broken off within the link shows no signature", async () => {
+    const place = await libraryOn("download", 1);
+    place.server.behaviour.faults = ({ path }) => (path.endsWith("/download") ? { kind: "invalid-json" } : undefined);
+    const [original] = originalsOf(await run(place, { service: { retries: 0 } }));
+    expect(original?.reason).toMatch(/the body is no JSON: \{"url":"http:\/\/127\.0\.0\.1:\d+\/0\?…/);
+    expect(await everyText(place.folder)).not.toContain("sign=");
+  });
+
+  test("a later run keeps what is the same, and one that broke off goes on from what it had", async () => {
+    const place = await libraryOn("download", 4);
+    const stop = new AbortController();
+    place.files.files.set("/3", () => setTimeout(() => stop.abort(new Error("enough")), 300));
+    await expect(run(place, {}, { signal: stop.signal })).rejects.toThrow("enough");
+    place.files.files.set("/3", file("original 3"));
+    const fetched = () => place.files.asked.splice(0).map(({ url }) => url.split("?")[0]);
+    fetched();
+    place.server.reset();
+    const complete = ["complete", "complete", "complete", "complete"];
+    expect(verdictsOf(await run(place))).toEqual(complete);
+    expect([fetched(), askedOf(place)]).toEqual([["/3"], { upload: 1, download: 1, details: 1 }]);
+
+    give(place, 1, "original 1, longer");
+    give(place, 2, "original 2", { id: "another-upload" });
+    const later = await run(place);
+    expect(verdictsOf(later)).toEqual(complete);
+    expect(fetched().sort()).toEqual(["/1", "/2"]);
+    expect(await verifyRun(later.folder)).toMatchObject({ status: "sound", checked: { originals: 4 } });
+  });
+});
+
+test("documents that ask at once wait for the first of them, and those behind a failure for the next", async () => {
+  const place = await libraryOn("none", 6);
+  const { server } = place;
+  server.behaviour.latency = 20;
+  server.behaviour.faults = (_, nth) =>
+    nth === 0 && server.requests.length === 1 ? { kind: "status", status: 500 } : undefined;
+  const api = openClient({ baseUrl: server.url, key: server.key, retries: 0, concurrency: 6 });
+  const askerOf = askerOfFiles({ api, baseUrl: server.url, details: undefined });
+  const asking = place.ids.map((documentId) => {
+    const ref = { datasetId: place.datasets[0]?.id ?? "", documentId, status: [], keyword: undefined };
+    return askerOf({ ref, attachment: null, name: documentId })().catch((error: Error) => error.message);
+  });
+  const [first, ...others] = await Promise.all(asking);
+  expect(first).toContain("500");
+  expect(others).toEqual(others.map(() => "this release of the service gives no originals"));
+  expect(askedOf(place)).toEqual({ upload: 2, download: 1, details: 0 });
+  expect(server.maxInFlight).toBe(1);
+  await api.close();
+});
+
+test.each([
+  ["upload-file", { complete: 10, wrong_size: 1, missing: 2 }],
+  ["download", { complete: 10, wrong_size: 1, missing: 2 }],
+  ["none", { complete: 0, wrong_size: 0, missing: 13 }],
+] as const)("the demo service as a release with the route %s", async (originals, sum) => {
+  const service = await startService({ originals });
+  onTestFinished(() => service.close());
+  const folder = await testFolder();
+  const about = { service: { base_url: service.url }, datasets: "all", child_chunks: "none", consistency: "counts" };
+  const job = await jobFor(folder, { ...about, originals: true, output: { formats: ["jsonl"] } });
+  const { manifest } = await runJob(job, { env: { KNOWLEDGE_API_KEY: service.key } });
+  expect(sumOfOriginals(manifest)).toMatchObject({ originals: sum, attachments: { complete: 216, missing: 0 } });
+});
