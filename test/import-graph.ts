@@ -224,6 +224,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
     "indexing",
     "crawl",
     "run/discover",
+    "originals",
     "run",
   ],
   join: [

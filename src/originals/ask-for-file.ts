@@ -54,7 +54,29 @@ export function askerOfFiles(options: AskOptions): (wanted: WantedFile) => () =>
   };
 }
 
-type Route = "uploadFile" | "downloadLink";
+/**
+ * The requests that a run sends for the originals of documents that all have one. The first document is asked for the address of
+ * its file. Where the release gives none, only those that find this out.
+ */
+export async function countOriginalRequests(
+  api: FileApi,
+  refs: readonly DocumentRef[],
+  hasDetails: boolean,
+): Promise<{ readonly requests: number; readonly hasRoute: boolean }> {
+  const [first] = refs;
+  if (!first) return { requests: 0, hasRoute: true };
+  const routes = new OriginalRoutes(api);
+  await routes.ask(first).catch((error: unknown) => {
+    if (!(error instanceof SkipError)) throw error;
+  });
+  const { lacking, hasRoute } = routes;
+  const each = lacking === 0 || hasDetails ? 2 : 3; // its address, and the file; perhaps its details
+  return { requests: lacking + (hasRoute ? each * refs.length : 0), hasRoute };
+}
+
+/** In the order in which they are asked. */
+const allRoutes = ["uploadFile", "downloadLink"] as const;
+type Route = (typeof allRoutes)[number];
 
 /**
  * The routes that the release may have for originals. The first document to ask finds out for all of them; the others wait for it, and
@@ -62,8 +84,8 @@ type Route = "uploadFile" | "downloadLink";
  */
 class OriginalRoutes {
   readonly #api: FileApi;
-  /** Without those that the release lacks. */
-  readonly #left: Route[] = ["uploadFile", "downloadLink"];
+  /** The first routes, which turned out to be unknown. */
+  #lacking = 0;
   #isDecided = false;
   #deciding: Promise<void> | undefined;
 
@@ -71,11 +93,19 @@ class OriginalRoutes {
     this.#api = api;
   }
 
+  get lacking(): number {
+    return this.#lacking;
+  }
+
+  get hasRoute(): boolean {
+    return this.#lacking < allRoutes.length;
+  }
+
   /** SkipError where there is no route, or no file. */
   async ask(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
     while (this.#deciding) await this.#deciding;
     const answer = this.#askFirst(ref);
-    if (this.#isDecided || this.#left.length === 0) return answer;
+    if (this.#isDecided || !this.hasRoute) return answer;
     const settled = () => {
       this.#deciding = undefined;
     };
@@ -84,7 +114,7 @@ class OriginalRoutes {
   }
 
   async #askFirst(ref: DocumentRef): Promise<{ readonly route: Route; readonly record: RawRecord }> {
-    const [route] = this.#left;
+    const route = allRoutes[this.#lacking];
     if (route === undefined) throw new SkipError(noOriginals);
     try {
       const record = await this.#api[route](ref.datasetId, ref.documentId);
@@ -92,7 +122,7 @@ class OriginalRoutes {
       return { route, record };
     } catch (error) {
       if (!this.#isDecided && error instanceof UnknownRouteError) {
-        this.#left.shift();
+        this.#lacking++;
         return this.#askFirst(ref);
       }
       this.#isDecided ||= error instanceof SkipError && !(error instanceof GaveUpError);

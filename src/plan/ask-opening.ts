@@ -3,6 +3,7 @@ import type { RequestTally } from "../client/request-tally.js";
 import type { LookAhead } from "../crawl/look-ahead.js";
 import { captureStatus } from "../indexing/capture-status.js";
 import type { Job } from "../job/job.js";
+import { countOriginalRequests } from "../originals/ask-for-file.js";
 import { discoverDocuments } from "../run/discover/discover-documents.js";
 import { type Discovery, uploadsOf } from "../run/discover/discovery.js";
 import { readMetadataFields } from "../run/discover/read-metadata-fields.js";
@@ -25,8 +26,13 @@ export interface Opening {
 
 const originalsDoubt =
   "originals: a document may have none, files attached to chunks take two requests each, a redirect takes one more, and sizes are not known";
+const noOriginalsDoubt =
+  "originals: this release of the service gives none; files attached to chunks take two requests each";
 
-/** Asks the same as a run does: which documents there are, the status of every batch, the metadata fields. */
+/**
+ * Asks the same as a run does: which documents there are, the status of every batch, the metadata fields; and which route the
+ * release has for originals, if the job asks for them.
+ */
 export async function askOpening(
   api: Client,
   job: Job,
@@ -38,17 +44,19 @@ export async function askOpening(
   const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
   const failures = [...(found?.failures ?? []), ...status.failures, ...fields.failures];
-  const uploads = job.originals ? uploadsOf(discovery).length : 0;
   const shaky = tally.retried > 0 && failures.length > 0;
+  // batches and lists are asked again at the end, details then
+  const requests = tally.sent - tally.retried + batches + (found?.pages ?? 0) + detailRequests(job, discovery);
+  const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
+  const originals = await countOriginalRequests(api, uploads, job.details);
   return {
     discovery,
     batches,
-    // batches and lists are asked again at the end, details then
-    requests: tally.sent - tally.retried + batches + (found?.pages ?? 0) + detailRequests(job, discovery),
-    downloads: 2 * uploads, // its address, and the file
+    requests,
+    downloads: originals.requests,
     doubts: [
       ...(shaky ? ["one of the first lists failed at every try"] : []),
-      ...(job.originals ? [originalsDoubt] : []),
+      ...(job.originals ? [originals.hasRoute ? originalsDoubt : noOriginalsDoubt] : []),
     ],
     failures,
     withoutFields: fields.absent.length,

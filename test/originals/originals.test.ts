@@ -14,7 +14,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { pruneJob } from "../../src/keep/prune-job.js";
 import { listRuns } from "../../src/list/list-runs.js";
-import { planJob } from "../../src/plan/plan-job.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { refusing } from "../run/discover/discovering.js";
@@ -305,21 +304,6 @@ test("the wrong key ends the run, and is no verdict on a file", async () => {
   place.server.behaviour.faults = ({ path }) =>
     path.endsWith("/upload-file") ? { kind: "status", status: 401, code: "unauthorized", message: "No." } : undefined;
   await expect(run(place)).rejects.toThrow("the service does not take this key");
-});
-
-test("plan counts a question and a file for each document, and says that it is no more than that", async () => {
-  const place = await library(3);
-  const job = await jobFor(place.folder, {
-    service: { base_url: place.server.url },
-    datasets: "all",
-    originals: true,
-    child_chunks: "none",
-  });
-  const planned = await planJob(job, { env: { KNOWLEDGE_API_KEY: place.server.key } });
-  const { manifest } = await run(place, { child_chunks: "none" });
-  expect(planned.requests.this_job).toBe(manifest.requests.sent);
-  expect(planned.certainty.this_job).toMatchObject({ exact: false, at_least: manifest.requests.sent - 6 });
-  expect(planned.certainty.this_job.why).toEqual([expect.stringMatching(/^originals: a document may have none/)]);
 });
 
 test("prune removes a run with its originals, and leaves the shared file to the other", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openClient } from "../../src/client/open-client.js";
 import { startService } from "../../src/demo/start-service.js";
 import { askerOfFiles } from "../../src/originals/ask-for-file.js";
+import { planJob } from "../../src/plan/plan-job.js";
 import { runJob } from "../../src/run/run-job.js";
 import { sumOfOriginals } from "../../src/terminal/originals.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
@@ -188,6 +189,27 @@ describe("a release from 1.13.1 on, with download", () => {
     expect(fetched().sort()).toEqual(["/1", "/2"]);
     expect(await verifyRun(later.folder)).toMatchObject({ status: "sound", checked: { originals: 4 } });
   });
+});
+
+test.each([
+  ["upload-file", false, 6],
+  ["upload-file", true, 6],
+  ["download", false, 1 + 9],
+  ["download", true, 1 + 6],
+  ["none", false, 2],
+] as const)("plan counts the requests for originals of %s, with details %s: %i", async (release, details, requests) => {
+  const place = await libraryOn(release, 3);
+  const { server, folder } = place;
+  const about = { service: { base_url: server.url }, datasets: "all", child_chunks: "none", details };
+  const env = { KNOWLEDGE_API_KEY: server.key };
+  const planned = await planJob(await jobFor(folder, { ...about, originals: true }), { env });
+  expect(askedOf(place)).toMatchObject({ upload: 1, download: release === "upload-file" ? 0 : 1 });
+  const { manifest } = await run(place, { child_chunks: "none", details });
+  expect(planned.requests.this_job).toBe(manifest.requests.sent);
+  expect(planned.certainty.this_job).toMatchObject({ exact: false, at_least: manifest.requests.sent - requests });
+  const doubt =
+    release === "none" ? /^originals: this release of the service gives none/ : /^originals: a document may/;
+  expect(planned.certainty.this_job.why).toEqual([expect.stringMatching(doubt)]);
 });
 
 test("documents that ask at once wait for the first of them, and those behind a failure for the next", async () => {
