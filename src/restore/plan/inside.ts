@@ -4,30 +4,43 @@ import { isBlank, type Text } from "./hand.js";
 const size = 64;
 
 export interface InsideOptions<T extends Text> {
-  /** Texts of the older run that are no chunk of the target. */
-  readonly lost: readonly T[];
+  /** Texts of people that have no chunk of the target. */
+  readonly manual: readonly T[];
+  /** Texts of the indexing that have no chunk of the target. */
+  readonly automatic: readonly T[];
+  /** Texts of the indexing that people replaced, and that have no chunk of the target either. */
+  readonly replaced: readonly Text[];
+  /** Texts of the older run that have a chunk of the target. */
+  readonly paired: readonly Text[];
   /** The texts of the target, as they will be after the edits are brought back. */
   readonly targets: readonly Text[];
-  /** Texts of the older run that have a chunk of the target: what stands inside them there stood inside them before. */
-  readonly paired: readonly Text[];
 }
 
 /**
- * Finds the lost texts that stand inside a chunk of the target: its content inside the content, its answer inside the answer. A text
- * counts as found only if the target has it more often than the older run without it. So a text that a person added is lost although an
- * unchanged chunk also has it, and a restore that continues an earlier one finds the same texts lost. Blank contents stand nowhere.
+ * Finds the lost texts inside chunks of the target: the content inside the content, the answer inside the answer. A text is found only
+ * if the target has it more often than the rest of the older run. So a text that a person added is lost even if the source says the
+ * same, in a chunk that did not change or that was cut at other places, and a restore that continues an earlier one finds the same texts
+ * lost. A blank text is never found.
  */
-export function findInside<T extends Text>({ lost, targets, paired }: InsideOptions<T>): ReadonlySet<T> {
-  const [now, before] = [new TextIndex(targets), new TextIndex(paired)];
-  const found = new Set<T>();
-  for (const text of lost.toSorted((one, other) => other.content.length - one.content.length)) {
-    if (isBlank(text.content)) continue;
-    const times = now.count(text);
-    if (times === 0 || times <= before.count(text)) continue;
-    found.add(text);
-    before.add(text);
-  }
-  return found;
+export function findInside<T extends Text>(options: InsideOptions<T>): ReadonlySet<T> {
+  const { manual, automatic, replaced, paired, targets } = options;
+  const now = new TextIndex(targets);
+  const foundIn = (lost: readonly T[], rest: readonly Text[]) => {
+    const before = new TextIndex(rest);
+    return lost
+      .toSorted((one, other) => lengthOf(other) - lengthOf(one))
+      .filter((text) => {
+        const isFound = !isBlank(text.content) && now.count(text) > before.count(text);
+        if (isFound) before.add(text);
+        return isFound;
+      });
+  };
+  const ofIndexing = foundIn(automatic, paired);
+  return new Set([...ofIndexing, ...foundIn(manual, [...paired, ...automatic, ...replaced])]);
+}
+
+function lengthOf({ content, answer }: Text): number {
+  return content.length + (answer ?? "").length;
 }
 
 /** Counts how often a text stands inside some texts. Long contents are looked up by windows: comparing all texts with all would take too long. */

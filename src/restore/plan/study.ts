@@ -38,10 +38,14 @@ export function studyDocument(old: DocumentRows, history: DocumentHistory, targe
   const standIn = (each: ChunkRow) => pairs.of.get(each)?.row ?? bases.get(each);
   const places = placesOf(olds, targets, standIn);
   const groups = groupRows(targets, textKey);
+  const lost = olds.filter((each) => standIn(each) === undefined);
+  const isManual = (each: ChunkRow) => hands.get(each)?.origin !== "own" || hands.get(each)?.late === true;
   const inside = findInside({
-    lost: olds.filter((each) => standIn(each) === undefined),
-    targets: targets.map((each) => overwritten.get(each) ?? each),
+    manual: lost.filter(isManual),
+    automatic: lost.filter((each) => !isManual(each)),
+    replaced: lost.flatMap((each) => hands.get(each)?.before ?? []),
     paired: olds.filter((each) => standIn(each) !== undefined),
+    targets: targets.map((each) => overwritten.get(each) ?? each),
   });
   return {
     olds,

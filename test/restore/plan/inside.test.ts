@@ -10,9 +10,11 @@ interface Text {
 const textOf = (content: string, answer: string | null = null): Text => ({ content, answer });
 const textsOf = (contents: readonly string[]) => contents.map((content) => textOf(content));
 
-/** The contents of the lost texts that stand inside the target. */
-function inside(lost: readonly Text[], targets: readonly Text[], paired: readonly Text[] = []): readonly string[] {
-  return [...findInside({ lost, targets, paired })].map(({ content }) => content);
+const none = { automatic: [], replaced: [], paired: [] };
+
+/** The contents of the lost texts of people that are found inside the target. */
+function inside(manual: readonly Text[], targets: readonly Text[], paired: readonly Text[] = []): readonly string[] {
+  return [...findInside({ ...none, manual, targets, paired })].map(({ content }) => content);
 }
 
 it("finds a part of a text, however long and wherever it stands, and nothing else", () => {
@@ -42,6 +44,12 @@ it("finds question and answer only in one text", () => {
   expect(inside([textOf(`${long} one`, "so")], targets)).toEqual([]);
 });
 
+it("finds the longer of two answers to one question first", () => {
+  const lost = [textOf("Open?", "Yes"), textOf("Open?", "Yes, daily")];
+  const found = findInside({ ...none, manual: lost, targets: [textOf("Open? Where?", "Yes, daily. Here")] });
+  expect([...found].map(({ answer }) => answer)).toEqual(["Yes, daily"]);
+});
+
 it("finds a blank content nowhere", () => {
   expect(inside([textOf("  ")], [textOf("a  b")])).toEqual([]);
 });
@@ -62,11 +70,28 @@ describe.each(["Closed on Sundays.", "Closed on Sundays, and on the days of the 
     });
 
     it("is found only as often as the target has it", () => {
-      expect(findInside({ lost: textsOf([text, text]), targets: [textOf(around)], paired: [] }).size).toBe(1);
+      expect(findInside({ ...none, manual: textsOf([text, text]), targets: [textOf(around)] }).size).toBe(1);
     });
 
     it("is lost beside a longer lost text that is found there", () => {
       expect(inside(textsOf([text, around]), [textOf(`${around} Come in.`)])).toEqual([around]);
+    });
+
+    it.each([
+      ["is cut in two", `${around} Ring twice.`, [around, "Ring twice."]],
+      ["is part of a longer chunk now", around, [`We are here. ${around} Ring twice.`]],
+    ])("is lost if the chunk that it repeats %s, and found if a new chunk has it, too", (_, automatic, targets) => {
+      const options = { ...none, manual: textsOf([text]), automatic: textsOf([automatic]) };
+      const found = findInside({ ...options, targets: textsOf(targets) });
+      expect(found.has(options.manual[0] ?? textOf(""))).toBe(false);
+      const more = findInside({ ...options, targets: textsOf([...targets, `Hours. ${text}`]) });
+      expect(more.has(options.manual[0] ?? textOf(""))).toBe(true);
+    });
+
+    it("is lost if it is a part of the text that it replaced, which was cut at other places", () => {
+      const replaced = textsOf([around]);
+      const targets = textsOf([`${around} Ring twice.`]);
+      expect(findInside({ ...none, manual: textsOf([text]), replaced, targets }).size).toBe(0);
     });
   },
 );

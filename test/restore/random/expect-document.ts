@@ -29,13 +29,14 @@ export function expectDocument(story: Story): readonly Expected[] {
   const standing = new Map<string, Expected>(story.target.map((chunk) => [chunk.id, chunk]));
   for (const [old, home] of homes) standing.set(home.id, restored(old, home, story));
   const added: Expected[] = [];
-  const left = story.backup
-    .filter((old) => !homes.has(old))
-    .sort((one, two) => two.content.length - one.content.length);
-  const explained: Texts[] = [...homes.keys()];
-  for (const old of left) {
+  const left = story.backup.filter((old) => !homes.has(old));
+  const firstOf = (old: Standing) => story.first.find(({ id }) => id === old.id);
+  const ofSource = left.map(firstOf).filter((chunk) => chunk !== undefined);
+  const explained: Texts[] = [...homes.keys(), ...ofSource];
+  const isManual = (old: Standing) => !haveSameTexts(firstOf(old) ?? { content: "", answer: null }, old);
+  for (const old of left.filter(isManual).sort((one, two) => lengthOf(two) - lengthOf(one))) {
     if (timesInside(old, [...standing.values()]) > timesInside(old, explained)) explained.push(old);
-    else if (!story.first.some(({ id }) => id === old.id) && old.isEnabled) added.push(restored(old, undefined, story));
+    else if (firstOf(old) === undefined && old.isEnabled) added.push(restored(old, undefined, story));
   }
   return [...standing.values(), ...added];
 }
@@ -92,6 +93,10 @@ function childrenOf(
 
 export function haveSameTexts(one: Texts, other: Texts): boolean {
   return one.content === other.content && one.answer === other.answer;
+}
+
+function lengthOf({ content, answer }: Texts): number {
+  return content.length + (answer ?? "").length;
 }
 
 function timesInside(old: Texts, chunks: readonly Texts[]): number {
