@@ -112,7 +112,7 @@ test("the pace follows a rate that changes, says that it is slow, and never make
 
 test("a request that the rate holds back asks for a larger share of it", async () => {
   const { url } = await serve(json(page));
-  const { shared, state } = openBounds(1, 50);
+  const { shared, state } = openBounds(1, 2);
   const client = openTestClient(url, { shared });
   await client.documents("a", 1);
   expect(state.slowed).toBe(0);
