@@ -74,8 +74,8 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
 }
 
 /**
- * The connections to a proxy. If the proxy closes one in place of an answer to CONNECT, undici takes that for the end of a tunnel that
- * was there, and asks again at once, thousands of times a second. Under another code, the error fails the request.
+ * The connections to a proxy. If the proxy closes one on CONNECT, undici treats it as a dropped tunnel and reconnects at once, thousands
+ * of times a second. Under another code, the error fails the request.
  */
 function proxyPool(to: URL, options: undici.Pool.Options): undici.Pool {
   const pool = new Pool(to, options);

@@ -25,7 +25,7 @@ export interface ExchangeOptions {
   readonly key: string;
   /** Seconds for one request, from its start to the last byte. */
   readonly timeout: number;
-  /** Seconds for one request until its answer begins; undefined, as by default, where there is no bound but `timeout`. */
+  /** Seconds for one request without a byte of its answer; undefined, as by default, where there is no bound but `timeout`. */
   readonly silence?: () => number | undefined;
   /** Bytes of one body at the most, as received and decompressed. */
   readonly maxBody: number;
@@ -82,22 +82,21 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     let length = 0;
     const onPiece = (piece: Buffer, status: number) => {
       length += piece.length;
+      silent?.refresh();
       options.onBytes(piece.length);
       if (length > options.maxBody) throw tooLong(status, what, options);
     };
     const receiving = receive(dispatcher, request, { onPiece, onStart, longBodies });
     let isLate = false;
-    const late = (text: string) => {
+    const late = (error: Error) => {
       isLate = true;
-      receiving.end(new TimeoutError(text));
+      receiving.end(error);
     };
     const { timeout } = options;
-    const timers = [setTimeout(late, timeout * 1000, `no complete answer within ${timeout} s`)];
     const silence = options.silence?.();
-    if (silence !== undefined) {
-      const text = `no answer within ${silence} s`;
-      timers.push(setTimeout(() => receiving.status() === undefined && late(text), silence * 1000));
-    }
+    const silent =
+      silence === undefined ? undefined : setTimeout(() => late(new SilenceError(silence)), silence * 1000);
+    const timer = setTimeout(() => late(new TimeoutError(timeout)), timeout * 1000);
     underWay.push(receiving);
     try {
       const { status, headers: received, pieces } = await receiving.answer;
@@ -114,7 +113,8 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
         names: options.names,
       });
     } finally {
-      timers.forEach(clearTimeout);
+      clearTimeout(timer);
+      clearTimeout(silent);
       underWay.splice(underWay.indexOf(receiving), 1);
     }
   };
@@ -122,6 +122,17 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
 
 class TimeoutError extends Error {
   readonly code = "TIMEOUT";
+  constructor(seconds: number) {
+    super(`no complete answer within ${seconds} s`);
+  }
+}
+
+/** Not a byte came for so long. */
+export class SilenceError extends Error {
+  readonly code = "SILENCE";
+  constructor(seconds: number) {
+    super(`no answer within ${seconds} s`);
+  }
 }
 
 /** The body of an answer, in one piece. */

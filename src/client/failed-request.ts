@@ -44,10 +44,8 @@ export function failedRequest(
   if (error instanceof RetryError) return error;
   const code = codeOf(error);
   const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, sentenceOf(error));
-  if (atProxy) {
-    const { text, trouble } = atProxy;
-    return new RetryError(`${method} ${url}: ${text}`, { cause: error, ...(trouble ? { trouble } : {}) });
-  }
+  if (atProxy) return new RetryError(`${method} ${url}: ${atProxy.text}`, { cause: error, trouble: atProxy.trouble });
+  const via = proxy ? `, through the proxy ${proxy.host} that ${proxy.variable} names` : "";
   if (untrusted.test(code)) {
     const hint = `${names.caFile} names a file of certificates to trust beside the usual ones`;
     return new StopError(`${method} ${url}: the certificate is not trusted (${code}); ${hint}`, { cause: error });
@@ -57,13 +55,13 @@ export function failedRequest(
   }
   if (error instanceof errors.HTTPParserError) {
     // no cause: it would hold the bytes that came
-    return new RetryError(`${method} ${url}: what answers there speaks no HTTP`, { trouble: "no service" });
+    return new RetryError(`${method} ${url}: what answers there speaks no HTTP${via}`, { trouble: "no service" });
   }
   if (code === "UND_ERR_INVALID_ARG") {
     return new StopError(`${method} ${url}: cannot be sent: ${sentenceOf(error)}`, { cause: error });
   }
   const trouble = status === undefined ? troubleOf(code) : undefined;
-  return new RetryError(`${method} ${url}: ${sentenceOf(error)}`, {
+  return new RetryError(`${method} ${url}: ${sentenceOf(error)}${via}`, {
     cause: error,
     ...(status === undefined ? {} : { status }),
     ...(trouble ? { trouble } : {}),

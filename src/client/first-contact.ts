@@ -14,7 +14,7 @@ export interface FirstContactOptions {
   readonly signal: AbortSignal;
   /** Whether the service has given a good answer; it is set here. */
   readonly contact: { isMet: boolean };
-  /** Whether a service that gives no answer in time is asked on; false by default. */
+  /** Whether to keep retrying a service that does not answer; false by default. */
   readonly patient?: boolean | undefined;
   /** Ends everything, for this reason. */
   readonly stop: (reason: StopError) => void;
@@ -23,8 +23,8 @@ export interface FirstContactOptions {
 }
 
 /**
- * Ends everything as soon as an answer shows that the address is not that of the service, at a wrong key, and when a second try gets
- * no answer in time. Once the service has answered, only a wrong key does: anything else may pass.
+ * Ends everything as soon as an answer shows that the address is not that of the service, at a wrong key, and at the second try without
+ * an answer in time. Once the service has answered, only a wrong key does: anything else may pass.
  */
 export function firstContact(send: Send, options: FirstContactOptions): Send {
   const { key, keyPlace, names, signal, stop, speaksTls, patient = false, contact } = options;
@@ -97,7 +97,8 @@ function judgeBody(answer: Answer, key: string, names: SettingNames): "service" 
 function isOtherJson(text: string, url: string): boolean {
   try {
     const object: Readonly<Record<string, unknown>> = JSON.parse(text);
-    return /[?&]page=/.test(url) ? !Array.isArray(object.data) : !ownFields.some((name) => name in object);
+    if (/[?&]page=/.test(url)) return !Array.isArray(object.data) || !Number.isInteger(object.total);
+    return !ownFields.some((name) => name in object);
   } catch {
     return false;
   }
@@ -118,10 +119,10 @@ async function judgeFailure(
   return error.trouble === "no service" ? new StopError(error.message, { cause: error }) : undefined;
 }
 
-/** Whether no connection, or no answer, came in time. */
+/** Whether no connection came in time, or no byte of an answer. */
 function isSilence(error: unknown): error is RetryError {
-  if (!(error instanceof RetryError) || error.status !== undefined) return false;
-  return error.cause instanceof Error && "code" in error.cause && /TIMEOUT/.test(String(error.cause.code));
+  if (!(error instanceof RetryError && error.cause instanceof Error && "code" in error.cause)) return false;
+  return /^(SILENCE|UND_ERR_(CONNECT|HEADERS)_TIMEOUT)$/.test(String(error.cause.code));
 }
 
 function mayBeTls(error: RetryError): boolean {

@@ -25,7 +25,7 @@ export interface Http {
 export function openHttp(options: HttpOptions): Http {
   const base = new URL(options.baseUrl);
   const { caFile, env = {}, names } = options;
-  const timeout = Math.min(options.timeout, 20) * 1000;
+  const timeout = Math.min(options.timeout, 10) * 1000;
   const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env, names });
   let pool = poolOf(options.connections);
   let connections = options.connections;

@@ -33,7 +33,7 @@ export interface ClientOptions {
   readonly maxRps?: number | undefined;
   /** Seconds for one request; 60 by default. */
   readonly timeout?: number;
-  /** Seconds until an answer must begin, as long as the service has given no good one; 10 by default. Two such silences end everything. */
+  /** Seconds without a byte of an answer, until the first good answer; 10 by default. Two tries that end so end the run. */
   readonly silence?: number;
   /** Tries after the first; 6 by default. */
   readonly retries?: number;
@@ -103,7 +103,7 @@ export function openClient(options: ClientOptions): Client {
     key: options.key,
     connections: concurrency,
     timeout,
-    silence: () => (contact.isMet || options.patient ? undefined : silence),
+    silence: () => (contact.isMet || options.patient ? undefined : Math.min(silence, timeout)),
     maxBody: options.maxBody ?? 64_000_000,
     caFile: options.caFile,
     env: options.env ?? process.env,

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.js";
 
-/** The code of a tunnel that the proxy closed before it was there. */
+/** The error code where the proxy closed the connection during CONNECT. */
 export const tunnelClosed = "ERR_TUNNEL_CLOSED";
 
 /** The proxy that the environment names for a scheme. */
@@ -65,8 +65,7 @@ const refused = /^Proxy response \((\d+)\)/;
 /** A failure of the proxy: a sentence without its user and password, and what to do next. */
 export interface ProxyTrouble {
   readonly text: string;
-  /** Undefined where the service behind it may just be slow. */
-  readonly trouble: "no proxy" | "no service" | "gone" | undefined;
+  readonly trouble: "no proxy" | "no service" | "gone";
 }
 
 /** The trouble that a request to this origin met at the proxy; undefined if it failed behind it. `words`: the error in words. */
@@ -80,8 +79,7 @@ export function proxyTrouble(
   const told = (what: string, trouble: ProxyTrouble["trouble"]) => ({ text: `the proxy ${host} ${what}`, trouble });
   const code = "code" in error ? String(error.code) : "";
   if (code === tunnelClosed)
-    return told(`closed the connection when it was asked for a tunnel; is it a proxy? check ${variable}`, "no proxy");
-  if (code === "TIMEOUT") return told(`brought ${words}; check ${variable}`, undefined);
+    return told(`closed the connection on CONNECT; is it a proxy? check ${variable}`, "no proxy");
   if (notReached.test(code)) {
     const why = code === "ECONNREFUSED" ? "connection refused" : words; // the words may speak of the service
     return told(`cannot be reached: ${why}; check ${variable}`, "no proxy");

@@ -25,6 +25,7 @@ describe("a first answer", () => {
     [200, "[]", `answered with [], not with the Knowledge API; ${usual}`],
     [200, { hello: "world" }, `answered with {"hello":"world"}, not with the Knowledge API; ${usual}`],
     [200, { data: "x" }, `answered with {"data":"x"}, not with the Knowledge API; ${usual}`],
+    [200, { data: [{ id: 1 }] }, `answered with {"data":[{"id":1}]}, not with the Knowledge API; ${usual}`],
     [200, " ", `answered with an empty body, not with the Knowledge API; ${usual}`],
     [200, "It works!\u001b[2J", `answered with It works! [2J, not with the Knowledge API; ${usual}`],
     [404, { message: "no Route matched" }, `404 no Route matched; the service does not know this URL; ${usual}`],

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { type ClientOptions, openClient } from "../../src/client/open-client.js";
@@ -113,6 +113,23 @@ describe("a service that is gone", () => {
     );
     expect(new Set(errors).size).toBe(1);
     expect(requests.length).toBeLessThanOrEqual(6);
+  });
+
+  it("is one that begins an answer and never ends it, but not one that is slow to send it", async () => {
+    const begin = (response: ServerResponse) => void response.writeHead(200).write('{"data":[],');
+    const { url } = await serve((_, response) => begin(response));
+    const error = await rejection(openTestClient(url, { retries: 6, silence: 0.1 }).chunks(document, 1));
+    expect(error.message).toMatch(/^the service cannot be reached: GET .*: no answer within 0.1 s; check/);
+    const slow = await serve((_, response) => {
+      begin(response);
+      const spaces = setInterval(() => response.write(" "), 50);
+      setTimeout(() => {
+        clearInterval(spaces);
+        response.end('"total":0}');
+      }, 600);
+    });
+    const client = openTestClient(slow.url, { retries: 0, silence: 0.3 });
+    expect(await client.chunks(document, 1)).toMatchObject({ total: 0 });
   });
 
   it("is not one that leaves some pages without an answer, however many, while it gives others", async () => {

@@ -38,7 +38,7 @@ function setting(
       sent.push({ at: clock.now / 1_000, path });
       await clock.sleep(latency);
       const came = reply(clock.now / 1_000, path, Number(query[0]?.[1]));
-      if (came === "TIMEOUT") await clock.sleep(Math.min(timeout, silence?.() ?? timeout) * 1_000);
+      if (came === "SILENCE") await clock.sleep((silence?.() ?? timeout) * 1_000);
       const url = `http://kb.example/v1${path}`;
       if (typeof came === "string") throw failedRequest(Object.assign(new Error(came), { code: came }), url);
       return { url, headers: {}, ...came, body: Buffer.from(came.body ?? "") };
@@ -165,7 +165,7 @@ describe("a service that is not there when the run starts", () => {
 
 describe("a service that answers nothing in time", () => {
   it.each([1, 8, 40])("ends the run within 25 s if it never did, with %i requests at once", async (concurrency) => {
-    const { clock, sent, chunks } = setting(() => "TIMEOUT", { concurrency });
+    const { clock, sent, chunks } = setting(() => "SILENCE", { concurrency });
     const errors = await clock.until(Promise.all(pages(60).map((page) => rejection(chunks(page)))));
     expect(clock.now / 1_000).toBeGreaterThan(20);
     expect(clock.now / 1_000).toBeLessThan(25);
@@ -176,7 +176,7 @@ describe("a service that answers nothing in time", () => {
   });
 
   it("has its usual time and all its tries once it has answered", async () => {
-    const { clock, sent, chunks } = setting((_, __, page) => (page === 1 ? good : "TIMEOUT"), {
+    const { clock, sent, chunks } = setting((_, __, page) => (page === 1 ? good : "SILENCE"), {
       timeout: 30,
       retries: 3,
     });
@@ -188,7 +188,7 @@ describe("a service that answers nothing in time", () => {
   });
 
   it("has no more than service.timeout, where that is less", async () => {
-    const { clock, chunks } = setting(() => "TIMEOUT", { timeout: 2 });
+    const { clock, chunks } = setting(() => "SILENCE", { timeout: 2 });
     expect(await clock.until(rejection(chunks(1)))).toBeInstanceOf(StopError);
     expect(clock.now / 1_000).toBeLessThan(6);
   });

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { onTestFinished } from "vitest";
 import { pairOf } from "./certificates.js";
@@ -22,8 +22,8 @@ export interface TestProxy {
 export interface ProxyBehaviour {
   /** `user:password` that it asks for. */
   readonly login?: string;
-  /** A status with which it refuses everything; `hang`: it never answers; `close`: it closes the connection in place of an answer. */
-  readonly refusal?: number | "hang" | "close";
+  /** A status with which it refuses everything; `hang`: it never answers; `close` and `reset`: so it ends the connection. */
+  readonly refusal?: number | "hang" | "close" | "reset";
   /** The name of its certificate, if TLS is spoken with it. */
   readonly certificate?: string;
 }
@@ -58,6 +58,7 @@ export async function startProxy(
     const status = statusFor(asked);
     if (status === "hang") return;
     if (status === "close") return void socket.destroy();
+    if (status === "reset") return void (socket instanceof Socket && socket.resetAndDestroy());
     if (status !== 200) return void socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`);
     const onward = connect(toPort, "127.0.0.1", () => {
       socket.write("HTTP/1.1 200 Connection established\r\n\r\n");

@@ -43,7 +43,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
   const base = new URL(options.baseUrl);
   const pools = new Map<string, Connections>();
   const poolFor = (url: URL): Connections => {
-    const timeout = Math.min(options.timeout, 20) * 1000;
+    const timeout = Math.min(options.timeout, 10) * 1000;
     const pool = pools.get(url.origin) ?? openConnections(url, { ...options, timeout });
     pools.set(url.origin, pool);
     return pool;

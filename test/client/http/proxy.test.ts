@@ -99,10 +99,18 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
       expect(error).toBeInstanceOf(StopError);
       expect(error.message).toMatch(
         new RegExp(
-          `^the service cannot be reached: GET \\S+: the proxy ${proxy.host} closed the connection when it was asked for a tunnel; is it a proxy\\? check ${variable}`,
+          `^the service cannot be reached: GET \\S+: the proxy ${proxy.host} closed the connection on CONNECT; is it a proxy\\? check ${variable}`,
         ),
       );
     }
+    expect(proxy.tunnels.length).toBeLessThan(10);
+  });
+
+  it("is named where it resets the connection", async () => {
+    const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "reset" });
+    const error = await rejection(openTestClient(base, { ...options, outage: 0 }).chunks(ref, 1));
+    expect(error).toBeInstanceOf(StopError);
+    expect(error.message).toMatch(new RegExp(`the proxy ${proxy.host} .*${variable}`));
     expect(proxy.tunnels.length).toBeLessThan(10);
   });
 
@@ -110,7 +118,9 @@ describe.each(["http", "https"] as const)("a service over %s, through a proxy", 
     const { base, options, proxy, variable } = await startBoth(scheme, { refusal: "hang" });
     const error = await rejection(openTestClient(base, { ...options, retries: 6, silence: 0.1 }).chunks(ref, 1));
     expect(error).toBeInstanceOf(StopError);
-    expect(error.message).toContain(`the proxy ${proxy.host} brought no answer within 0.1 s; check ${variable}`);
+    expect(error.message).toContain(
+      `: no answer within 0.1 s, through the proxy ${proxy.host} that ${variable} names; check service.base_url`,
+    );
     expect(proxy.tunnels.length).toBeLessThanOrEqual(2);
   });
 
