@@ -331,7 +331,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   bullmq: /^(broker\/load-libraries|run\/workers\/document-queue|worker\/document-worker)\.ts$/,
   ioredis: /^broker\//,
   "redis-semaphore": /^broker\/load-libraries\.ts$/,
-  "p-limit": /^(client\/paced|move\/apply\/apply-move)\.ts$/,
+  "p-limit": /^(client\/(exchange|paced)|move\/apply\/apply-move)\.ts$/,
   "csv-stringify": /^dump\/formats\/csv\/csv-lines\.ts$/,
   "lossless-json": /^rows\/exact-json\.ts$/,
   yaml: /^job\//,

@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from "node:zlib";
+import pLimit, { type LimitFunction } from "p-limit";
 import type { FormData } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
@@ -7,7 +8,7 @@ import type { Connections } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import { jobFileNames, type SettingNames } from "./hint-for.js";
 import type { Answer } from "./send.js";
-import { LongBodies, type Receiving, receive } from "./undici/receive.js";
+import { LongBodies, long, type Received, type Receiving, receive } from "./undici/receive.js";
 
 /** One request as it goes over the wire. */
 export interface Outgoing {
@@ -69,6 +70,7 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
   // among its old objects, it keeps every answer until the next time it looks through all of those: 2 kB for each of 20,000.
   const underWay: Receiving[] = [];
   const longBodies = new LongBodies();
+  const oneByOne = pLimit(1);
   options.signal.addEventListener("abort", () => {
     for (const one of underWay) one.end(options.signal.reason);
   });
@@ -101,7 +103,8 @@ export function exchangeWith(options: ExchangeOptions): Exchange {
     try {
       const { status, headers: received, pieces } = await receiving.answer;
       const encoding = String(received["content-encoding"] ?? "identity");
-      const bytes = await decompressed(pieces, { status, encoding: encoding.trim().toLowerCase() }, what, options);
+      const wrapped = { pieces, status, encoding: encoding.trim().toLowerCase() };
+      const bytes = await decompressed(wrapped, what, oneByOne, options);
       return { url, status, headers: received, body: bytes };
     } catch (error) {
       options.signal.throwIfAborted();
@@ -135,11 +138,11 @@ export class SilenceError extends Error {
   }
 }
 
-/** The body of an answer, in one piece. */
+/** The body of an answer, in one piece. Long ones are decompressed one by one, as all at once would fill the memory. */
 async function decompressed(
-  pieces: readonly Buffer[],
-  { status, encoding }: { readonly status: number; readonly encoding: string },
+  { pieces, status, encoding }: Pick<Received, "pieces" | "status"> & { readonly encoding: string },
   what: string,
+  oneByOne: LimitFunction,
   options: ExchangeOptions,
 ): Promise<Uint8Array> {
   const [first] = pieces;
@@ -147,11 +150,14 @@ async function decompressed(
   if (encoding === "identity" || bytes.length === 0) return bytes;
   const decompress = decompressors.get(encoding);
   if (!decompress) throw unreadable(status, what, `has the unknown encoding ${JSON.stringify(encoding.slice(0, 40))}`);
-  return decompress(bytes, { maxOutputLength: options.maxBody }).catch((error: unknown) => {
-    throw error instanceof RangeError
-      ? tooLong(status, what, options)
-      : unreadable(status, what, `is broken ${encoding}`);
-  });
+  const upTo = (maxOutputLength: number) =>
+    decompress(bytes, { maxOutputLength }).catch((error: unknown) => {
+      if (error instanceof RangeError) return undefined;
+      throw unreadable(status, what, `is broken ${encoding}`);
+    });
+  const text = (await upTo(Math.min(long, options.maxBody))) ?? (await oneByOne(() => upTo(options.maxBody)));
+  if (!text) throw tooLong(status, what, options);
+  return text;
 }
 
 function tooLong(status: number, what: string, options: ExchangeOptions): RetryError {

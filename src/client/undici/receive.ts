@@ -11,21 +11,23 @@ export interface Received {
 /** Pieces that are joined to one. Each takes a hundred bytes beside its own, and some services send a body byte by byte. */
 const piecesToJoin = 1024;
 
-/** Is given every piece of a body, and the status of the answer. What it throws ends the request. */
+/** Receives each piece of the body, and the status of the answer. If it throws, the request ends. */
 type OnPiece = (piece: Buffer, status: number) => void;
 
 export interface ReceiveHooks {
   readonly onPiece: OnPiece;
-  /** Called right before the first byte of the request leaves: what it throws ends the request. */
+  /** Called right before the request is sent. If it throws, the request ends. */
   readonly onStart?: (() => void) | undefined;
-  /** Lets one long body after the other come in. */
+  /** Receives long bodies one at a time. */
   readonly longBodies: LongBodies;
 }
 
-/** Bytes of a body that make it a long one, and of a block of memory for such bodies. */
-const [long, blockSize] = [4_000_000, 1_000_000];
+/** Bodies of more bytes are long. */
+export const long = 4_000_000;
+/** Bytes of a block of memory for long bodies. */
+const blockSize = 1_000_000;
 
-/** Long bodies that come in at once would fill the memory: while one comes in, the others wait. All use the same memory. */
+/** Receives long bodies one at a time, all into the same memory: several at once would fill it. */
 export class LongBodies {
   readonly #waiting: LongBody[] = [];
   readonly #blocks: Buffer[] = [];
@@ -70,7 +72,7 @@ export class LongBodies {
     const next = this.#waiting.shift();
     this.#current = next;
     if (!next) this.#blocks.length = 0;
-    setImmediate(() => next?.controller.resume()); // undici parses one connection at a time, and may be at the one that leaves
+    setImmediate(() => next?.controller.resume()); // undici may still be parsing the body that just ended
   }
 }
 

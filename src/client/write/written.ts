@@ -70,8 +70,11 @@ export const readNothing: ReadAnswer<null> = (answer, key) => {
   throw new RetryError(`${answer.url}: the answer is no JSON object`);
 };
 
-/** Any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. */
-export const readDeleted: ReadAnswer<null> = () => null;
+/** Any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. No web page is one. */
+export const readDeleted: ReadAnswer<null> = (answer, key) => {
+  if (answer.body.length > 0) jsonOf(answer, key);
+  return null;
+};
 
 function single([record, ...others]: readonly Listed[], url: string): Listed {
   if (!record || others.length > 0) throw wrongCount(url, 1, record ? others.length + 1 : 0);

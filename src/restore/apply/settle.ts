@@ -9,9 +9,13 @@ import { mendChunk } from "./mend-chunk.js";
 import { takeTurns } from "./take-turns.js";
 
 /** Why a restore waits before it plans. */
-export function waitingFor({ document_id }: { readonly document_id: string | null }, until: number): string {
+export function waitingFor(
+  { dataset_id, document_id }: { readonly dataset_id: string; readonly document_id: string | null },
+  until: number,
+): string {
+  const place = document_id === null ? `dataset ${dataset_id}` : `document ${document_id}`;
   const time = new Date(until).toISOString();
-  return `document ${document_id}: an add was sent and never answered, and the service may still carry it out; waiting for it until ${time} at the latest`;
+  return `${place}: waiting until ${time} for an earlier write that the service has not answered and may still carry out`;
 }
 
 /**
@@ -20,7 +24,7 @@ export function waitingFor({ document_id }: { readonly document_id: string | nul
  */
 export async function settleJournal(options: ApplyOptions): Promise<void> {
   const full = withDefaults(options);
-  const { api, journal, log } = full;
+  const { api, journal, log, now, settle, lockTime } = full;
   const { open } = journal;
   if (open.length > 0) log("info", `an earlier restore did not end: looking for ${countOf(open.length, "write")}`);
   for (const intent of open) {
@@ -29,9 +33,10 @@ export async function settleJournal(options: ApplyOptions): Promise<void> {
       continue;
     }
     try {
-      const found = await lookFor(() => findWrite(api, intent), latestLanding(intent, full), {
+      const until = Math.min(latestLanding(intent, full), now() + 1_000 * (settle + lockTime)); // a clock may have been wrong
+      const found = await lookFor(() => findWrite(api, intent), until, {
         ...full,
-        onWait: (until) => log("info", waitingFor(intent, until)),
+        onWait: () => log("info", waitingFor(intent, until)),
       });
       await journal.conclude(intent, found ? "done" : "not done", found ?? null);
     } catch (error) {

@@ -148,7 +148,7 @@ describe("an operation", () => {
   );
 
   it.each(named.filter(([, { request }]) => request.startsWith("DELETE")))(
-    "%s is done with any success",
+    "%s is done with any success, but not with a web page",
     async (_, operation) => {
       for (const [status, answer] of [
         [200, "204"], // release 1.12.1
@@ -157,6 +157,7 @@ describe("an operation", () => {
         [204, gone],
       ] as const)
         expect((await sent(operation, status, answer)).outcome).toEqual({ kind: "done", value: null });
+      expect((await sent(operation, 200, "<title>Sign in</title>")).outcome.kind).toBe("unknown");
     },
   );
 

@@ -161,6 +161,11 @@ test("a journal whose first line is torn begins anew", async () => {
 });
 
 test.each([
+  [
+    "a time that is none",
+    '{"kind":"sent","number":1,"time":"soon"}',
+    /journal\.jsonl:2: the journal is damaged: time: /,
+  ],
   ["garbage", "no JSON", /journal\.jsonl:2: the journal is damaged: got "no JSON"/],
   ["a line without its facts", '{"kind":"intent","number":1}', /journal\.jsonl:2: .*dataset_id/],
 ])("a damaged journal is refused: %s", async (_, line, message) => {

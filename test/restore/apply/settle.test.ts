@@ -37,6 +37,14 @@ describe("an earlier restore that did not end", () => {
     expect(await place.prove()).toEqual([]);
   });
 
+  test("an add is not waited for longer than the lock time, even if the clock was ahead when it was sent", async () => {
+    const place = await killedAfter("cut", added(1));
+    await place.clock.sleep(-86_400_000);
+    const begun = place.clock.now();
+    await place.settle();
+    expect(place.clock.now() - begun).toBe(660_000);
+  });
+
   test.each([
     ["an update", restoring(1), 10_000],
     ["an add, which a lock of the service may hold back,", added(1), 610_000],
@@ -53,8 +61,7 @@ describe("an earlier restore that did not end", () => {
       const said: string[] = [];
       await cut.settle({ log: (_level, text) => said.push(text) });
       expect(cut.clock.now() - begun).toBe(left);
-      const waiting =
-        /^document .*: an add was sent and never answered, and the service may still carry it out; waiting for it until 2026-03-01T12:11:00/;
+      const waiting = /^document .*: waiting until 2026-03-01T12:11:00\.000Z for an earlier write/;
       expect(said.slice(1)).toEqual(left > 60_000 ? [expect.stringMatching(waiting)] : []);
       const journal = await cut.open();
       expect([journal.open, journal.written]).toEqual([[], []]);
