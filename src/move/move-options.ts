@@ -20,7 +20,7 @@ export interface MoveOptions extends TargetService {
   readonly timeout: number;
   /** Time in which the effect of a lost answer may still show up. */
   readonly settle: number;
-  /** Time for which the service may lock a document, so that an add waits there. */
+  /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   /** Updated while the work goes on. */
   readonly tally: MoveTally;

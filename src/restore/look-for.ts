@@ -7,11 +7,11 @@ export interface LookOptions {
   readonly now: () => number;
   /** Rejects with the reason of the signal. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
-  /** Told once before a wait of more than a minute, with its end. */
+  /** Called once before a wait of over a minute, with its end. */
   readonly onWait?: (until: number) => void;
 }
 
-/** A wait that is worth a word, in milliseconds. */
+/** Longer waits are reported. Milliseconds. */
 const longWait = 60_000;
 
 /** Looks for what a write did until it shows up, or `until` has passed, in milliseconds since 1970; undefined: it was not done. */

@@ -23,7 +23,7 @@ export interface RestoreOptions extends Omit<TargetService, "baseUrl"> {
   readonly timeout: number;
   /** Time in which the effect of a lost answer may still show up. */
   readonly settle: number;
-  /** Time for which the service may lock a document, so that an add waits there. */
+  /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   /** Updated while the work goes on. */
   readonly tally: RestoreTally;

@@ -69,7 +69,7 @@ const fileOf =
   (text: string): Plant =>
   (path) =>
     writeFile(path, text);
-const isOther = "does not begin as a journal of kbdump does: it is another file, or damaged";
+const isOther = "is not a kbdump journal, or is damaged";
 
 const journals: readonly (readonly [Plant, string])[] = [
   [(path) => mkdir(path), "is a folder, not a file; remove it or move it away"],
@@ -85,7 +85,7 @@ test.each(Object.entries(ways))("%s refuses what is no journal", async (way, res
 });
 
 test.each(Object.entries(ways).slice(0, 2))("%s adds no line to a file with other names", async (way, restore) => {
-  const reason = "is a hard link";
+  const reason = "has other hard links";
   await expectRefusal({ path: journalOf(way), reason, plant: hardLinkTo('{"kind":"beg'), restore, wire });
 });
 

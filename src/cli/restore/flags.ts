@@ -87,11 +87,11 @@ export const options = {
   timeout: { default: "300", describe: "time that one write may take, such as 300 or 5m; default: 300 seconds" },
   settle: {
     default: "60",
-    describe: "time in which a write may still show up whose answer was lost; default: 60 seconds",
+    describe: "how long to look for a write whose answer was lost; default: 60 seconds",
   },
   "lock-time": {
     default: "600",
-    describe: "time for which the service may lock a document, so that an add waits there; default: 600 seconds",
+    describe: "how long the service may lock a document while it adds chunks; default: 600 seconds",
   },
   "ca-file": { type: "string", names: "file", describe: "PEM file of the authority that signed the certificate" },
   ...dirOption,

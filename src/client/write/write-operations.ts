@@ -28,9 +28,9 @@ import {
 type Method = "POST" | "PATCH" | "DELETE";
 
 export interface SendHooks {
-  /** Called right before the bytes leave, after every wait for its turn. Rejects if this process must not send it any more. */
+  /** Called right before it is sent, after every wait for its turn. Rejects if this process must not send it any more. */
   readonly onTurn?: () => Promise<void>;
-  /** Told of every answer of the service, and of its milliseconds: without those that the write waited for its turn. */
+  /** Called after every answer with its milliseconds, without those of the wait for the turn. */
   readonly onAnswer?: (milliseconds: number) => void;
 }
 

@@ -151,7 +151,7 @@ function sha256Of(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Milliseconds since now. One clock stands still while the machine sleeps, and people set the other. */
+/** Milliseconds since now. The monotonic clock stops while the machine sleeps; the wall clock can be changed. */
 function stopwatch(): () => number {
   const [ticks, time] = [performance.now(), Date.now()];
   return () => Math.max(performance.now() - ticks, Date.now() - time);

@@ -6,8 +6,8 @@ import { StopError } from "../../errors.js";
 const noWait = constants.O_NONBLOCK ?? 0;
 
 /**
- * Opens a file, to read it by default. Throws StopError, without waiting, if the path is something else, such as a named pipe. One
- * that the flags make is for its owner only.
+ * Opens a file, to read it by default. Throws StopError, without waiting, if the path is something else, such as a named pipe. New
+ * files get mode 0600.
  */
 export async function openRegular(path: string, flags = constants.O_RDONLY): Promise<FileHandle> {
   const file = await open(path, flags | noWait, 0o600);
@@ -27,7 +27,7 @@ export async function readRegular(path: string): Promise<Buffer> {
   }
 }
 
-/** Throws StopError if a path is a symbolic link: a planted one would lead what is written, or removed, elsewhere. */
+/** Throws StopError if a path is a symbolic link: a planted one could redirect writes and deletions. */
 export async function refuseLink(path: string): Promise<void> {
   const isLink = await lstat(path).then(
     (facts) => facts.isSymbolicLink(),

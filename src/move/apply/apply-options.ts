@@ -19,7 +19,7 @@ export interface ApplyOptions {
   readonly concurrency: number;
   /** Milliseconds for which a lost answer is looked for. */
   readonly settle: number;
-  /** Milliseconds for which the service may lock a document, so that an add of chunks waits there. */
+  /** Milliseconds for which the service may lock a document while it adds chunks. */
   readonly lockTime: number;
   /** Chunks that one request adds; one for all documents of a move, since they learn it together. */
   readonly batchSize: BatchSize;

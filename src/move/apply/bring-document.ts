@@ -60,7 +60,7 @@ async function bring(
   options: BringOptions,
 ): Promise<End> {
   if (hasOpenWrite(options.journal, plan.document_id))
-    throw new SkipError("it is not known what became of an earlier write to it; run the same command again later");
+    throw new SkipError("the outcome of an earlier write to it is unknown; run the same command again later");
   const work = await openCopy(plan, id, options);
   const { failed, reason } = plan.original ? { failed: [], reason: null } : await bringRowsOf(work);
   if (reason !== null) return { outcome: "failed", reason, failed };

@@ -88,7 +88,7 @@ async function bindTags({ key, tags }: DatasetPlan, id: string, options: ApplyOp
   madeBy(await carryOut(options, { write: "bind tags", dataset_id: key }, writer.bindTags(id, ids), find), "bind them");
 }
 
-/** Release 1.12.1 makes a tag, answers 400 all the same, and lists no tags from then on: its own check wants the count to be text. */
+/** Release 1.12.1 creates a tag but answers 400, and then lists no tags: its schema expects binding_count as a string. */
 function nameTagDefect(error: unknown): never {
   if (!(error instanceof SkipError) || !error.message.includes("binding_count")) throw error;
   const defect = "the service makes tags, but cannot show them (400, binding_count), a defect of release 1.12.1";

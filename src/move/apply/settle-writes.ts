@@ -43,7 +43,7 @@ function finderOf(intent: Intent, options: SettleOptions): Find {
   return async () => undefined;
 }
 
-/** Finds the chunks of an add: as many are in the copy that the journal does not know. The service stores a request as a whole. */
+/** Finds the chunks of an add: the copy has exactly that many chunks that the journal does not list. The service stores a request as a whole. */
 async function findAdded({ document_id, rows }: Intent, { api, journal }: SettleOptions): Promise<Found | undefined> {
   const copy = document_id === null ? undefined : journal.facts.documents.get(document_id);
   if (document_id === null || !copy) return undefined;

@@ -24,7 +24,7 @@ export interface ApplyOptions {
   readonly concurrency?: number;
   /** Seconds for which a lost answer is looked for; 60 by default. */
   readonly settle?: number;
-  /** Seconds for which the service may lock a document, so that an add waits there; 600 by default. */
+  /** Seconds for which the service may lock a document while it adds chunks; 600 by default. */
   readonly lockTime?: number;
   readonly log?: Log;
   readonly tally?: ApplyTally;

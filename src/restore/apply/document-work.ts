@@ -32,7 +32,7 @@ export class DocumentWork {
     }
   }
 
-  /** Whether a chunk stands for a row of this work. */
+  /** Whether a row of this restore already uses this chunk. */
   isOurs(id: string): boolean {
     return this.#ours.has(id);
   }

@@ -14,7 +14,7 @@ const begun = v.object({
   time: text,
 });
 
-/** A write that waits for its turn to be sent. Texts are noted as hashes only. */
+/** A write that waits for its turn to be sent. Texts are stored as hashes only. */
 const intent = v.object({
   kind: v.literal("intent"),
   number: count,

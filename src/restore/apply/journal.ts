@@ -81,7 +81,7 @@ export class Journal {
     return intent;
   }
 
-  /** Notes that the bytes of a write leave now. Rejects when another process has taken the place of this one: then they must not. */
+  /** Records that a write is being sent. Rejects if another process has taken over: then it must not be sent. */
   async leave({ number }: Intent): Promise<void> {
     await this.#note({ kind: "sent", number, time: this.#time() });
     await this.#options.checkOwn?.();

@@ -111,7 +111,7 @@ async function conclude(work: DocumentWork, intent: Intent, outcome: WriteOutcom
 /** The journal keeps an add whose answer never came: only a later restore can know what became of it. */
 function leaveOpen(work: DocumentWork, intent: Intent, reason: string): Landed {
   const until = new Date(latestLanding(intent, work.options)).toISOString();
-  work.unanswered = `the service may still carry out an earlier add to this document, until ${until}; run the same command again after that`;
+  work.unanswered = `an earlier add to this document may still complete until ${until}; run the same command again after that`;
   return { kind: "failed", id: null, reason: `${reason}; ${work.unanswered}` };
 }
 

@@ -23,8 +23,8 @@ export interface ReadJournal<Line> {
 
 /**
  * Reads a journal, each line by this schema; it has no lines where there is no file. A torn last line counts as none: nothing was sent
- * before it was whole. StopError, naming the place, where a line is damaged, and where the path is a link, no file, or a file of
- * another kind, which a run that you received may have there. Changes nothing.
+ * before it was whole. StopError, naming the place, where a line is damaged, and where the path is a link or no journal: a run
+ * that you received may have anything there. Changes nothing.
  */
 export async function readJournal<const Schema extends LineSchema>(
   path: string,
@@ -35,7 +35,7 @@ export async function readJournal<const Schema extends LineSchema>(
   const lines = bytes.toString("utf8", 0, whole).split("\n").slice(0, -1);
   if (!isBeginning(lines[0] ?? bytes, schema))
     throw new StopError(
-      `${path} does not begin as a journal of kbdump does: it is another file, or damaged. It was not changed. Compare the documents by hand, then move it away`,
+      `${path} is not a kbdump journal, or is damaged. It was not changed. Compare the documents by hand, then move it away`,
     );
   return {
     lines: lines.map((line, at) => lineFrom(line, schema, `${path}:${at + 1}`)),
@@ -128,9 +128,7 @@ async function makeReady(path: string, { size, whole }: { readonly size: number;
   try {
     const facts = await file?.stat();
     if (facts && facts.nlink > 1)
-      throw new StopError(
-        `${path} is a hard link: the file has other names, under which it would change, too; put a copy in its place`,
-      );
+      throw new StopError(`${path} has other hard links, which would change too; put a copy in its place`);
     if (whole < size && facts?.size === size) await file?.truncate(whole);
   } finally {
     await file?.close();

@@ -76,7 +76,7 @@ async function refuseLinksIn(folder: string): Promise<void> {
   }
 }
 
-/** Whether a link is the one that a run makes to its newest dump, which leads to nothing outside. */
+/** Whether a link is the one that a run makes to its newest dump, which stays inside the folder. */
 async function isLatest(path: string): Promise<boolean> {
   const target = await readlink(path).catch(() => "");
   return basename(path) === "latest" && dirname(target) === "runs" && isRunId(basename(target));

@@ -137,7 +137,7 @@ test("a document of which nobody knows whether it was made is not made again unt
   const failed = /^one.txt: failed: nobody knows whether the service did make the document: .*POST /;
   expect(told(await place.move())).toEqual([expect.stringMatching(failed)]);
   expect(told(await place.move())).toEqual([
-    "one.txt: failed: it is not known what became of an earlier write to it; run the same command again later",
+    "one.txt: failed: the outcome of an earlier write to it is unknown; run the same command again later",
   ]);
   expect(place.sent()).toHaveLength(2);
   isDown = false;

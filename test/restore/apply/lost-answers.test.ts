@@ -54,7 +54,7 @@ describe.each(kinds)("%s", (what, restore, name) => {
     expect(told(applied)).toEqual([`${name}: ${outcome}`]);
     expect(applied.rows[0]?.reason).toMatch(
       isAdd
-        ? /^POST .*the connection was closed; the service may still carry out an earlier add to this document, until 2026-03-01T12:11:.*; run the same command again after that$/
+        ? /^POST .*the connection was closed; an earlier add to this document may still complete until 2026-03-01T12:11:.*; run the same command again after that$/
         : /^(POST|PATCH) .*the connection was closed$/,
     );
     expect(place.writes()).toHaveLength(isAdd ? 1 : 3);
@@ -118,7 +118,7 @@ describe("an add that a lock of the service holds back for longer than it is loo
     const place = await startTarget([{}], {}, { faultOf: first({ late }) });
     const applied = await place.apply([added(1), restoring(1), added(2)]);
     expect(told(applied)).toEqual(["chunk 501: failed", "chunk 501: written", "chunk 502: failed"]);
-    expect(applied.rows[2]?.reason).toMatch(/^the service may still carry out an earlier add to this document, until /);
+    expect(applied.rows[2]?.reason).toMatch(/^an earlier add to this document may still complete until /);
     expect([place.writes().length, (await place.open()).open.length]).toEqual([2, 1]);
     await place.settle();
     expect([place.writes().length, place.texts(), (await place.open()).open]).toEqual([2, ["lost 1", "added 1"], []]);

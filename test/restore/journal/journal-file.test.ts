@@ -178,7 +178,7 @@ describe("the lines of a journal", () => {
     const path = await pathIn();
     await writeFile(path, text);
     await expect(readLines(path)).rejects.toThrow(StopError);
-    await expect(readLines(path)).rejects.toThrow(`${path} does not begin as a journal of kbdump does`);
+    await expect(readLines(path)).rejects.toThrow(`${path} is not a kbdump journal`);
     expect(await readFile(path, "utf8")).toBe(text);
   });
 
@@ -200,7 +200,7 @@ describe("the lines of a journal", () => {
     await link(`${path}.mine`, path);
     const { lines, makeReady } = await readJournal(path, schema);
     expect(lines).toEqual([begun]);
-    await expect(makeReady()).rejects.toThrow(`${path} is a hard link`);
+    await expect(makeReady()).rejects.toThrow(`${path} has other hard links`);
     expect(await readFile(path, "utf8")).toBe(text);
   });
 });

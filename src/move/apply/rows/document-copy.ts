@@ -71,7 +71,7 @@ export class DocumentCopy {
     const { options, plan } = this.work;
     const { dataset_key, document_id } = plan;
     const carried = await carryOut(options, { dataset_id: dataset_key, document_id, ...facts }, write, find, tries);
-    if (carried.kind === "unknown") throw new SkipError(`it is not known what became of a write: ${carried.reason}`);
+    if (carried.kind === "unknown") throw new SkipError(`the outcome of a write is unknown: ${carried.reason}`);
     if (carried.kind === "refused" && meaningOf(carried) === "document") {
       throw new SkipError(`the service takes no writes to this document: ${carried.reason}`);
     }
