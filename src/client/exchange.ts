@@ -131,7 +131,7 @@ class TimeoutError extends Error {
 }
 
 /** Not a byte came for so long. */
-export class SilenceError extends Error {
+class SilenceError extends Error {
   readonly code = "SILENCE";
   constructor(seconds: number) {
     super(`no answer within ${seconds} s`);

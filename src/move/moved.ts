@@ -36,6 +36,13 @@ export interface Moved {
   readonly writes: number;
 }
 
+/** A move as its proof needs it. */
+export interface AppliedMove {
+  readonly moved: Moved;
+  /** Names of tags that a dataset could not get, by the key of its plan. The problems say so, and the proof does not look for them. */
+  readonly missingTags: ReadonlyMap<string, readonly string[]>;
+}
+
 /** A difference between the dump and the service that nobody announced. */
 export interface MoveDifference {
   readonly level: "dataset" | "document" | "chunk" | "child_chunk";

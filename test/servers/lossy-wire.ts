@@ -6,9 +6,16 @@ import type { AddressInfo } from "node:net";
  * The fate of one request on its way. `pass`: it arrives, and so does its answer. `lose answer`: the service carries it out, and
  * the connection breaks before the answer is there. `lose request`: the connection breaks before the service has seen it.
  * `refuse`: a proxy answers 503 in the service's place. `late`: the connection breaks, and the request arrives so many milliseconds later.
- * A number: the answer takes so many milliseconds longer.
+ * A number: the answer takes so many milliseconds longer. A status: the service carries it out, and this is the answer.
  */
-export type Fate = "pass" | "lose answer" | "lose request" | "refuse" | number | { readonly late: number };
+export type Fate =
+  | "pass"
+  | "lose answer"
+  | "lose request"
+  | "refuse"
+  | number
+  | { readonly late: number }
+  | { readonly status: number; readonly body: string };
 
 /** A request that came by. */
 export interface SeenRequest {
@@ -37,7 +44,7 @@ export async function openLossyWire(service: string, fateOf: (request: SeenReque
     const fate = fateOf(one);
     if (fate === "lose request") return incoming.socket.destroy();
     if (fate === "refuse") return outgoing.writeHead(503, { "content-type": "text/html" }).end("<title>busy</title>");
-    if (typeof fate === "object") {
+    if (typeof fate === "object" && "late" in fate) {
       incoming.socket.destroy();
       await new Promise((resolve) => setTimeout(resolve, fate.late));
     }
@@ -47,6 +54,7 @@ export async function openLossyWire(service: string, fateOf: (request: SeenReque
     if (!reply) return incoming.socket.destroy();
     const text = Buffer.concat(await reply.toArray());
     if (fate === "lose answer") return incoming.socket.destroy();
+    if (typeof fate === "object" && "status" in fate) return outgoing.writeHead(fate.status).end(fate.body);
     if (typeof fate === "number") await new Promise((resolve) => setTimeout(resolve, fate));
     return outgoing.writeHead(reply.statusCode ?? 500, reply.headers).end(text);
   };

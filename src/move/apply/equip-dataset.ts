@@ -10,6 +10,8 @@ import { findField, findTag, readFields, type StandingField } from "./find-made.
 export interface Equipped {
   /** The metadata fields that it has, by their names. */
   readonly fields: ReadonlyMap<string, StandingField>;
+  /** Names of tags that it could not get. */
+  readonly missingTags: readonly string[];
   /** Fields and tags that could not be made: sentences. */
   readonly problems: readonly string[];
 }
@@ -38,8 +40,12 @@ export async function equipDataset(plan: DatasetPlan, id: string, options: Apply
         await trying("the built-in metadata fields", () => showBuiltInFields(plan, id, options));
     });
   }
-  if (plan.tags.length > 0) await trying("its tags", () => bindTags(plan, id, options, trying));
-  return { fields, problems };
+  let missingTags = plan.tags;
+  if (plan.tags.length > 0)
+    await trying("its tags", async () => {
+      missingTags = await bindTags(plan, id, options, trying);
+    });
+  return { fields, missingTags, problems };
 }
 
 async function fieldOf(
@@ -66,8 +72,16 @@ async function showBuiltInFields({ key }: DatasetPlan, id: string, options: Appl
 
 type Trying = (what: string, work: () => Promise<unknown>) => Promise<void>;
 
-/** Binds all tags that the dataset does not have yet in one request; tags that the service does not know are made before. */
-async function bindTags({ key, tags }: DatasetPlan, id: string, options: ApplyOptions, trying: Trying): Promise<void> {
+/**
+ * Binds all tags that the dataset does not have yet in one request; tags that the service does not know are made before. Gives the names
+ * of those that could not be made.
+ */
+async function bindTags(
+  { key, tags }: DatasetPlan,
+  id: string,
+  options: ApplyOptions,
+  trying: Trying,
+): Promise<readonly string[]> {
   const { api, writer } = options;
   const readMissing = async () => {
     const names = new Set((await api.datasetTags(id)).map(({ name }) => name));
@@ -75,6 +89,7 @@ async function bindTags({ key, tags }: DatasetPlan, id: string, options: ApplyOp
   };
   const missing = await readMissing();
   const ids: string[] = [];
+  const made = new Set<string>();
   for (const name of missing)
     await trying(`the tag ${nameText(name)}`, async () => {
       const facts = { write: "create tag", dataset_id: key, old_id: name, name } as const;
@@ -82,10 +97,13 @@ async function bindTags({ key, tags }: DatasetPlan, id: string, options: ApplyOp
       const make = async () => madeBy(await carryOut(options, facts, writer.createTag(name), find), "make it");
       const found = await find().catch(nameTagDefect);
       ids.push(...(found?.ids ?? (await make().catch(nameTagDefect))));
+      made.add(name);
     });
-  if (ids.length === 0) return;
+  const unmade = missing.filter((name) => !made.has(name));
+  if (ids.length === 0) return unmade;
   const find = async () => ((await readMissing()).length <= missing.length - ids.length ? { ids: [] } : undefined);
   madeBy(await carryOut(options, { write: "bind tags", dataset_id: key }, writer.bindTags(id, ids), find), "bind them");
+  return unmade;
 }
 
 /** Release 1.12.1 creates a tag but answers 400, and then lists no tags: its schema expects binding_count as a string. */

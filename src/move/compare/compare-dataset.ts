@@ -13,6 +13,8 @@ export interface CopiedDataset {
   readonly name: string;
   /** The restore did not make it: it has settings of its own, which are not compared. */
   readonly adopted: boolean;
+  /** Tags that the restore could not give it, which it has reported. */
+  readonly missingTags?: ReadonlySet<string>;
 }
 
 /**
@@ -29,7 +31,7 @@ export function compareDataset(
     ...compareSetting("name", copied?.name ?? old.name, live.name),
     ...(hasOwn || old.name === null ? [] : compareSettings(old, live, copied !== null)),
     ...compareSets("metadata fields", fieldTexts(old), fieldTexts(live), hasOwn),
-    ...compareSets("tags", old.tags, live.tags, hasOwn),
+    ...compareSets("tags", old.tags && without(old.tags, copied?.missingTags), live.tags, hasOwn),
     ...(hasOwn && !old.built_in_field_enabled
       ? []
       : compareSetting("switch for built-in metadata fields", old.built_in_field_enabled, live.built_in_field_enabled)),
@@ -61,6 +63,10 @@ function compareModels(old: DatasetDetails, live: DatasetDetails): readonly stri
 
 function fieldTexts({ fields }: DatasetDetails): ReadonlySet<string> | undefined {
   return fields && new Set([...fields].map(([name, type]) => `${name} (${type})`));
+}
+
+function without(names: ReadonlySet<string>, others: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+  return new Set([...names].filter((name) => !others.has(name)));
 }
 
 /** `mayHaveMore`: the dataset was there before, with others of its own. */

@@ -1,12 +1,12 @@
 import { datasetIdOf } from "../dataset-key.js";
 import type { JournalFacts } from "../journal-facts.js";
 import type { Loss, LossPart, MovePlan } from "../move-plan.js";
-import type { Moved } from "../moved.js";
+import type { AppliedMove } from "../moved.js";
 import { type CopiedDataset, datasetPairKey } from "./compare-dataset.js";
 import type { Copies } from "./compare-options.js";
 
 /** The facts of copies that a plan made: everything that it announced is expected. `moved`: rows that failed were reported. */
-export function copiesOfPlan(plan: MovePlan, facts: JournalFacts, moved: Pick<Moved, "documents">): Copies {
+export function copiesOfPlan(plan: MovePlan, facts: JournalFacts, { moved, missingTags }: AppliedMove): Copies {
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
   const keptIds = new Set(kept.map(({ id }) => id));
@@ -15,7 +15,11 @@ export function copiesOfPlan(plan: MovePlan, facts: JournalFacts, moved: Pick<Mo
     datasets: new Map(
       plan.datasets.map(({ key, dataset_id, target }) => [
         datasetPairKey(dataset_id, facts.datasets.get(key)?.id ?? ""),
-        { name: target.name, adopted: facts.datasets.get(key)?.adopted ?? false },
+        {
+          name: target.name,
+          adopted: facts.datasets.get(key)?.adopted ?? false,
+          missingTags: new Set(missingTags.get(key)),
+        },
       ]),
     ),
     losses: new Map(documents.map(({ document_id, losses }) => [document_id, partsOf(losses)])),

@@ -18,7 +18,7 @@ import { isSameService, moveFolderOf, plainBaseUrl } from "../move-folder.js";
 import type { Move, MoveOptions } from "../move-options.js";
 import type { DocumentPlan, MovePlan } from "../move-plan.js";
 import { type MoveResult, statusOf } from "../move-result.js";
-import type { Moved } from "../moved.js";
+import type { AppliedMove } from "../moved.js";
 import { type PlannedMove, planMove } from "../plan/plan-move.js";
 import { proveMove } from "./prove-move.js";
 
@@ -91,14 +91,14 @@ async function writeWith(course: Course, journal: MoveJournal, api: Client): Pro
     applied,
     facts: journal.facts,
   });
-  return resultOf(course, planned, { applied, ...proved, journal: journal.path });
+  return resultOf(course, planned, { applied: applied.moved, ...proved, journal: journal.path });
 }
 
 function timesOf({ log, signal, sleep, settle, lockTime, now }: MoveOptions) {
   return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
 }
 
-function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client): Promise<Moved> {
+function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client): Promise<AppliedMove> {
   const { options } = course;
   const { baseUrl, key, keyEnv, caFile, env, signal, tally, retryFailed } = options;
   const { concurrency = 4, timeout } = options;

@@ -8,7 +8,7 @@ import type { JournalFacts } from "../journal-facts.js";
 import type { MoveOptions } from "../move-options.js";
 import type { MovePlan } from "../move-plan.js";
 import type { MoveResult } from "../move-result.js";
-import type { Moved, MovedDocument } from "../moved.js";
+import type { AppliedMove, MovedDocument } from "../moved.js";
 import { findStrangers } from "./find-strangers.js";
 
 export interface ProveOptions {
@@ -18,7 +18,7 @@ export interface ProveOptions {
   /** The folder of the journal, which takes the dump of the copies. */
   readonly folder: string;
   readonly plan: MovePlan;
-  readonly applied: Moved;
+  readonly applied: AppliedMove;
   readonly facts: JournalFacts;
 }
 
@@ -37,7 +37,7 @@ export async function proveMove({
 }: ProveOptions): Promise<Pick<MoveResult, "differences" | "proof">> {
   const { tally, memory, signal } = options;
   tally.step = "proving";
-  const pairs = applied.documents.flatMap((document) => pairOf(document) ?? []);
+  const pairs = applied.moved.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
   const copies = copiesOfPlan(plan, facts, applied);
   const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, tally });

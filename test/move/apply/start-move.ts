@@ -101,7 +101,7 @@ export async function startMove(
     };
     try {
       await settleWrites(full);
-      return await applyMove(moved, full);
+      return (await applyMove(moved, full)).moved;
     } finally {
       lines = made.noted;
     }

@@ -48,9 +48,10 @@ test("a plan tells its losses, and attachments that stay as they are; rows that 
     documents: [document],
   } as unknown as DatasetPlan;
   const failed = [{ level: "chunk" as const, id: "row", position: 1, reason: "" }];
-  const moved = { documents: [{ failed }] } as unknown as Parameters<typeof copiesOfPlan>[2];
-  const copies = copiesOfPlan({ from: "chunks", datasets: [dataset] }, facts, moved);
-  expect(copies.datasets.get("named/A")).toEqual({ name: "New", adopted: true });
+  const moved = { documents: [{ failed }] } as unknown as Parameters<typeof copiesOfPlan>[2]["moved"];
+  const applied = { moved, missingTags: new Map([["named/qa_model", ["blue"]]]) };
+  const copies = copiesOfPlan({ from: "chunks", datasets: [dataset] }, facts, applied);
+  expect(copies.datasets.get("named/A")).toEqual({ name: "New", adopted: true, missingTags: new Set(["blue"]) });
   expect(copies.losses.get("a")).toEqual(new Set(["metadata", "process rule"]));
   expect(["kept", "unsent", "uploaded"].map(copies.attachmentOf)).toEqual(["kept", undefined, "U"]);
   expect(copies.failed).toEqual(new Set(["row"]));

@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { moveRun } from "../../../src/move/course/move-run.js";
+import { exitCodeOf } from "../../../src/move/move-result.js";
+import { openLossyWire } from "../../servers/lossy-wire.js";
 import { backUp, key } from "../back-up.js";
 import { moving } from "../moving.js";
 import { readCopies } from "../random/copies.js";
@@ -54,6 +56,44 @@ test("the proof names a document that the move did not make", async () => {
   const reason = `it has a document that this restore did not make: "other.txt" (${document.id})`;
   expect(await moveRun(options)).toMatchObject({ status: "different", differences: [{ level: "dataset", reason }] });
 });
+
+test("release 1.12.1, which makes a tag and cannot show it: partial, which is exit 3, and the proof finds nothing else", async () => {
+  const { target, wire, folder } = await backUp({ ...drawn, tags: ["blue", "red"] });
+  const release = await startRelease1121(wire.url);
+  const result = await moveRun(moving(folder, { url: release.url, key }));
+  expect(result).toMatchObject({
+    status: "partial",
+    differences: [],
+    applied: { documents: [{ outcome: "restored" }] },
+  });
+  expect(result.applied?.problems).toEqual([
+    expect.stringMatching(/^dataset "Random": the tag "blue": the service makes tags, but cannot show them/),
+    expect.stringMatching(/^dataset "Random": the tag "red": the service makes tags, but cannot show them/),
+  ]);
+  expect(exitCodeOf(result)).toBe(3);
+  release.update();
+  expect(await moveRun(moving(folder, { url: release.url, key }))).toMatchObject({ status: "proved", differences: [] });
+  const [copy] = await readCopies(target.url, key);
+  const tags = await fetch(`${target.url}/datasets/${copy?.id}/tags`, { headers: { authorization: `Bearer ${key}` } });
+  expect(Object(await tags.json()).data).toHaveLength(2);
+});
+
+/** A service as release 1.12.1, until it is updated: it makes a tag but answers 400, and lists no tags from then on. */
+async function startRelease1121(service: string) {
+  let hasTag = false;
+  let isUpdated = false;
+  const message = "1 validation error for TagResponse\nbinding_count\n  Input should be a valid string";
+  const { url, close } = await openLossyWire(service, ({ method, path }) => {
+    if (isUpdated || !/\/datasets\/tags$/.test(path)) return "pass";
+    hasTag ||= method === "POST";
+    return hasTag ? { status: 400, body: JSON.stringify({ code: "invalid_param", message, status: 400 }) } : "pass";
+  });
+  onTestFinished(close);
+  const update = () => {
+    isUpdated = true;
+  };
+  return { url, update };
+}
 
 test("whoever answers no has written nothing", async () => {
   const { wire, folder, kinds } = await backUp(drawn);
