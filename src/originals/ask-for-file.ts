@@ -30,7 +30,7 @@ export interface AskOptions {
 }
 
 /** The reason of every original that is missing because the release has no route for them. */
-export const noOriginals = "this release of the service gives no originals";
+export const noOriginals = "this release gives no originals";
 
 /**
  * Gives the question for a file: its address and its facts, as often as an address is needed. It rejects with SkipError where the

@@ -26,8 +26,7 @@ export interface Opening {
 
 const originalsDoubt =
   "originals: a document may have none, files attached to chunks take two requests each, a redirect takes one more, and sizes are not known";
-const noOriginalsDoubt =
-  "originals: this release of the service gives none; files attached to chunks take two requests each";
+const noOriginalsDoubt = "originals: this release gives none; files attached to chunks take two requests each";
 
 /**
  * Asks the same as a run does: which documents there are, the status of every batch, the metadata fields; and which route the

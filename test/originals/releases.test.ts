@@ -61,7 +61,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     expect(shown.code).toBe(0);
     expect(askedOf(place)).toEqual({ upload: 1, download: 1, details: 0 });
     expect(shown.stdout).toMatch(/^0 originals saved \(0 B\), 25 missing$/m);
-    const warning = "this release of the service gives no originals";
+    const warning = "this release gives no originals";
     for (const text of [shown.stdout, shown.stderr]) expect(text.split(warning)).toHaveLength(2);
     for (const text of [shown.stdout, shown.stderr]) expect(text).not.toMatch(/base_url|is missing:/);
 
@@ -83,7 +83,7 @@ describe("a release from 1.9 to 1.13.0, without a route", () => {
     if (chunk) chunk.attachments = [{ ...facts, source_url: `${place.files.url}/a?${sign}` }];
     place.files.files.set("/a", file("bytes"));
     const { manifest } = await run(place);
-    const reason = "this release of the service gives no originals";
+    const reason = "this release gives no originals";
     expect(manifest.originals?.map(({ verdict, reason }) => [verdict, reason])).toEqual([
       ["missing", reason],
       ["complete", null],
@@ -207,8 +207,7 @@ test.each([
   const { manifest } = await run(place, { child_chunks: "none", details });
   expect(planned.requests.this_job).toBe(manifest.requests.sent);
   expect(planned.certainty.this_job).toMatchObject({ exact: false, at_least: manifest.requests.sent - requests });
-  const doubt =
-    release === "none" ? /^originals: this release of the service gives none/ : /^originals: a document may/;
+  const doubt = release === "none" ? /^originals: this release gives none/ : /^originals: a document may/;
   expect(planned.certainty.this_job.why).toEqual([expect.stringMatching(doubt)]);
 });
 
@@ -226,7 +225,7 @@ test("documents that ask at once wait for the first of them, and those behind a 
   });
   const [first, ...others] = await Promise.all(asking);
   expect(first).toContain("500");
-  expect(others).toEqual(others.map(() => "this release of the service gives no originals"));
+  expect(others).toEqual(others.map(() => "this release gives no originals"));
   expect(askedOf(place)).toEqual({ upload: 2, download: 1, details: 0 });
   expect(server.maxInFlight).toBe(1);
   await api.close();
