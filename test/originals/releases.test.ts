@@ -169,7 +169,7 @@ describe("a release from 1.13.1 on, with download", () => {
     expect(await everyText(place.folder)).not.toContain("sign=");
   });
 
-  test("a later run keeps what is the same, and one that broke off goes on from what it had", async () => {
+  test("a later run keeps what is the same, and one that broke off continues from what it had", async () => {
     const place = await libraryOn("download", 4);
     const stop = new AbortController();
     place.files.files.set("/3", () => setTimeout(() => stop.abort(new Error("enough")), 300));

@@ -15,7 +15,7 @@ export const places = [
   ...["to", "to/host", "to/host/journal.jsonl", "to/host/after", "to/host/after/runs"],
 ] as const;
 
-/** What a link leads to. */
+/** The target of a link. */
 export const targets = ["file", "folder", "nothing"] as const;
 
 /** A link that is planted before one of several restores, by its number from 0. */
@@ -39,7 +39,7 @@ export function pathOf(run: string, place: string, url: string): string {
 /** The reason of a restore that is refused for a link, behind its path. */
 export const isLink = "is a symbolic link, which is not followed; remove it";
 
-/** What is planted at a path; `mine` is a path outside. */
+/** An entry planted at a path; `mine` is a path outside. */
 export type Plant = (path: string, mine: string) => Promise<unknown>;
 
 /** A link to a file or folder that holds something, or to nothing. */

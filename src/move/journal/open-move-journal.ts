@@ -34,7 +34,7 @@ export interface OpenOptions extends MoveJournalOptions {
 }
 
 /**
- * Opens the journal of a folder, which is made if there is none, and goes on with it. StopError where it is damaged or no journal, or
+ * Opens the journal of a folder, which is made if there is none, and continues it. StopError where it is damaged or no journal, or
  * belongs to another run or service.
  */
 export async function openMoveJournal(folder: string, { another, ...options }: OpenOptions): Promise<MoveJournal> {
