@@ -6,7 +6,7 @@ export function memoryShare(memory: string, share: number): string {
 }
 
 /** The options of each of several DuckDB instances that are at work at the same time: they share memory and threads. */
-export function shareOf(options: DuckDbOptions, instances: number): DuckDbOptions {
-  const threads = Math.max(1, Math.floor(duckDbThreads / instances));
+export function shareOf(options: DuckDbOptions, work: { readonly instances?: number; readonly threads?: number }) {
+  const { instances = 1, threads = Math.max(1, Math.floor(duckDbThreads / instances)) } = work;
   return { ...options, memory: memoryShare(options.memory, 1 / instances), threads };
 }

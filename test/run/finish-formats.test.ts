@@ -9,7 +9,7 @@ import { someRun } from "../dump/formats/stage.js";
 type Work = (rows: StagedRows) => Promise<void>;
 
 /** Finishes CSV, Parquet and the database, whose works are those given; tells what ended, in its order. */
-function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "database", Work>) {
+function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "database", Work>, loaded = 2) {
   const ended: string[] = [];
   const steps: string[] = [];
   const ending = async (name: string, work: Work, rows: StagedRows) => {
@@ -25,7 +25,7 @@ function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "
   const outputs: Outputs = {
     formats: [],
     writers: [writer("csv", csv), writer("parquet", parquet)],
-    loaded: 2,
+    loaded,
     writeDatabase: async (rows) => {
       await ending("duckdb", database, rows);
       return undefined;
@@ -59,13 +59,35 @@ it("makes all formats at the same time, and shares the memory of DuckDB among tw
   expect(steps).toEqual(["writing csv, parquet, duckdb"]);
 });
 
-it("makes one after the other, with all of the memory, if a share of it is too small", async () => {
-  const large: Work = async ({ instances }) => {
-    if (instances === 2) throw new Error("Out of Memory Error: failed to allocate data of size 16.0 MiB");
+const lack = new Error("Out of Memory Error: failed to allocate data of size 16.0 MiB");
+
+it("makes one after the other, with all of the memory and one thread, if a share of it is too small", async () => {
+  const large: Work = async ({ instances, threads }) => {
+    if (instances === 2 || threads !== 1) throw lack;
   };
   const { finished, steps } = startFinishing({ csv: done, parquet: large, database: done });
   expect((await finished).files.map(({ path }) => path)).toEqual(paths);
   expect(steps).toEqual(["writing csv, parquet, duckdb", "writing csv", "writing parquet", "writing duckdb"]);
+});
+
+it("does so for a database alone, too, because two threads may need more than one", async () => {
+  const threads: unknown[] = [];
+  const database: Work = async (rows) => {
+    if (threads.push(rows.threads) === 1) throw lack;
+  };
+  const { finished } = startFinishing({ csv: done, parquet: done, database }, 1);
+  await finished;
+  expect(threads).toEqual([undefined, 1]);
+});
+
+it("says which setting to raise when even one thread needs more", async () => {
+  const large: Work = async () => {
+    throw lack;
+  };
+  const { finished } = startFinishing({ csv: done, parquet: done, database: large }, 1);
+  await expect(finished).rejects.toThrow(
+    "DuckDB needs more memory than it may use: raise output.memory in the job file",
+  );
 });
 
 it("rejects with any other error, once nothing writes any more", async () => {

@@ -65,6 +65,8 @@ export interface StagedRows {
   readonly rows: (kind: Kind) => number;
   /** DuckDB instances that are at work on these rows at the same time; absent: one. */
   readonly instances?: number;
+  /** Threads of each of them; absent: all that DuckDB works with, shared among the instances. */
+  readonly threads?: number;
 }
 
 /** The rows of a kind, or of a kind and a dataset. */

@@ -24,8 +24,8 @@ const partitionRows = 4096;
 export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
   return {
     format: "parquet",
-    finish: ({ folder, tables, instances = 1 }) => {
-      const { threads, ...share } = shareOf(duckDb, instances);
+    finish: ({ folder, tables, ...work }) => {
+      const { threads, ...share } = shareOf(duckDb, work);
       return withDuckDb(":memory:", share, async (connection) => {
         const files: StagedFile[] = [];
         for (const table of tables) {
