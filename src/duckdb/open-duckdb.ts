@@ -99,6 +99,16 @@ export function lacksMemory(error: unknown): boolean {
   return error instanceof Error && /out of memory|(could not|failed to) allocate/i.test(error.message);
 }
 
+/** Says that DuckDB lacks memory, and how to give it more; undefined when an error says something else. */
+export function memoryLack(
+  cause: unknown,
+  memory: string,
+  remedy = "try again with --memory=2GB or more",
+): StopError | undefined {
+  if (!lacksMemory(cause)) return undefined;
+  return new StopError(`DuckDB needs more than the ${memory} that it may use: ${remedy}`, { cause });
+}
+
 /** Whether an error says nothing against the file that DuckDB read: it lacked memory or disk, was interrupted, or is ours. */
 export function isOwnError(error: unknown): boolean {
   const isOurs = !(error instanceof Error) || error instanceof StopError || error instanceof TypeError;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StopError } from "../errors.js";
-import { type Connection, type DuckDbOptions, lacksMemory, withDuckDb } from "./open-duckdb.js";
+import { type Connection, type DuckDbOptions, memoryLack, withDuckDb } from "./open-duckdb.js";
 
 export interface SpillOptions extends Pick<DuckDbOptions, "memory" | "readOnly"> {
   readonly signal: AbortSignal;
@@ -34,7 +34,5 @@ export function lackOf(cause: unknown, memory: string): StopError | undefined {
     const message = `the disk of ${tmpdir()} is full: make room there, name another folder in TMPDIR, or try --memory=2GB or more`;
     return new StopError(message, { cause });
   }
-  if (!lacksMemory(cause)) return undefined;
-  const message = `DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`;
-  return new StopError(message, { cause });
+  return memoryLack(cause, memory);
 }

@@ -1,7 +1,6 @@
 import type { RunFacts } from "../database/run-rows.js";
 import { lacksMemory } from "../duckdb/open-duckdb.js";
 import type { StagedFile, StagedRows } from "../dump/formats/format.js";
-import { StopError } from "../errors.js";
 import type { Outputs } from "./open-outputs.js";
 import type { RunTally } from "./setting/run-tally.js";
 
@@ -22,22 +21,16 @@ type Finish = (
 /**
  * Makes the files of every format and the database at the same time, as most of that is done outside of this thread. Parquet
  * and the database share the memory of DuckDB then. If it does not suffice, they are made once more, one after the other and
- * each by one thread of DuckDB, because every thread holds 2,048 rows in memory, however long they are. StopError if even that
- * needs more.
+ * each by one thread of DuckDB, because every thread holds 2,048 rows in memory, however long they are.
  */
 export const finishFormats: Finish = async (rows, outputs, tally, signal) => {
   try {
     return await finishAtOnce(rows, outputs, tally, signal);
   } catch (error) {
     if (!lacksMemory(error)) throw error;
-    return finishInTurn({ ...rows, threads: 1 }, outputs, tally, signal).catch((cause: unknown) => {
-      throw lacksMemory(cause) ? new StopError(tooLittle, { cause }) : cause;
-    });
+    return finishInTurn({ ...rows, threads: 1 }, outputs, tally, signal);
   }
 };
-
-const tooLittle =
-  "DuckDB needs more memory than it may use: raise output.memory in the job file (500MB unless it is set), and run again";
 
 const finishAtOnce: Finish = async (rows, outputs, tally, signal) => {
   const { writers, loaded, writeDatabase } = outputs;

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { RunRow } from "../database/run-rows.js";
-import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
+import { type DuckDbOptions, memoryLack } from "../duckdb/open-duckdb.js";
 import { flush } from "../dump/files/flush.js";
 import type { StagedFile } from "../dump/formats/format.js";
 import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
@@ -77,7 +77,7 @@ async function stageReading(reading: Reading, options: StageOptions): Promise<St
       options.signal.throwIfAborted();
       const { withoutRefused } = await import("./refused-documents.js");
       const others = await withoutRefused(kept, error, { ...options.duckDb, scratch: options.workspace.scratch });
-      if (!others) throw error;
+      if (!others) throw memoryLack(error, options.duckDb.memory, "raise output.memory in the job file") ?? error;
       requireDocument(others);
       kept = others;
     }

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryShare } from "../duckdb/memory-share.js";
-import { type Connection, lacksMemory, withDuckDb } from "../duckdb/open-duckdb.js";
-import { StopError } from "../errors.js";
+import { type Connection, memoryLack, withDuckDb } from "../duckdb/open-duckdb.js";
 import { RowStore, type RowStoreOptions } from "./row-store.js";
 
 export interface WithRowStoreOptions extends RowStoreOptions {
@@ -39,7 +38,7 @@ export async function withRowStore<T>(
           return await work(reader, new RowStore(connection, options));
         } catch (error) {
           signal.throwIfAborted(); // rather than that DuckDB was interrupted
-          throw lacksMemory(error) ? tooLittle(options.memory, error) : error;
+          throw memoryLack(error, options.memory) ?? error;
         } finally {
           signal.removeEventListener("abort", interrupt);
         }
@@ -48,10 +47,4 @@ export async function withRowStore<T>(
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
-}
-
-function tooLittle(memory: string, cause: unknown): StopError {
-  return new StopError(`DuckDB needs more than the ${memory} that it may use: try again with --memory=2GB or more`, {
-    cause,
-  });
 }

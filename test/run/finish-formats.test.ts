@@ -80,16 +80,6 @@ it("does so for a database alone, too, because two threads may need more than on
   expect(threads).toEqual([undefined, 1]);
 });
 
-it("says which setting to raise when even one thread needs more", async () => {
-  const large: Work = async () => {
-    throw lack;
-  };
-  const { finished } = startFinishing({ csv: done, parquet: done, database: large }, 1);
-  await expect(finished).rejects.toThrow(
-    "DuckDB needs more memory than it may use: raise output.memory in the job file",
-  );
-});
-
 it("rejects with any other error, once nothing writes any more", async () => {
   const failing: Work = async () => {
     throw new Error("No space left on device");

@@ -177,6 +177,18 @@ test.each(["metrics.prom", "test.duckdb", ".work/indexing_status/20260101T000000
   },
 );
 
+test("a run that needs more memory than DuckDB may use says which setting to raise; with it, the run resumes", async () => {
+  const { file, server } = await startPublishedPlace(["jsonl", "parquet", "duckdb"], { memory: "4MB" });
+  const env = { KNOWLEDGE_API_KEY: server.key };
+  const { code, stderr } = await runHere(["run", file, "--quiet"], env);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(lack)]);
+  await writeFile(file, (await readFile(file, "utf8")).replace("4MB", "100MB"));
+  expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0 });
+});
+
+const lack =
+  "kbdump: DuckDB needs more than the 4MB that it may use: raise output.memory in the job file; 2 of 2 documents";
+
 test.each([
   ["one huge row", 1, 2_400_000],
   ["many large rows", 12, 140_000],
