@@ -7,7 +7,7 @@ import { unwritten } from "./cli/print-result.js";
 import { programText } from "./cli/program-text.js";
 import { tellError, tellReason } from "./cli/tell-error.js";
 import { exitCodes, InterruptedError } from "./errors.js";
-import type { CommitState } from "./run/setting/run-options.js";
+import type { CommitState } from "./job/open-service.js";
 
 const args = process.argv.slice(2);
 

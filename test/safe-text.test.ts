@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { plainText } from "../src/client/plain-text.js";
-import { quotedText } from "../src/job/quoted-text.js";
+import { quotedText } from "../src/job/findings.js";
 import { blankControls, cutText, escapeControls } from "../src/safe-text.js";
 import { jsonLine, terminalText } from "../src/terminal/text.js";
 

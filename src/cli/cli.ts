@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { bucketNames, withBucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes } from "../errors.js";
+import { bucketNames, withBucketNames } from "../store/copy/cache.js";
 import type { Command } from "./command.js";
 import { argumentsFrom } from "./line/arguments-from.js";
 import { globalOptions } from "./line/global-options.js";
@@ -24,8 +24,8 @@ export const commands: Commands = {
   restore: async () =>
     (await import("./restore/restore-command.js")).restoreCommand({
       // heavy; --help does without
-      lost: async () => (await import("../restore/course/restore-lost.js")).restoreLost,
-      move: async () => (await import("../move/course/move-run.js")).moveRun,
+      lost: async () => (await import("../restore/restore-lost.js")).restoreLost,
+      move: async () => (await import("../restore/copy/copy-run.js")).moveRun,
     }),
   join: async () => (await import("./join.js")).joinCommand,
   worker: async () => (await import("./worker.js")).workerCommand,

@@ -1,8 +1,8 @@
-import { bucketNames, withFolderName } from "../bucket/copy/bucket-names.js";
-import type { Changes } from "../diff/read-changes.js";
-import type { RunDiff } from "../diff/run-diff.js";
+import type { Changes } from "../compare/read-changes.js";
+import type { RunDiff } from "../compare/run-diff.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
+import { bucketNames, withFolderName } from "../store/copy/cache.js";
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { pageFor } from "../terminal/text.js";
@@ -55,7 +55,7 @@ export const diffCommand = defineCommand({
     await checkArguments(args);
     const names = bucketNames(world.env);
     const [before, after] = await runsFrom(args, world);
-    const { withRunDiff } = await import("../diff/diff-runs.js"); // heavy; --help does without
+    const { withRunDiff } = await import("../compare/diff-runs.js"); // heavy; --help does without
     const tally = emptyReadTally();
     const view = viewFrom(args, world);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
@@ -74,14 +74,14 @@ export const diffCommand = defineCommand({
 
 /** The folders of the two runs, the older one first. */
 async function runsFrom(args: DiffArguments, world: World): Promise<readonly [string, string]> {
-  const { findRun, findRunAndOneBefore } = await import("../locate/find-run.js");
+  const { findRun, findRunAndOneBefore } = await import("../store/find-run.js");
   const places = placesFrom(args, world);
   if (args.new === undefined) return findRunAndOneBefore(args.old, places);
   return [await findRun(args.old, places), await findRun(args.new, places)];
 }
 
 async function checkArguments(args: DiffArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
+  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
   const { memory, format, json } = args;
   const problems = [
     ...checkMemory(memory),

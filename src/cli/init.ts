@@ -5,7 +5,7 @@ import { exitCodes } from "../errors.js";
 import { renderAskedJob } from "../init/asked-job.js";
 import { initialJobFile } from "../init/commented-job.js";
 import { existingFile, writeNewFiles } from "../init/write-job.js";
-import { isJobName } from "../job/job-name.js";
+import { isJobName } from "../job/job.js";
 import type { InitResult } from "../results/init.js";
 import { shellText } from "../shell-text.js";
 import { wrapToWidth } from "../terminal/display-width.js";

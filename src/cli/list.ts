@@ -1,5 +1,5 @@
-import { isBucketUrl } from "../bucket/s3-url.js";
 import { exitCodes, UsageError } from "../errors.js";
+import { isBucketUrl } from "../job/s3-url.js";
 import type { RunList } from "../list/list-runs.js";
 import { listJson, renderJobs, renderRuns, staleTexts } from "../terminal/list-table.js";
 import { jsonLine, paintFor } from "../terminal/text.js";
@@ -67,7 +67,7 @@ function maxAgeFrom(text: string | undefined): number | undefined {
 }
 
 async function listJob(job: string, args: ListArguments, now: Date, world: World): Promise<RunList> {
-  const { findNamed } = await import("../locate/find-named.js");
+  const { findNamed } = await import("../store/find-named.js");
   const { listRuns } = await import("../list/list-runs.js");
   const found = await findNamed(job, placesFrom(args, world));
   if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now, found.copy);
@@ -78,7 +78,7 @@ async function listJob(job: string, args: ListArguments, now: Date, world: World
 async function listJobs(args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
   const { dir = defaultDir } = args;
   if (isBucketUrl(dir)) return listBucket(dir, args, now, world);
-  const { jobsIn } = await import("../locate/look-at.js");
+  const { jobsIn } = await import("../store/find-named.js");
   const { listRuns } = await import("../list/list-runs.js");
   const names = await jobsIn(dir);
   if (!names) {
@@ -92,7 +92,7 @@ async function listJobs(args: ListArguments, now: Date, world: World): Promise<r
 }
 
 async function listBucket(dir: string, args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
-  const { namesInBucket } = await import("../locate/find-in-bucket.js");
+  const { namesInBucket } = await import("../store/find-named.js");
   const names = await namesInBucket(dir, placesFrom(args, world));
   const lists: RunList[] = [];
   for (const name of names) lists.push(await listJob(name, args, now, world));

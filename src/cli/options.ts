@@ -1,10 +1,10 @@
-import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
-import type { FindOptions } from "../locate/found-thing.js";
 import type { ReadTally } from "../read-tally.js";
+import { bucketNames } from "../store/copy/cache.js";
+import type { FindOptions } from "../store/find-named.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { openView, type View } from "../terminal/view.js";
 import type { ArgumentsOf, Options, Positionals } from "./command.js";

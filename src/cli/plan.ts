@@ -1,6 +1,6 @@
 import { exitCodes } from "../errors.js";
+import { emptyRunTally } from "../job/open-service.js";
 import type { PlanResult } from "../results/plan.js";
-import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";
 import { jsonLine, pageFor } from "../terminal/text.js";

@@ -1,8 +1,8 @@
-import { bucketNames, withFolderName } from "../bucket/copy/bucket-names.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import type { ReportRequest } from "../report/course/report-request.js";
+import type { ReportRequest } from "../report/render-report.js";
 import type { ReportResult as Printed } from "../results/report.js";
+import { bucketNames, withFolderName } from "../store/copy/cache.js";
 import { renderReportResult } from "../terminal/report.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";
@@ -89,12 +89,12 @@ export const reportCommand = defineCommand({
 /** Makes the report: the text for stdout, which is the page itself with `--out -`, and the warnings of the comparison. */
 async function made(request: ReportRequest, { out, json }: ReportArguments, world: World) {
   if (out === "-") {
-    const { renderReport } = await import("../report/course/render-report.js"); // heavy; --help does without
+    const { renderReport } = await import("../report/render-report.js"); // heavy; --help does without
     const { html, summary } = await renderReport(request);
     return { text: html.trimEnd(), warnings: summary.warnings };
   }
-  const { reportName, usualPlace } = await import("../report/course/place.js"); // heavy, likewise
-  const { writeReport } = await import("../report/course/write-report.js");
+  const { reportName, usualPlace } = await import("../report/place.js"); // heavy, likewise
+  const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(world.env);
   const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
   const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
@@ -109,7 +109,7 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, worl
 }
 
 async function checkArguments({ memory, out, json }: ReportArguments): Promise<void> {
-  const { checkMemory } = await import("../job/check-memory.js"); // heavy; --help does without
+  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
   const problems: Problem[] = [...checkMemory(memory)];
   if (json && out === "-")
     problems.push({ path: "--json", message: "not together with --out -, which prints the page" });
@@ -117,7 +117,7 @@ async function checkArguments({ memory, out, json }: ReportArguments): Promise<v
 }
 
 async function requestFrom(args: ReportArguments, world: World): Promise<ReportRequest> {
-  const { findRun, findRunBefore } = await import("../locate/find-run.js");
+  const { findRun, findRunBefore } = await import("../store/find-run.js");
   const { env, signal } = world;
   const named = { ...placesFrom(args, world), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);

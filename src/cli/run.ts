@@ -1,7 +1,6 @@
 import { exitCodes } from "../errors.js";
+import { type CommitState, emptyRunTally } from "../job/open-service.js";
 import type { RunResult } from "../run/make-run.js";
-import type { CommitState } from "../run/setting/run-options.js";
-import { emptyRunTally } from "../run/setting/run-tally.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";
 import { jsonLine, pageFor, terminalText } from "../terminal/text.js";

@@ -102,7 +102,7 @@ async function start(args: ServeArguments, port: number, world: World): Promise<
   const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);
-  const { findRun } = await import("../locate/find-run.js");
+  const { findRun } = await import("../store/find-run.js");
   return startDump(await findRun(run, placesFrom(args, world)), options, args, world);
 }
 

@@ -1,7 +1,7 @@
-import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes, type Problem } from "../errors.js";
 import type { QuerySource } from "../query/query-database.js";
 import type { QueryResult, QueryRow } from "../query/run-query.js";
+import { bucketNames } from "../store/copy/cache.js";
 import { csvOfQuery, jsonOfQuery, objectOfQuery } from "../terminal/query-pieces.js";
 import { renderQuery } from "../terminal/query-table.js";
 import { paintFor } from "../terminal/text.js";
@@ -48,7 +48,7 @@ export const sqlCommand = defineCommand({
   epilog,
   async run(args, world) {
     const limit = await checkArguments(args);
-    const { findDatabase } = await import("../locate/find-database.js");
+    const { findDatabase } = await import("../store/find-run.js");
     const source = await findDatabase(args.source, placesFrom(args, world));
     const isPiped = args.statement === undefined || args.statement === "-";
     const statement = isPiped ? await textOf(world.openStdin?.()) : args.statement;
@@ -61,7 +61,7 @@ export const sqlCommand = defineCommand({
 
 /** The most rows to print; UsageError with everything that is wrong. */
 async function checkArguments({ memory, format, json, limit }: SqlArguments): Promise<number | undefined> {
-  const { checkMemory } = await import("../job/check-memory.js");
+  const { checkMemory } = await import("../job/check-job.js");
   const problems: Problem[] = [...checkMemory(memory)];
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
     problems.push({ path: "--limit", message: `got ${JSON.stringify(limit)}, expected a whole number from 1 on` });

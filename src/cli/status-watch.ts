@@ -1,7 +1,7 @@
 import { exitCodes, type Problem } from "../errors.js";
-import { emptyWatchTally } from "../indexing/watch-options.js";
 import type { Job } from "../job/job.js";
 import type { WatchResult } from "../results/status.js";
+import { emptyWatchTally } from "../status/watched-documents.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderWatch, WatchNews } from "../terminal/watch-progress.js";
 import { renderWatchResult, timeoutText } from "../terminal/watch-result.js";
@@ -51,7 +51,7 @@ export function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof 
 
 /** Watches the batches of a job, prints how that ended, and gives the exit code. */
 export async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
-  const { watchStatus } = await import("../indexing/watch-status.js"); // heavy; --help does without
+  const { watchStatus } = await import("../status/watch-status.js"); // heavy; --help does without
   const { stdout, env, signal } = world;
   const view = viewFrom(args, world);
   const tally = emptyWatchTally();

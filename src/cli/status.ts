@@ -1,6 +1,6 @@
 import { exitCodes, StopError, UsageError } from "../errors.js";
-import type { TakenStatus } from "../indexing/take-status.js";
-import { namedDatasets } from "../job/named-datasets.js";
+import { namedDatasets } from "../job/job.js";
+import type { TakenStatus } from "../status/capture-status.js";
 import { wrapToWidth } from "../terminal/display-width.js";
 import { renderStatusTable, statusJson } from "../terminal/status-table.js";
 import { jsonLine, pageFor, terminalText } from "../terminal/text.js";
@@ -38,7 +38,7 @@ export const statusCommand = defineCommand({
       );
     }
     if (args.watch) return watchBatches(job, times, args, world);
-    const { takeStatus } = await import("../indexing/take-status.js"); // heavy; --help does without
+    const { takeStatus } = await import("../status/capture-status.js"); // heavy; --help does without
     const view = viewFrom(args, world);
     const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
     for (const failure of status.failures) view.log("warn", failure);

@@ -1,6 +1,6 @@
 import { durationText } from "../amounts.js";
 import { InterruptedError, type Problem, UsageError } from "../errors.js";
-import type { CommitState } from "../run/setting/run-options.js";
+import type { CommitState } from "../job/open-service.js";
 import { durationFrom } from "./duration.js";
 
 /** Timers of Node go no further than 24 days. */

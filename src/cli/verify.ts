@@ -1,16 +1,16 @@
-import { bucketNames } from "../bucket/copy/bucket-names.js";
 import { exitCodes } from "../errors.js";
-import type { RunToFetch } from "../locate/find-run.js";
-import type { Against, AgainstOptions } from "../move/against/compare-with-service.js";
 import { emptyReadTally } from "../read-tally.js";
+import type { Against, AgainstOptions } from "../restore/copy/against.js";
 import type { VerifyResult } from "../results/verify.js";
+import { bucketNames } from "../store/copy/cache.js";
+import type { RunToFetch } from "../store/find-run.js";
 import { renderAgainst } from "../terminal/move/against.js";
 import { renderComparing } from "../terminal/move/against-progress.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderVerification } from "../terminal/verification.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import type { View } from "../terminal/view.js";
-import type { Verification } from "../verify/verification.js";
+import type { Verification } from "../verify/findings.js";
 import { defineCommand } from "./command.js";
 import { placesFrom, viewFrom } from "./options.js";
 import { printResult } from "./print-result.js";
@@ -44,7 +44,7 @@ export const verifyCommand = defineCommand({
   async run(args, world) {
     const { json } = args;
     await checkArguments(args);
-    const { findRunToFetch } = await import("../locate/find-run.js");
+    const { findRunToFetch } = await import("../store/find-run.js");
     const found = await findRunToFetch(args.run, placesFrom(args, world));
     const { folder } = found;
     const comparison = await againstFrom(args, world);
@@ -80,7 +80,7 @@ async function verify(found: RunToFetch, args: VerifyArguments, view: View, worl
 }
 
 async function compare(options: Omit<AgainstOptions, "log" | "tally">, view: View): Promise<Against> {
-  const { compareWithService } = await import("../move/against/compare-with-service.js"); // heavy, likewise
+  const { compareWithService } = await import("../restore/copy/against.js"); // heavy, likewise
   const tally = { ...emptyReadTally(), dump: undefined };
   const unwatch = view.watch(renderComparing(tally));
   return compareWithService({ ...options, log: view.log, tally }).finally(unwatch);

@@ -1,5 +1,5 @@
 import { exitCodes } from "../errors.js";
-import { emptyRunTally } from "../run/setting/run-tally.js";
+import { emptyRunTally } from "../job/open-service.js";
 import { jsonLine } from "../terminal/text.js";
 import { renderWorker, workerJson, workerText } from "../terminal/worker/worker.js";
 import { defineCommand } from "./command.js";
@@ -61,7 +61,7 @@ export const workerCommand = defineCommand({
       throw wrongLine(problems);
     const { job: file, out, envFile } = args;
     const job = await jobFrom({ job: file, out, envFile }, {}, world);
-    const { workDocuments } = await import("../worker/work-documents.js"); // heavy; --help does without
+    const { workDocuments } = await import("../parallel/worker/work-documents.js"); // heavy; --help does without
     const view = viewFrom(args, world);
     const tally = emptyRunTally();
     const unwatch = view.watch(renderWorker(tally));

@@ -1,6 +1,6 @@
 import type { Terminal } from "../dialogue/dialogue.js";
 import type { InterruptedError } from "../errors.js";
-import type { CommitState } from "../run/setting/run-options.js";
+import type { CommitState } from "../job/open-service.js";
 import type { Output } from "../terminal/view.js";
 
 /** The process as the commands see it; only main.ts knows the real one. */

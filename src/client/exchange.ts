@@ -5,8 +5,7 @@ import type { FormData } from "undici";
 import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Connections } from "./connections.js";
-import { failedRequest } from "./failed-request.js";
-import { jobFileNames, type SettingNames } from "./hint-for.js";
+import { failedRequest, jobFileNames, type SettingNames } from "./failed-request.js";
 import type { Answer } from "./send.js";
 import { LongBodies, long, type Received, type Receiving, receive } from "./undici/receive.js";
 

@@ -1,7 +1,7 @@
 import { RetryError, StopError } from "../errors.js";
-import { jobFileNames, type SettingNames } from "./hint-for.js";
 import { plainText } from "./plain-text.js";
 import { type ProxyHost, proxyTrouble } from "./proxy.js";
+import type { Answer } from "./send.js";
 import { errors } from "./undici/parts.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
@@ -24,7 +24,7 @@ const sentences: Readonly<Record<string, string>> = {
 const nobodyThere =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|UND_ERR_SOCKET)$/;
 
-export interface Sent {
+interface Sent {
   /** GET by default. */
   readonly method?: string;
   /** The status of an answer that broke off. */
@@ -80,4 +80,102 @@ function troubleOf(code: string): "gone" | "no service" | undefined {
 
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** The error of a refusal, as the service words it. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The names that users know settings by: flags, or keys of the job file. Null: this command has no such setting. */
+export interface SettingNames {
+  readonly baseUrl: string;
+  readonly caFile: string;
+  readonly concurrency: string;
+  readonly maxBody: string | null;
+  readonly outage: string | null;
+}
+
+export const jobFileNames: SettingNames = {
+  baseUrl: "service.base_url",
+  caFile: "service.ca_file",
+  concurrency: "service.concurrency",
+  maxBody: "service.max_body",
+  outage: "service.outage",
+};
+
+/** Says what to do about a refusal, behind a semicolon; nothing where nothing helps. */
+export function hintFor(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
+  const { status, url, headers } = answer;
+  if (status === 400 && lacksModel(refusal.code, refusal.message))
+    return "; configure the embedding model of this dataset in the service";
+  if (status === 304) return "; not modified: a cache answers in place of the service, and nothing was asked of one";
+  if (status >= 300 && status < 400) return redirectHint(headers.location, url, key, names);
+  const isChunk = /\/segments\/[^/?]+$/.test(url);
+  if (isChunk && (status === 405 || (status === 404 && isUnknownUrl(refusal))))
+    return "; an older service does not give a single chunk";
+  if (status === 404) return notFoundHint(url, refusal, names);
+  if (status === 403 && /\/datasets\?/.test(url)) {
+    return "; a key of one dataset may not list them: name the datasets by id in the job file";
+  }
+  if (status === 403) return "; is API access on for this dataset, and may the key read it?";
+  return "";
+}
+
+/** Whether a 400 says that the embedding model of the dataset is missing: then all lists of the dataset are refused. */
+export function lacksModel(code: string | undefined, message: string): boolean {
+  return code === "provider_not_initialize" || /\bProvider .* does not exist/.test(message);
+}
+
+/** Whether a 404 is of the URL. The service has a code for what it does not find below a URL that it knows. */
+export function isUnknownUrl({ code, message }: Refusal): boolean {
+  return code === "" || /^The requested URL was not found/i.test(message);
+}
+
+/** Says where to look when the address is not that of the API. */
+export function baseUrlHint(url: string, names: SettingNames): string {
+  const hint = baseOf(url)?.endsWith("/v1") ? "" : ", which usually ends in /v1";
+  return `; check ${names.baseUrl}${hint}`;
+}
+
+/** Says what is wrong with a key that was refused, without showing it. */
+export function keyHint(key: string, place: string | undefined): string {
+  const hint = `; the service does not take this key${place === undefined ? "" : `, which comes from ${place}`}`;
+  if (/^["'`].*["'`]$/.test(key)) return `${hint}: it has quotes around it, remove them`;
+  if (!key.startsWith("app-")) return hint;
+  return `${hint}: this is the key of an app; the Knowledge API needs a dataset key, which begins with dataset-`;
+}
+
+/** Says where to look when the service does not know a URL. */
+export function unknownUrlHint(url: string, names: SettingNames): string {
+  return `; the service does not know this URL${baseUrlHint(url, names)}`;
+}
+
+function notFoundHint(url: string, refusal: Refusal, names: SettingNames): string {
+  const [path = ""] = url.split("?");
+  if (isUnknownUrl(refusal) || path.endsWith("/datasets")) {
+    if (path.endsWith("/child_chunks")) return "; an older service has no child lists: set child_chunks: none";
+    return unknownUrlHint(url, names);
+  }
+  if (/^Dataset\b/.test(refusal.message) || path.endsWith("/documents"))
+    return "; check the id of the dataset, and that the key may read it";
+  return path.endsWith("/segments") ? "; check the id of the document" : "";
+}
+
+/** If a redirect leads to the same list elsewhere, gives the part of its URL before the list: the base URL to use. */
+function redirectHint(location: string | string[] | undefined, url: string, key: string, names: SettingNames): string {
+  if (typeof location !== "string") return "; it redirects, which is not followed";
+  const hint = `; it redirects to ${plainText(location, key, 200)}, which is not followed`;
+  const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const base = target && baseOf(target.href);
+  if (!base) return `${hint}${baseUrlHint(url, names)}`;
+  if (base === baseOf(url)) return `${hint}; this address is not the Knowledge API${baseUrlHint(url, names)}`;
+  if (url.startsWith("https:") && target.protocol !== "https:") return hint; // no advice to send the key in the clear
+  return `${hint}; ${names.baseUrl} should probably be ${plainText(base, key, 200)}`;
+}
+
+/** The part of a URL before the path of an operation. */
+function baseOf(url: string): string | undefined {
+  return /^(.*?)\/datasets([/?]|$)/.exec(url)?.[1];
 }

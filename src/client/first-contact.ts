@@ -1,7 +1,7 @@
 import { RetryError, SkipError, StopError } from "../errors.js";
-import { absenceOfError, unreachable } from "./absence.js";
 import { errorFromAnswer, ownError, refusalOf, textOf, titleOf } from "./check-answer.js";
-import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./hint-for.js";
+import { baseUrlHint, isUnknownUrl, jobFileNames, type SettingNames } from "./failed-request.js";
+import { absenceOfError, unreachable } from "./outage-gate.js";
 import { plainText } from "./plain-text.js";
 import type { Answer, Send } from "./send.js";
 

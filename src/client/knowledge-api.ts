@@ -1,7 +1,7 @@
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
 import type { RawRecord } from "../rows/row.js";
-import { checkAnswer } from "./check-answer.js";
 import {
+  checkAnswer,
   checkData,
   checkFields,
   checkListed,
@@ -13,8 +13,8 @@ import {
   checkTags,
   type Listed,
   type ListPage,
-} from "./check-list.js";
-import type { SettingNames } from "./hint-for.js";
+} from "./check-answer.js";
+import type { SettingNames } from "./failed-request.js";
 import { pathOf, type Request, type Send, targetOf } from "./send.js";
 
 /** Rows asked for on every page: the most that the service gives. */

@@ -1,22 +1,18 @@
 import { setMaxListeners } from "node:events";
+import { connect } from "node:tls";
 import { RetryError, StopError } from "../errors.js";
-import { neverAnswered } from "./absence.js";
 import { errorFromAnswer, throttleOf } from "./check-answer.js";
-import { counted, countRetry, countThrottled } from "./counted.js";
+import { openConnections } from "./connections.js";
+import { type ExchangeOptions, exchangeWith } from "./exchange.js";
+import { jobFileNames, type SettingNames } from "./failed-request.js";
 import { firstContact } from "./first-contact.js";
-import { jobFileNames, type SettingNames } from "./hint-for.js";
-import { type Http, type HttpOptions, openHttp } from "./http.js";
-import { InFlightBound } from "./in-flight/in-flight-bound.js";
+import { InFlightBound } from "./in-flight.js";
 import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./knowledge-api.js";
-import { Outlast } from "./outlast.js";
+import { neverAnswered, OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
-import { paced } from "./paced.js";
-import { emptyRequestTally, type RequestTally } from "./request-tally.js";
-import { retrying } from "./retry.js";
-import type { Answer, Request, Send } from "./send.js";
-import type { SharedBounds } from "./shared-bounds.js";
-import { takingTurns } from "./taking-turns.js";
-import { pause, turnAt, turnInPlace } from "./turn.js";
+import { paced, pause, type SharedBounds, turnAt, turnInPlace } from "./paced.js";
+import { counted, countRetry, countThrottled, emptyRequestTally, type RequestTally } from "./request-tally.js";
+import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
 export interface ClientOptions {
   /** Ends in the version segment, as in `https://kb.example.com/v1`. */
@@ -190,10 +186,114 @@ export function openClient(options: ClientOptions): Client {
 function outlastFor(
   { outage = 300, concurrency = 8, key, names = jobFileNames, say = () => {} }: ClientOptions,
   { now = () => performance.now(), sleep = pause, signal }: Partial<World> & { readonly signal: AbortSignal },
-): Outlast {
+): OutageGate {
   const patience = outage * 1_000;
   const options = { patience, concurrency, key, names, now, sleep: (ms: number) => sleep(ms, signal), say };
-  const outlast = new Outlast(options);
+  const outlast = new OutageGate(options);
   signal.addEventListener("abort", () => outlast.end(), { once: true });
   return outlast;
+}
+
+/** Bytes of bodies that are worked on in one turn of the event loop; one that is larger has a turn of its own. */
+const bytesPerTurn = 65_536;
+
+/**
+ * Bodies are worked on a few per turn of the event loop, in the order in which they came, and only once all sockets were
+ * served: an answer that waits to be read holds its place in flight, and one that is in does not. There is no work in a turn in which another
+ * body came: undici sends the next request of a connection in the turn after that, and would wait for the work.
+ */
+export function takingTurns(): Turn {
+  const waiting: { readonly bytes: number; readonly begin: () => void }[] = [];
+  let isNew = false;
+  const serve = () => {
+    if (isNew) {
+      isNew = false;
+      setImmediate(serve);
+      return;
+    }
+    for (let bytes = 0, next = waiting.shift(); next; next = waiting.shift()) {
+      next.begin();
+      bytes += next.bytes;
+      if (bytes + (waiting[0]?.bytes ?? 0) > bytesPerTurn) break;
+    }
+    if (waiting.length > 0) setImmediate(serve);
+  };
+  return async (bytes, work) => {
+    await new Promise<void>((begin) => {
+      waiting.push({ bytes, begin });
+      isNew = true;
+      if (waiting.length === 1) setImmediate(serve);
+    });
+    return work();
+  };
+}
+
+export interface HttpOptions extends ExchangeOptions {
+  /** Connections held open at the most. */
+  readonly connections: number;
+  /** PEM file of certificates trusted beside the usual ones. */
+  readonly caFile: string | undefined;
+  /** Names the proxies; none where it is left out. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+interface Http {
+  readonly send: Send;
+  /** Holds so many connections open at the most; the others are closed as soon as their requests are answered. */
+  readonly keepTo: (connections: number) => void;
+  readonly close: () => Promise<void>;
+  /** Whether TLS is spoken where the base URL says http. */
+  readonly speaksTls: () => Promise<boolean>;
+}
+
+/** Opens the pool of connections. Only GET is ever sent, redirects are not followed, certificates always checked. UsageError for a proxy that is none. */
+export function openHttp(options: HttpOptions): Http {
+  const base = new URL(options.baseUrl);
+  const { caFile, env = {}, names } = options;
+  const timeout = Math.min(options.timeout, 10) * 1000;
+  const poolOf = (connections: number) => openConnections(base, { connections, timeout, caFile, env, names });
+  let pool = poolOf(options.connections);
+  let connections = options.connections;
+  const pools = new Set([pool]);
+  const exchange = exchangeWith(options);
+  const send: Send = (request) => exchange({ method: "GET", target: targetOf(request) }, pool);
+
+  function keepTo(most: number): void {
+    if (most === connections) return;
+    const former = pool;
+    connections = most;
+    pool = poolOf(most);
+    pools.add(pool);
+    const forget = () => pools.delete(former);
+    former.dispatcher.close().then(forget, forget);
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...pools].map(({ dispatcher }) => dispatcher.destroy()));
+  }
+  const isProxied = () => [...pools].some(({ proxy }) => proxy());
+  let isTls: Promise<boolean> | undefined;
+  const speaksTlsThere = async () => {
+    isTls ??= base.protocol === "http:" && !isProxied() ? speaksTls(base) : Promise.resolve(false);
+    return isTls;
+  };
+  return { send, keepTo, close, speaksTls: speaksTlsThere };
+}
+
+/** Milliseconds for the handshake. */
+const longest = 1_000;
+
+/** Whether TLS is spoken at this address. Nothing is sent but the handshake, so no certificate has to be checked. */
+function speaksTls({ hostname, port }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[|\]$/g, "");
+    const socket = connect({ host, port: Number(port || 80), rejectUnauthorized: false });
+    const end = (isSpoken: boolean) => {
+      resolve(isSpoken);
+      socket.destroy();
+    };
+    socket.setTimeout(longest, () => end(false));
+    socket.on("secureConnect", () => end(true)).on("error", () => end(false));
+    socket.on("close", () => resolve(false));
+  });
 }

@@ -1,17 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { InFlightBound } from "./in-flight/in-flight-bound.js";
-import { type Finding, InFlightTrial } from "./in-flight/in-flight-trial.js";
+import { type Finding, type InFlightBound, InFlightTrial } from "./in-flight.js";
 import type { Cause, Pace } from "./pace.js";
 import type { Answer, Request, Send } from "./send.js";
-import type { SharedBounds } from "./shared-bounds.js";
-import { pause, type TurnOptions, turnAt, turnInPlace } from "./turn.js";
 
 /** Tries of a request that chance refuses before its caller hears of it. */
 const quickTries = 4;
 /** The wait before the second try, in times of what the first one took. */
 const firstWait = 0.25;
 
-export interface PacedOptions extends TurnOptions {
+interface PacedOptions extends TurnOptions {
   readonly bound: InFlightBound;
   /** The bounds of all processes that read the service; with them, nobody tries whether fewer in flight get more done. */
   readonly shared?: SharedBounds | undefined;
@@ -101,4 +99,85 @@ export function paced(send: Send, options: PacedOptions): Send {
 /** Latencies of one operation can be compared: it is the last word of the path. */
 function kindOf({ path }: Request): string {
   return path.slice(path.lastIndexOf("/"));
+}
+
+interface TurnOptions {
+  /** Ends every wait. */
+  readonly signal: AbortSignal;
+  /** Milliseconds on a clock that only goes forward. */
+  readonly now?: () => number;
+  readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Waits until the pace lets one more request go. */
+export async function turnAt(
+  pace: Pace,
+  { signal, now = () => performance.now(), sleep = pause }: TurnOptions,
+): Promise<void> {
+  for (let wait = pace.take(now()); wait > 0; wait = pace.take(now())) {
+    signal.throwIfAborted();
+    await sleep(wait, signal).catch(() => signal.throwIfAborted());
+  }
+}
+
+/**
+ * Waits for a place among the requests of all processes, and then until the pace lets one more request go. A place that was
+ * lost meanwhile is given back, and another one waited for: whoever has the result sends at once.
+ */
+export async function turnInPlace(shared: SharedBounds, pace: Pace, options: TurnOptions): Promise<SharedPlace> {
+  const { signal } = options;
+  for (;;) {
+    const place = await shared.enter(signal);
+    try {
+      if (await waitInPlace(place, shared, pace, options)) return place;
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    place.leave();
+  }
+}
+
+/** Whether the turn came while the place was ours. */
+async function waitInPlace(
+  place: SharedPlace,
+  shared: SharedBounds,
+  pace: Pace,
+  { signal, now = () => performance.now(), sleep = pause }: TurnOptions,
+): Promise<boolean> {
+  while (place.isSure()) {
+    const wait = pace.take(now());
+    if (wait === 0) return true;
+    if (pace.isAtMost(now())) shared.slowed();
+    await sleep(wait, signal).catch(() => {});
+    signal.throwIfAborted();
+  }
+  return false;
+}
+
+/** Waits so many milliseconds; rejects once the signal is aborted. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
+}
+
+/** A place among the requests in flight of all processes that read one service. */
+export interface SharedPlace {
+  /** Whether the place is certainly ours at this moment. Once it is not, another process may have it: nothing is sent any more. */
+  readonly isSure: () => boolean;
+  /** Gives the place back, once the answer is in. */
+  readonly leave: () => void;
+}
+
+/** The bounds to which all processes that read one service keep together. */
+export interface SharedBounds {
+  /** Resolves with a place as soon as this process has one. Rejects with the reason of the signal. */
+  readonly enter: (signal: AbortSignal) => Promise<SharedPlace>;
+  /** Requests a second that this process may send at this moment: 0 without a place; Infinity without a bound. */
+  readonly rate: () => number;
+  /** Says that this rate holds a request back, so that a larger share of it is of use. */
+  readonly slowed: () => void;
+  /** Lets all other processes wait so many milliseconds, because the service refused a request. */
+  readonly pause: (milliseconds: number) => void;
+  /** Calls the listener with the milliseconds to wait whenever another process met a refusal. */
+  readonly onPause: (listener: (milliseconds: number) => void) => void;
 }

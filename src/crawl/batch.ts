@@ -1,7 +1,6 @@
-import type { Listed } from "../client/check-list.js";
+import type { Listed } from "../client/check-answer.js";
 import type { ChildEvidence, ChildPlan } from "./child-evidence.js";
-import type { ProblemsSoFar } from "./problems.js";
-import type { ListSize } from "./read-list.js";
+import type { ListSize, ProblemsSoFar } from "./read-list.js";
 
 /** How far a document is read; a later crawl can go on from here. */
 export interface Checkpoint extends ListSize, ProblemsSoFar {

@@ -1,17 +1,24 @@
-import type { Listed } from "../client/check-list.js";
+import type { Listed } from "../client/check-answer.js";
 import type { Batch, Checkpoint, ChildrenSoFar } from "./batch.js";
-import { ChildDigest, type ChildText } from "./child-digest.js";
-import { listCounts, planChildren, type SampledChunk, sampleOf } from "./child-evidence.js";
-import { type ChildLists, unlessGone } from "./child-lists.js";
-import { EmbeddedSource, type KeptChildren } from "./embedded-source.js";
+import {
+  type ChildLists,
+  EmbeddedSource,
+  type KeptChildren,
+  keptPages,
+  listCounts,
+  noChildren,
+  planChildren,
+  type SampledChunk,
+  sampleOf,
+  unlessGone,
+} from "./child-evidence.js";
+import { ChildDigest, type ChildText } from "./digests.js";
 import type { IdSet } from "./id-set.js";
-import { type LookAhead, mapAhead } from "./look-ahead.js";
-import type { Problems, TellProblem } from "./problems.js";
+import { type LookAhead, mapAhead } from "./prefetch.js";
 import { type ChildRows, readChildList, wholeList } from "./read-child-list.js";
-import type { PageRead, ReadPage } from "./read-list.js";
-import { firstDifference } from "./sample-lists.js";
+import { type PageRead, type Problems, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
-export interface ChildrenReading {
+interface ChildrenReading {
   readonly childChunks: "all" | "auto";
   /** The id of every chunk of the document, in order. */
   readonly chunkIds: Pick<IdSet, "size" | "at">;
@@ -170,4 +177,62 @@ function batchOf(
   piece?: number,
 ): Batch {
   return { kind: "child_chunks", records, chunkId, docForm: null, isPage: true, piece, checkpoint };
+}
+
+/** How the child lists of sampled chunks are read. */
+interface SampleReading {
+  readonly chunkIdOf: (index: number) => string;
+  readonly open: (chunkId: string) => ReadPage;
+  /** Gives the children that the chunk at this place, from 0, embeds. */
+  readonly embeddedAt: (index: number) => Promise<readonly Listed[]>;
+  readonly textOf: ChildText;
+  readonly lookAhead: LookAhead;
+}
+
+/**
+ * Asks for the child lists of sampled chunks, and gives the place of the first one that is not what the page of chunks showed;
+ * undefined where all are. A list of another length is not read beyond its first page, and no list beyond the pages that are
+ * kept. The order of the rows does not matter. Where pages repeat rows, as they do with equal positions, or were not all read,
+ * what came has to be among what the chunk embeds.
+ */
+async function firstDifference(sample: readonly SampledChunk[], reading: SampleReading): Promise<number | undefined> {
+  const compare = async (chunk: SampledChunk) => ({ index: chunk.index, same: await isSame(chunk, reading) });
+  for await (const { index, same } of mapAhead(sample, reading.lookAhead, compare)) if (!same) return index;
+  return undefined;
+}
+
+async function isSame(sampled: SampledChunk, reading: SampleReading): Promise<boolean> {
+  const { index, rows, digest } = sampled;
+  const chunkId = reading.chunkIdOf(index);
+  const read = reading.open(chunkId);
+  const first = await unlessGone(read, 1);
+  if (first?.total !== rows) return false;
+  let isStill = true;
+  const readPage = async (number: number) => {
+    const page = (await unlessGone(read, number)) ?? noChildren;
+    isStill &&= page.total === rows;
+    return page;
+  };
+  const listed = new Map<string, Listed>();
+  const kept = { ...first, total: Math.min(rows, keptPages * first.rows.length) };
+  for await (const page of readList(readPage, reading.lookAhead, kept)) {
+    for (const child of page.rows) listed.set(child.id, child);
+  }
+  if (!isStill) return false;
+  if (listed.size === rows) return new ChildDigest(chunkId, reading.textOf).add(listed.values()).value === digest;
+  return isAmong(listed, chunkId, await reading.embeddedAt(index), reading.textOf);
+}
+
+function isAmong(
+  listed: ReadonlyMap<string, Listed>,
+  chunkId: string,
+  embedded: readonly Listed[],
+  textOf: ChildText,
+): boolean {
+  let found = 0;
+  for (const child of embedded) {
+    const same = listed.get(child.id);
+    if (same && textOf(same, chunkId) === textOf(child, chunkId)) found++;
+  }
+  return found === listed.size && found > 0;
 }

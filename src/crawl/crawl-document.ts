@@ -1,18 +1,22 @@
 import type { DocumentRef, KnowledgeApi } from "../client/knowledge-api.js";
 import type { Batch, Checkpoint } from "./batch.js";
-import { childTextIn } from "./child-digest.js";
-import { noEvidence } from "./child-evidence.js";
-import { ChildLists } from "./child-lists.js";
+import { ChildLists, type KeptChildren, noEvidence, withPage } from "./child-evidence.js";
 import { crawlChildren } from "./crawl-children.js";
-import type { KeptChildren } from "./embedded-source.js";
-import { withPage } from "./evidence-of-pages.js";
+import { childTextIn } from "./digests.js";
 import { halvingPages } from "./halve-pages.js";
 import type { IdSet } from "./id-set.js";
-import { type KnownList, ListProof } from "./list-proof.js";
-import type { LookAhead } from "./look-ahead.js";
-import { Problems, type TellProblem } from "./problems.js";
+import type { LookAhead } from "./prefetch.js";
 import { type AnchoredPage, readAnchored } from "./read-anchored.js";
-import { answersOf, readList, readRest, rowsOn } from "./read-list.js";
+import {
+  answersOf,
+  type KnownList,
+  ListProof,
+  Problems,
+  readList,
+  readRest,
+  rowsOn,
+  type TellProblem,
+} from "./read-list.js";
 
 export interface CrawlOptions {
   /** auto: the child lists that the evidence asks for, and what the chunks embed. */

@@ -1,9 +1,8 @@
-import type { Listed, ListPage } from "../client/check-list.js";
-import { lacksModel } from "../client/hint-for.js";
+import type { Listed, ListPage } from "../client/check-answer.js";
+import { lacksModel } from "../client/failed-request.js";
 import { pageSize } from "../client/knowledge-api.js";
 import { GaveUpError, SkipError } from "../errors.js";
-import type { TellProblem } from "./problems.js";
-import { type PageRead, type ReadPage, rowsOn } from "./read-list.js";
+import { type PageRead, type ReadPage, rowsOn, type TellProblem } from "./read-list.js";
 
 /** Reads a page of so many rows; `retries` is there where fewer tries than usual will do. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;

@@ -1,8 +1,7 @@
-import type { Listed } from "../client/check-list.js";
+import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
-import { type LookAhead, mapAhead } from "./look-ahead.js";
-import type { TellProblem } from "./problems.js";
-import { type PageRead, pagesOf, type ReadPage, readList, rowsOn } from "./read-list.js";
+import { type LookAhead, mapAhead } from "./prefetch.js";
+import { type PageRead, pagesOf, type ReadPage, readList, rowsOn, type TellProblem } from "./read-list.js";
 
 /** A page, and whether the list up to it is proved: it was read from its end, and its ranks are as they were. */
 export interface AnchoredPage extends PageRead {

@@ -1,9 +1,7 @@
-import type { Listed } from "../client/check-list.js";
-import { noChildren, unlessGone } from "./child-lists.js";
-import { ListProof } from "./list-proof.js";
-import type { LookAhead } from "./look-ahead.js";
-import type { TellProblem } from "./problems.js";
-import { type PageRead, type ReadPage, readList } from "./read-list.js";
+import type { Listed } from "../client/check-answer.js";
+import { noChildren, unlessGone } from "./child-evidence.js";
+import type { LookAhead } from "./prefetch.js";
+import { ListProof, type PageRead, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
 /** A child list, of which the first page is there. */
 export interface OpenList {

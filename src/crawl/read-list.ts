@@ -1,6 +1,8 @@
-import type { ListPage } from "../client/check-list.js";
-import { pageSize } from "../client/knowledge-api.js";
-import { type LookAhead, mapAhead } from "./look-ahead.js";
+import type { Listed, ListPage } from "../client/check-answer.js";
+import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
+import { SkipError, shortened } from "../errors.js";
+import { IdSet } from "./id-set.js";
+import { LookAhead, mapAhead } from "./prefetch.js";
 
 /** A page as it was read: with one answer, unless it says otherwise. */
 export interface PageRead extends ListPage {
@@ -68,4 +70,163 @@ export function pagesOf({ total, pageSize }: ListSize): number {
 export function* pagesBehind(read: number, size: ListSize): Generator<number> {
   const pages = pagesOf(size);
   for (let page = read + 1; page <= pages; page++) yield page;
+}
+
+/** A document to read; without a filter where `status` and `keyword` are left out. */
+type DocumentToRead = Pick<DocumentRef, "datasetId" | "documentId"> & Partial<DocumentRef>;
+
+/**
+ * The pages of a document's chunks, in order, the next ones asked for ahead. Throws SkipError where the document cannot be
+ * read, and where it turns out at the end, or on the way, that the list is not whole.
+ */
+export function readChunkPages(api: KnowledgeApi, document: DocumentToRead, ahead = 8): AsyncGenerator<ListPage> {
+  const whole = { status: [], keyword: undefined, ...document };
+  return provedPages("chunks", (page) => api.chunks(whole, page), ahead);
+}
+
+/** The pages of a chunk's children, likewise. */
+export function readChildChunkPages(
+  api: KnowledgeApi,
+  document: DocumentToRead,
+  chunkId: string,
+  ahead = 8,
+): AsyncGenerator<ListPage> {
+  const whole = { status: [], keyword: undefined, ...document };
+  return provedPages(`children of chunk ${chunkId}`, (page) => api.childChunks(whole, chunkId, page), ahead);
+}
+
+async function* provedPages(
+  name: string,
+  readPage: (page: number) => Promise<ListPage>,
+  ahead: number,
+): AsyncGenerator<ListPage> {
+  const proof = new ListProof(name, (problem) => {
+    throw new SkipError(problem);
+  });
+  for await (const page of readList(readPage, new LookAhead(ahead))) {
+    proof.add(page);
+    yield page;
+  }
+  proof.finish();
+}
+
+/** Facts about a list that are known before its first page comes. */
+export interface KnownList {
+  readonly ids?: IdSet | undefined;
+  readonly total?: number | undefined;
+  readonly unreadable?: number | undefined;
+}
+
+/**
+ * The proof that a list was read whole: `total` the same on every page, no id twice, as many ids as `total`, together with the
+ * rows that the service could not render. It takes the pages in order and makes no requests.
+ */
+export class ListProof {
+  readonly #ids: IdSet;
+  readonly #name: string;
+  readonly #problem: TellProblem;
+  #unreadable: number;
+  #total: number | undefined;
+  #pagesInVain = 0;
+
+  /**
+   * `problem` is told of what is wrong; it may throw, or go on to have what there is. `known` is what an earlier process read
+   * of the list, to whose ids the proof adds, or what an earlier sweep says of its size.
+   */
+  constructor(name: string, problem: TellProblem, known: KnownList = {}) {
+    this.#name = name;
+    this.#problem = problem;
+    this.#ids = known.ids ?? new IdSet();
+    this.#total = known.total;
+    this.#unreadable = known.unreadable ?? 0;
+  }
+
+  /** In the order of the service, each once. */
+  get ids(): Pick<IdSet, "size" | "at"> {
+    return this.#ids;
+  }
+
+  /** Whether as many ids have come as the service counts. */
+  get isWhole(): boolean {
+    return this.#ids.size + this.#unreadable === this.#total;
+  }
+
+  /** Rows that the service could not render. */
+  get unreadable(): number {
+    return this.#unreadable;
+  }
+
+  /** Whether three pages in a row brought nothing new: a service that repeats itself comes to no end, whatever it counts. */
+  get isStuck(): boolean {
+    return this.#pagesInVain >= 3;
+  }
+
+  /** Takes the next page and gives the rows of it that no earlier page had. */
+  add(page: PageRead): readonly Listed[] {
+    if (this.#total !== undefined && page.total !== this.#total) {
+      const kind = page.total > this.#total ? "grew" : "moved";
+      this.#problem(`total of ${this.#name} went from ${this.#total} to ${page.total} between two pages`, kind);
+    }
+    this.#total = page.total;
+    for (const text of page.unreadable ?? []) this.#problem(text, "unreadable");
+    this.#unreadable += page.unreadable?.length ?? 0;
+    const before = this.#ids.size;
+    const rows = page.rows.filter(({ id }) => this.#ids.add(id));
+    const repeated = page.rows.length - (this.#ids.size - before);
+    if (repeated > 0) this.#problem(`${repeated} of ${page.rows.length} ids on a page of ${this.#name} came before`);
+    this.#pagesInVain = rows.length > 0 || page.unreadable?.length ? 0 : this.#pagesInVain + 1;
+    return rows;
+  }
+
+  /** To be called after the last page. */
+  finish(): void {
+    if (!this.isWhole) {
+      const listed = this.#ids.size + this.#unreadable;
+      this.#problem(`${this.#name}: the service counts ${this.#total ?? "no"} and lists ${listed}`);
+    }
+  }
+}
+
+/** Problems that a checkpoint remembers. */
+const remembered = 5;
+
+/**
+ * The meaning of a problem. moved: the list was changed, or its pages contradict each other. grew: its total rose, and nothing
+ * else is known to be wrong. unreadable: the service cannot render some of its rows, and reading again is no remedy.
+ */
+export type ProblemKind = "moved" | "grew" | "unreadable";
+
+/** Is told of everything that shows that a list is not whole; it may throw to end the reading. */
+export type TellProblem = (text: string, kind?: ProblemKind) => void;
+
+/** The first problems of a reading, as a checkpoint remembers them. */
+export interface ProblemsSoFar {
+  readonly problems: readonly string[];
+  /** A sentence for each of the first rows that the service cannot render. */
+  readonly unreadable: readonly string[];
+}
+
+/** Passes problems on and remembers the first of each kind, those of an earlier crawl before all others. */
+export class Problems {
+  readonly #problems: string[] = [];
+  readonly #unreadable: string[] = [];
+  readonly #problem: TellProblem;
+
+  /** `problem` is told of each; it may throw. */
+  constructor(problem: TellProblem, earlier?: ProblemsSoFar) {
+    this.#problem = problem;
+    for (const text of earlier?.unreadable ?? []) this.tell(text, "unreadable");
+    for (const text of earlier?.problems ?? []) this.tell(text);
+  }
+
+  readonly tell: TellProblem = (problem, kind) => {
+    const text = shortened(problem); // it can name an id of any length
+    const list = kind === "unreadable" ? this.#unreadable : this.#problems;
+    if (list.length < remembered) list.push(text);
+    this.#problem(text, kind);
+  };
+
+  get first(): ProblemsSoFar {
+    return { problems: [...this.#problems], unreadable: [...this.#unreadable] };
+  }
 }

@@ -1,15 +1,14 @@
-import type { Listed } from "../client/check-list.js";
-import { ContentDigest } from "./content-digest.js";
+import type { Listed } from "../client/check-answer.js";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { SkipError } from "../errors.js";
+import { ContentDigest } from "./digests.js";
 import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
-import { ListProof } from "./list-proof.js";
-import type { LookAhead } from "./look-ahead.js";
-import type { TellProblem } from "./problems.js";
-import { answersOf, readList } from "./read-list.js";
-import { readUntilStill } from "./read-until-still.js";
+import type { LookAhead } from "./prefetch.js";
+import { answersOf, ListProof, type ProblemKind, readList, type TellProblem } from "./read-list.js";
 import { sweepList } from "./sweep-list.js";
 
 /** A list of few enough rows to hold: each id once, in the order of the service. */
-export interface WholeList {
+interface WholeList {
   readonly rows: readonly Listed[];
   /** Signs that rows may be missing; empty when the list was proved whole. */
   readonly problems: readonly string[];
@@ -71,4 +70,82 @@ function digestOf(rows: readonly Listed[]): ContentDigest {
 /** Describes a list that is not whole after all attempts. */
 export function flawText({ problems, moved }: WholeList): string {
   return `${moved ? "moved whenever it was read, and " : ""}may lack some: ${problems.slice(0, 5).join("; ")}`;
+}
+
+/** Times that something is read before it is taken as it is. */
+const attempts = 3;
+
+/** Something changed while it was read, and is read again. */
+export class MovedError extends Error {
+  readonly kind: ProblemKind;
+
+  constructor(text: string, kind: ProblemKind) {
+    super(text);
+    this.kind = kind;
+  }
+}
+
+/** The flaws of one attempt. Ends the attempt with a MovedError where another one may find none. */
+export class Flaws {
+  readonly #isLast: boolean;
+  readonly #most: number;
+  readonly #texts = new Set<string>();
+  #more = 0;
+  #moved = false;
+
+  /** `isLast`: what is read is taken as it is. `most`: flaws that are named. */
+  constructor(isLast: boolean, most: number) {
+    this.#isLast = isLast;
+    this.#most = most;
+  }
+
+  readonly tell: TellProblem = (text, kind = "moved") => {
+    if (!this.#isLast && kind !== "unreadable") throw new MovedError(text, kind);
+    this.#moved ||= kind !== "unreadable";
+    if (this.#texts.has(text)) return;
+    if (this.#texts.size < this.#most) this.#texts.add(text);
+    else this.#more++;
+  };
+
+  /** Each once, in the order in which they were told. */
+  get texts(): readonly string[] {
+    return [...this.#texts, ...(this.#more > 0 ? [`and ${this.#more} more`] : [])];
+  }
+
+  /** Whether what was read moved this time, too; other flaws are rows that cannot be read. */
+  get moved(): boolean {
+    return this.#moved;
+  }
+}
+
+/**
+ * Reads something until it holds still, three times in all, and takes the last attempt as it is. `read` tells `flaws` of
+ * everything that is wrong. `first` is the number of the attempt to begin with, `most` how many flaws are named.
+ */
+export async function readUntilStill<T>(
+  read: (flaws: Flaws) => Promise<T>,
+  { first = 1, most = Number.POSITIVE_INFINITY } = {},
+): Promise<T> {
+  for (let number = first; ; number++) {
+    try {
+      return await read(new Flaws(number >= attempts, most));
+    } catch (error) {
+      if (!(error instanceof MovedError)) throw error;
+    }
+  }
+}
+
+/** All datasets that the key can see. `limited`: the service did not take include_all, so that some may be missing. */
+type DatasetList = WholeList & { readonly limited: boolean };
+
+/** Reads the list of datasets. A service that refuses the parameter `include_all` is asked without it. Rejects as readWholeList does. */
+export async function readDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<DatasetList> {
+  const read = (includeAll: boolean) =>
+    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), lookAhead);
+  try {
+    return { ...(await read(true)), limited: false };
+  } catch (error) {
+    if (!(error instanceof SkipError && (error.status === 400 || error.status === 422))) throw error;
+    return { ...(await read(false)), limited: true };
+  }
 }

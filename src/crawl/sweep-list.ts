@@ -1,10 +1,8 @@
-import type { Listed } from "../client/check-list.js";
+import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
-import { ContentDigest, type Fingerprinted } from "./content-digest.js";
-import { ListProof } from "./list-proof.js";
-import { type LookAhead, mapAhead } from "./look-ahead.js";
-import type { TellProblem } from "./problems.js";
-import { type ReadPage, readList } from "./read-list.js";
+import { ContentDigest, type Fingerprinted } from "./digests.js";
+import { type LookAhead, mapAhead } from "./prefetch.js";
+import { ListProof, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
 /** A list that was read and stored, and how to read it once more. */
 export interface SweptList {

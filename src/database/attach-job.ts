@@ -1,5 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { sqlPath, sqlText } from "../duckdb/sql-text.js";
+import { sqlPath, sqlText } from "../duckdb/sql.js";
 
 /** A run, and the database of its job. */
 export interface RunInDatabase {

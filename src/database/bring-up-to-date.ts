@@ -1,5 +1,5 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { sqlTypes, zonedTime, zonelessTime } from "../duckdb/sql-types.js";
+import { sqlTypes, zonedTime, zonelessTime } from "../duckdb/sql.js";
 import { createTable, tables } from "./tables.js";
 
 /** The types of the columns of a database, by table and column. */

@@ -1,24 +1,30 @@
-import { rm } from "node:fs/promises";
+import { constants, copyFile, rm } from "node:fs/promises";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
-import { sqlPath, sqlText } from "../duckdb/sql-text.js";
-import { seal } from "../dump/files/seal.js";
+import { sqlPath, sqlText } from "../duckdb/sql.js";
 import { joinedRows, type RowFiles, type StagedRows } from "../dump/formats/format.js";
-import { selectRows } from "../dump/formats/jsonl/sql.js";
-import type { Kind } from "../rows/columns.js";
+import { selectRows } from "../dump/formats/jsonl.js";
+import { StopError } from "../errors.js";
+import { seal } from "../files/files.js";
+import { columns, type Kind } from "../rows/columns.js";
 import { jsonText } from "../rows/exact-json.js";
-import { addStatus } from "./add-status.js";
-import { type HistoryKind, historyKinds } from "./history.js";
-import { attachPrevious, keepPrevious, withPrevious } from "./previous-database.js";
+import { bringUpToDate, columnsOf, type FoundColumns } from "./bring-up-to-date.js";
 import { recordChanges } from "./record-changes.js";
-import type { RunFacts, RunRow, RunRows } from "./run-rows.js";
-import { sortDocuments } from "./sort-documents.js";
-import { createTables, tables } from "./tables.js";
+import {
+  createTables,
+  type HistoryKind,
+  histories,
+  historyKinds,
+  type RunFacts,
+  type RunRow,
+  type RunRows,
+  tables,
+} from "./tables.js";
 import { createViews } from "./views.js";
 
 /** Rows that DuckDB holds in memory before it compresses them; its own measure is 122,880, the least is 2,048. */
 const groupRows = 32_768;
 
-export interface BuildOptions extends DuckDbOptions {
+interface BuildOptions extends DuckDbOptions {
   /** The database of earlier runs, if there is one; it is read, never changed. */
   readonly previous: string | undefined;
   /** The database to make; put in place by the caller. */
@@ -121,4 +127,138 @@ async function addRunRow(connection: Connection, run: RunRow): Promise<void> {
   );
   statement.bindVarchar(1, jsonText(run));
   await statement.run();
+}
+
+/** The database of earlier runs. */
+interface Previous {
+  readonly path: string;
+  /** Ours alone. */
+  readonly copy: string;
+}
+
+/** Runs `work` with a copy of the database at `path`, if there is one, beside `target`, and removes the copy. */
+async function withPrevious(
+  path: string | undefined,
+  options: DuckDbOptions & { readonly target: string },
+  work: (previous?: Previous) => Promise<void>,
+): Promise<void> {
+  if (path === undefined) return work();
+  const copy = `${options.target}.previous`;
+  try {
+    await copyDatabase(path, copy, options);
+    await work({ path, copy });
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+const noneIn = (table: string) =>
+  `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
+const notReadNow = noneIn("read_now");
+
+/** Attaches the database of earlier runs as `previous`, brought up to date: it is a copy, which is ours. */
+async function attachPrevious(connection: Connection, { path, copy }: Previous): Promise<void> {
+  await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
+  const found = await columnsOf(connection, "previous");
+  refuseUnknown(found, path);
+  await bringUpToDate(connection, "previous", found);
+}
+
+/**
+ * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
+ * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
+ */
+async function keepPrevious(connection: Connection, { run, withoutChildren }: RunFacts): Promise<void> {
+  const otherRun = `run_id <> ${sqlText(run.run_id)}`;
+  const kept: Readonly<Record<string, string>> = {
+    chunks: notReadNow,
+    child_chunks: withoutChildren ? "true" : notReadNow,
+    documents: notReadNow,
+    document_info: noneIn("listed_now"),
+    runs: otherRun,
+    failed_reads: otherRun,
+    document_changes: otherRun,
+  };
+  for (const name of Object.keys(tables)) {
+    if (historyKinds.some((kind) => histories[kind].table === name)) continue; // with what this run adds, in one go
+    const where = kept[name] ?? "true";
+    await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
+  }
+}
+
+/** A column that this kbdump does not know would be lost. */
+function refuseUnknown(found: FoundColumns, path: string): void {
+  for (const [table, { columns }] of Object.entries(tables)) {
+    const known = columns.map(({ name }) => name);
+    const extra = [...(found.get(table)?.keys() ?? [])].find((name) => !known.includes(name));
+    if (extra !== undefined)
+      throw new StopError(`${path} has a column that this kbdump does not know, ${table}.${extra}: use a newer one`);
+  }
+}
+
+/**
+ * Sorts the documents of a run into temporary tables: `read_now`, whose older rows make way; `passed_over`, which moved while
+ * they were read and keep the complete state that an earlier run read; `failed_now`, all that are not complete, as the run
+ * found them; `listed_now`, what the service listed, if it was asked.
+ */
+async function sortDocuments(
+  connection: Connection,
+  { select }: Pick<RunRows, "select">,
+  previous: boolean,
+): Promise<void> {
+  const documents = select("documents") ?? "SELECT * EXCLUDE (run_id) FROM documents";
+  const listing = select("document_info");
+  const listed = listing ? `(${listing})` : "document_info";
+  const passedOver = previous
+    ? `FROM documents_now n SEMI JOIN (FROM previous.main.documents WHERE status = 'complete') p
+        USING (dataset_id, document_id) WHERE status = 'unstable'`
+    : "FROM documents_now LIMIT 0";
+  await connection.run(`
+    CREATE TEMP TABLE documents_now AS ${documents};
+    CREATE TEMP TABLE failed_now AS FROM documents_now WHERE status IS DISTINCT FROM 'complete';
+    CREATE TEMP TABLE passed_over AS ${passedOver};
+    CREATE TEMP TABLE read_now AS FROM documents_now ANTI JOIN passed_over USING (dataset_id, document_id)
+      WHERE status IS DISTINCT FROM 'failed';
+    CREATE TEMP TABLE listed_now AS FROM ${listed}`);
+}
+
+const names = columns.indexing_status.map(({ name }) => `"${name}"`).join(", ");
+const key = ["captured_at", "dataset_id", "batch", "document_id"];
+const same = key.map((name) => `s.${name} IS NOT DISTINCT FROM f.${name}`).join(" AND ");
+
+/** Adds readings of the indexing status, as SQL selects them; those that are there already are not added again. */
+async function addStatus(connection: Connection, select: string): Promise<void> {
+  await connection.run(`INSERT INTO indexing_status (${names})
+    SELECT * FROM (${select}) f
+    WHERE NOT EXISTS (FROM indexing_status s WHERE ${same})`);
+}
+
+/** Makes `target`: a copy of the database with readings of the indexing status added, or a new one with nothing else in it. */
+export async function copyWithStatus(
+  previous: string | undefined,
+  target: string,
+  files: readonly RowFiles[],
+  options: DuckDbOptions,
+): Promise<void> {
+  await rm(target, { force: true });
+  if (previous !== undefined) await copyDatabase(previous, target, options);
+  await withDuckDb(target, options, async (connection) => {
+    await bringUpToDate(connection, "current", await columnsOf(connection, "current"));
+    await createTables(connection);
+    await createViews(connection);
+    for (const file of files) await addStatus(connection, selectRows("indexing_status", file, "JSON"));
+    await connection.run("CHECKPOINT");
+  });
+  await seal(target);
+}
+
+/** Copies a database, which others may have open: no lock on it is felt. StopError when it is none that can be read. */
+export async function copyDatabase(path: string, copy: string, options: DuckDbOptions): Promise<void> {
+  await copyFile(path, copy, constants.COPYFILE_FICLONE);
+  await withDuckDb(copy, options, async () => {}).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message.replaceAll(copy, path) : String(cause);
+    throw new StopError(`${path} cannot be read; move it away, and a new database is made, or restore it: ${reason}`, {
+      cause,
+    });
+  });
 }

@@ -2,7 +2,7 @@ import { lstat, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
-import { copyDatabase } from "./copy-database.js";
+import { copyDatabase } from "./build-database.js";
 
 /** The state of the file at the path of a database. */
 export type Inspected =

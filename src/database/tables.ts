@@ -1,9 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { sqlText } from "../duckdb/sql-text.js";
-import { sqlTypes } from "../duckdb/sql-types.js";
-import type { Column } from "../rows/column.js";
-import { columns, type Kind } from "../rows/columns.js";
-import { type HistoryKind, histories } from "./history.js";
+import { sqlText, sqlTypes } from "../duckdb/sql.js";
+import type { StagedRows } from "../dump/formats/format.js";
+import { type ChangeName, type Column, changeNames, columns, type Kind, namesWith } from "../rows/columns.js";
 
 interface TableColumn {
   readonly name: string;
@@ -42,6 +40,11 @@ const changes = (kind: HistoryKind, about: string): Table => ({
     ...columns[kind].map(compressed),
   ],
 });
+
+export const histories: Readonly<Record<HistoryKind, History>> = {
+  chunks: historyOf("chunks", "chunk_changes"),
+  child_chunks: historyOf("child_chunks", "child_chunk_changes"),
+};
 
 /** The tables of `<job>.duckdb`, by name. */
 export const tables: Readonly<Record<string, Table>> = {
@@ -133,4 +136,77 @@ export function createTable(name: string, columns: readonly TableColumn[]): stri
 
 function definition({ name, type, compression }: TableColumn): string {
   return `"${name}" ${type}${compression ? ` USING COMPRESSION ${compression}` : ""}`;
+}
+
+/** The kinds whose changes are kept. */
+export type HistoryKind = "chunks" | "child_chunks";
+
+export const historyKinds: readonly HistoryKind[] = ["chunks", "child_chunks"];
+
+/** How the changes of a kind are kept. */
+interface History {
+  /** The table of the changes. */
+  readonly table: string;
+  /** The ids that a re-index replaces; the change has what each was, and in `new_…` what it is now. */
+  readonly ids: readonly string[];
+  /** The columns that are compared from run to run. */
+  readonly compared: readonly Column[];
+  /** The name that a change goes by: the first one of which a column differs, else `other`. */
+  readonly changes: readonly (readonly [change: ChangeName, columns: readonly string[]])[];
+}
+
+/** The history of a kind, as the roles of its columns make it. */
+function historyOf(kind: HistoryKind, table: string): History {
+  const changed = (change: ChangeName) =>
+    columns[kind].filter((each) => each.change === change).map(({ name }) => name);
+  return {
+    table,
+    ids: namesWith(kind, "parent", "id"),
+    compared: columns[kind].filter(({ role }) => role !== "document"),
+    changes: changeNames.map((change) => [change, changed(change)] as const).filter(([, names]) => names.length > 0),
+  };
+}
+
+/** SQL: the condition that two tables have the same row, going by its ids. */
+export function sameRow(kind: HistoryKind, left: string, right: string): string {
+  const names = ["dataset_id", "document_id", ...histories[kind].ids];
+  return names.map((name) => `${left}.${name} = ${right}.${name}`).join(" AND ");
+}
+
+/** A run as the database takes it in, beside its rows. */
+export interface RunFacts {
+  readonly run: RunRow;
+  /** True: the run asked for no child chunks, so what earlier runs know of them stands. */
+  readonly withoutChildren?: boolean;
+  /** Documents that came and went; absent where the service was not asked which there are. */
+  readonly documentChanges?: readonly DocumentChange[] | undefined;
+}
+
+/** The rows of a run, as SQL selects them from its parts or from a published dump. */
+export interface RunRows extends RunFacts, Pick<StagedRows, "rows"> {
+  /** SQL that selects the rows of a kind, in the columns and types of its table; undefined where the run has none. */
+  readonly select: (kind: Kind) => string | undefined;
+}
+
+/** A document that the service lists and an earlier run did not have, or the other way round. */
+export interface DocumentChange {
+  readonly change: "new" | "vanished";
+  readonly dataset_id: string;
+  readonly document_id: string;
+}
+
+/** A run as a row of the table `runs`; times are ISO strings. */
+export interface RunRow {
+  readonly run_id: string;
+  readonly status: "complete" | "partial";
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly base_url: string;
+  readonly tool_version: string;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly child_chunks: number;
+  readonly requests_sent: number;
+  readonly requests_retried: number;
+  readonly warnings: readonly string[];
 }

@@ -1,9 +1,17 @@
-import { shownStatus, statusFilter } from "./display-status.js";
-import type { ChildChunk, Chunk, Dataset, Document, Knowledge, StatusEntry } from "./knowledge.js";
-import { builtInFields, countedFields, withBuiltInFields, withBuiltInValues } from "./metadata-fields.js";
-import { isAskedFor, nameOf, slice, withKeyword } from "./pick-rows.js";
-import { notFound } from "./refusal.js";
-import type { DocumentDetails } from "./store/new-document.js";
+import {
+  type ChildChunk,
+  type Chunk,
+  type Dataset,
+  type Document,
+  type Knowledge,
+  type ListQuery,
+  type MetadataField,
+  notFound,
+  type Slice,
+  type StatusEntry,
+  type StatusQuery,
+} from "./knowledge.js";
+import type { DocumentDetails } from "./store/new-rows.js";
 
 /** The plain tree that a knowledge in memory is made from: datasets, their documents and batches, chunks, child chunks. */
 export interface StoredDataset {
@@ -124,4 +132,141 @@ interface Placed {
 function byPositionThenId(a: Placed, b: Placed): number {
   if (a.position !== b.position) return a.position - b.position;
   return a.id < b.id ? -1 : 1;
+}
+
+/** The built-in metadata fields, the same for every dataset. */
+export const builtInFields: readonly MetadataField[] = [
+  { name: "document_name", type: "string" },
+  { name: "uploader", type: "string" },
+  { name: "upload_date", type: "time" },
+  { name: "last_update_date", type: "time" },
+  { name: "source", type: "string" },
+];
+
+/** A metadata field that a dataset was given. */
+export interface OwnField {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/** The metadata fields that a dataset was given. */
+export function ownFields({ doc_metadata }: Dataset): readonly OwnField[] {
+  return Array.isArray(doc_metadata) ? doc_metadata : [];
+}
+
+/** The same, each with the number of documents that have a value in it. */
+function countedFields(dataset: Dataset, documents: readonly Document[]) {
+  const used = documents.flatMap(({ doc_metadata }): readonly OwnField[] =>
+    Array.isArray(doc_metadata) ? doc_metadata : [],
+  );
+  return ownFields(dataset).map((field) => ({ ...field, count: used.filter(({ id }) => id === field.id).length }));
+}
+
+/** The id that the service gives to each built-in field, in place of one of its own. */
+const builtIn = "built-in";
+
+/** The dataset as it is answered: behind its own metadata fields are the built-in ones, if it has enabled them. */
+function withBuiltInFields(dataset: Dataset): Dataset {
+  const { doc_metadata, built_in_field_enabled } = dataset;
+  if (built_in_field_enabled !== true || !Array.isArray(doc_metadata)) return dataset;
+  return { ...dataset, doc_metadata: [...doc_metadata, ...builtInFields.map((field) => ({ id: builtIn, ...field }))] };
+}
+
+/**
+ * The row of a document as it is answered: behind its own metadata values are the built-in ones, if its dataset has enabled them or if
+ * there are own ones. Times are texts, as in the service.
+ */
+function withBuiltInValues(
+  row: Document,
+  details: Pick<DocumentDetails, "updated_at"> | undefined,
+  { built_in_field_enabled, author_name = null }: Dataset,
+): Document {
+  const { doc_metadata, created_at } = row;
+  if (!Array.isArray(doc_metadata) || (built_in_field_enabled !== true && doc_metadata.length === 0)) return row;
+  const values = [
+    row.name,
+    author_name,
+    timeText(created_at),
+    timeText(details?.updated_at ?? created_at),
+    "file_upload",
+  ];
+  const shown = builtInFields.map((field, index) => ({ id: builtIn, ...field, value: values[index] }));
+  return { ...row, doc_metadata: [...doc_metadata, ...shown] };
+}
+
+/** Seconds with a fraction, as Python writes them. */
+function timeText(seconds: number): string {
+  return Number.isInteger(seconds) ? `${seconds}.0` : String(seconds);
+}
+
+/** One page of rows. */
+function slice<Row>(rows: readonly Row[], { page, limit }: ListQuery): Slice<Row> {
+  return { rows: rows.slice((page - 1) * limit, page * limit), total: rows.length };
+}
+
+/** Whether a chunk has the status and the keyword of a query. */
+function isAskedFor({ statuses, keyword }: StatusQuery): (chunk: Chunk) => boolean {
+  const wanted = new Set(statuses);
+  const part = keyword.toLowerCase();
+  return ({ status, content }) =>
+    (wanted.size === 0 || wanted.has(status)) && (part === "" || content.toLowerCase().includes(part));
+}
+
+/** The rows whose text has the keyword of a query, in any case. */
+function withKeyword<Row>(rows: readonly Row[], textOf: (row: Row) => string, { keyword }: ListQuery): readonly Row[] {
+  const part = keyword.toLowerCase();
+  return part === "" ? rows : rows.filter((row) => textOf(row).toLowerCase().includes(part));
+}
+
+/** The text that datasets and documents are searched by. */
+function nameOf({ name }: Dataset | Document): string {
+  return name;
+}
+
+/** Other words that the service takes for a status in the filter of the list of documents. */
+const aliases: Readonly<Record<string, string>> = { active: "available", enabled: "available" };
+
+const known: ReadonlySet<string> = new Set([
+  "queuing",
+  "indexing",
+  "paused",
+  "error",
+  "available",
+  "disabled",
+  "archived",
+]);
+
+/**
+ * Whether a document of this status is asked for. Case does not matter, and a status that the service does not know is no
+ * filter, as there. A document of which nobody knows the status is in no filtered list.
+ */
+export function statusFilter(statuses: readonly string[]): ((status: string | null) => boolean) | undefined {
+  const named = statuses.map((status) => status.toLowerCase()).map((status) => aliases[status] ?? status);
+  const wanted = new Set(named.filter((status) => known.has(status)));
+  return wanted.size === 0 ? undefined : (status) => status !== null && wanted.has(status);
+}
+
+/** The status that a document shows; older services leave it to the reader. Null where it is not known. */
+export function shownStatus(listed: Readonly<Record<string, unknown>>): string | null {
+  const { display_status, indexing_status, enabled, archived } = listed;
+  if (typeof display_status === "string") return display_status.toLowerCase();
+  switch (indexing_status) {
+    case "waiting":
+      return "queuing";
+    case "paused":
+    case "error":
+      return indexing_status;
+    case "parsing":
+    case "cleaning":
+    case "splitting":
+    case "indexing":
+      return "indexing";
+    case "completed":
+      if (archived === true) return "archived";
+      if (archived !== false || typeof enabled !== "boolean") return null;
+      return enabled ? "available" : "disabled";
+    default:
+      return null;
+  }
 }

@@ -1,9 +1,17 @@
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, RequestListener } from "node:http";
-import { keyCheck } from "./api-key.js";
-import type { Details, Knowledge, Listed, ListQuery } from "./knowledge.js";
-import { listQueryFrom, metadataPartFrom, statusQueryFrom } from "./list-query.js";
-import { readForm, readJson } from "./read-body.js";
-import { methodNotAllowed, Refusal, UnknownPath } from "./refusal.js";
+import {
+  type Details,
+  invalidParam,
+  type Knowledge,
+  type Listed,
+  type ListQuery,
+  methodNotAllowed,
+  Refusal,
+  type StatusQuery,
+  UnknownPath,
+  unauthorized,
+} from "./knowledge.js";
 
 /** A request, as far as its route looks at it. */
 export interface Asked {
@@ -34,7 +42,7 @@ export interface Route {
   readonly isOpen?: boolean;
 }
 
-export interface RoutesOptions {
+interface RoutesOptions {
   readonly knowledge: Knowledge;
   readonly key: string;
   /** Makes a chunk what is answered. */
@@ -191,3 +199,90 @@ export function jsonReply(status: number, answer: object): Reply {
 
 /** The answer to what was done and has nothing to say. */
 export const noContent: Reply = { status: 204, content: "" };
+
+const largestLimit = 100;
+const defaultLimit = 20;
+
+/** The page, limit and keyword of a request. Throws a 400 for a page or limit that is no whole number from 1; a limit above 100 is 100. */
+function listQueryFrom(query: URLSearchParams): ListQuery {
+  return {
+    page: wholeNumber("page", query.get("page"), 1),
+    limit: Math.min(wholeNumber("limit", query.get("limit"), defaultLimit), largestLimit),
+    keyword: query.get("keyword") ?? "",
+  };
+}
+
+/** The same for chunks and documents, with every `status` of the query: `status=completed&status=error`. */
+function statusQueryFrom(query: URLSearchParams): StatusQuery {
+  return { ...listQueryFrom(query), statuses: query.getAll("status") };
+}
+
+/** Which part of a document is asked for: `metadata=without`, `only` or `all`, which is the default. */
+function metadataPartFrom(query: URLSearchParams): "all" | "only" | "without" {
+  const part = query.get("metadata") ?? "all";
+  if (part === "all" || part === "only" || part === "without") return part;
+  throw new Refusal(400, "invalid_metadata", `Invalid metadata value: ${part}`);
+}
+
+function wholeNumber(name: string, text: string | null, otherwise: number): number {
+  if (text === null) return otherwise;
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || number < 1 || !Number.isSafeInteger(number)) {
+    throw invalidParam(`${name} must be a whole number from 1.`);
+  }
+  return number;
+}
+
+/** Bytes of the largest body that is read. */
+const most = 16_000_000;
+
+/** The JSON value of a body. Throws a 400 for anything else, and a 413 for a body that is too large, whose rest is read and dropped. */
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  return parseJson((await readBytes(request)).toString());
+}
+
+/** The fields and files of a body that is multipart/form-data. The same. */
+async function readForm(request: IncomingMessage): Promise<FormData> {
+  const body = await readBytes(request);
+  const headers = { "content-type": request.headers["content-type"] ?? "" };
+  return new Response(body, { headers }).formData().catch(() => {
+    throw invalidParam("The body is no multipart/form-data.");
+  });
+}
+
+/** The value of a JSON text. Throws a 400 for anything else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidParam("The body is no JSON.");
+  }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of request) {
+    size += piece.length;
+    if (size <= most) pieces.push(piece);
+  }
+  if (size > most) throw new Refusal(413, "request_entity_too_large", `The body is larger than ${most} bytes.`);
+  return Buffer.concat(pieces);
+}
+
+/** A new key for a service that was started without one. */
+export function randomKey(): string {
+  return `kbdump-demo-${randomBytes(12).toString("hex")}`;
+}
+
+/**
+ * A check of Authorization headers against this key. It throws a 401 unless the header is `Bearer <key>`, and takes the
+ * same time whichever part of a key is wrong: digests of equal length are compared, not the keys.
+ */
+function keyCheck(key: string): (authorization: string | undefined) => void {
+  const expected = hash("sha256", key, "buffer");
+  return (authorization) => {
+    const given = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    if (given === undefined || !timingSafeEqual(hash("sha256", given, "buffer"), expected)) throw unauthorized();
+  };
+}

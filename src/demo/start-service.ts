@@ -1,12 +1,16 @@
 import { createServer, type Server } from "node:http";
-import { randomKey } from "./api-key.js";
 import type { DemoKnowledge } from "./demo-knowledge.js";
-import { demoRoutes } from "./demo-routes.js";
 import type { Knowledge, Listed } from "./knowledge.js";
-import type { OriginalsRelease } from "./originals.js";
-import { createRoutes, type Route } from "./routes.js";
+import { type OriginalsRelease, originalRoutes, signChunk } from "./originals.js";
+import { createRoutes, type Route, randomKey } from "./routes.js";
 import { sampleKnowledge } from "./sample/sample-knowledge.js";
-import { signChunk } from "./sign-links.js";
+import { reindexRoute } from "./store/document-store.js";
+import { datasetRoutes } from "./write/datasets.js";
+import { documentRoutes } from "./write/documents.js";
+import { fileRoutes } from "./write/files.js";
+import { metadataRoutes } from "./write/metadata.js";
+import { writeRoutes } from "./write/routes.js";
+import { tagRoutes } from "./write/tags.js";
 
 const host = "127.0.0.1";
 
@@ -87,4 +91,22 @@ async function close(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** Every route that a knowledge in memory has beside the reads. `shown` makes a chunk what is answered. */
+function demoRoutes(
+  demo: DemoKnowledge,
+  shown: (chunk: Listed) => Listed,
+  originals: OriginalsRelease,
+): readonly Route[] {
+  return [
+    ...datasetRoutes(demo.datasets),
+    ...documentRoutes(demo.documents),
+    ...writeRoutes(demo.writes, shown),
+    ...metadataRoutes(demo.metadata),
+    ...tagRoutes(demo.tags),
+    reindexRoute(demo.store),
+    ...fileRoutes(demo),
+    ...originalRoutes(demo.reads, demo.files, originals),
+  ];
 }

@@ -1,4 +1,6 @@
-import { resolve } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { StopError } from "../errors.js";
 
@@ -22,7 +24,7 @@ export type Connection = DuckDBConnection;
 export const duckDbThreads = 2;
 
 /** An open database. `close` closes the connection and then the instance. */
-export interface OpenDuckDb {
+interface OpenDuckDb {
   readonly connection: Connection;
   readonly close: () => void;
 }
@@ -113,4 +115,48 @@ export function memoryLack(
 export function isOwnError(error: unknown): boolean {
   const isOurs = !(error instanceof Error) || error instanceof StopError || error instanceof TypeError;
   return isOurs || lacksMemory(error) || /no space left|interrupt/i.test(error.message);
+}
+
+export interface SpillOptions extends Pick<DuckDbOptions, "memory" | "readOnly"> {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens a database (`:memory:` or a file), runs `work` and closes it. What does not fit the memory goes to a temporary folder
+ * of the system, never beside the database, and is removed.
+ */
+export async function withSpill<T>(
+  path: string,
+  options: SpillOptions,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-duckdb-"));
+  try {
+    return await withDuckDb(path, { ...options, temporary: join(temporary, "spill") }, work);
+  } catch (cause) {
+    options.signal.throwIfAborted(); // rather than what an interrupted DuckDB says
+    throw lackOf(cause, options.memory) ?? cause;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Tells of memory or room on the disk that DuckDB lacks; undefined when it is neither. */
+export function lackOf(cause: unknown, memory: string): StopError | undefined {
+  if (cause instanceof Error && /max_temp_directory_size|no space left/i.test(cause.message)) {
+    const message = `the disk of ${tmpdir()} is full: make room there, name another folder in TMPDIR, or try --memory=2GB or more`;
+    return new StopError(message, { cause });
+  }
+  return memoryLack(cause, memory);
+}
+
+/** A share of an amount of memory: half of `800MB` is `400MB`. */
+export function memoryShare(memory: string, share: number): string {
+  return memory.replace(/^[\d.]+/, (amount) => String(Number(amount) * share));
+}
+
+/** The options of each of several DuckDB instances that are at work at the same time: they share memory and threads. */
+export function shareOf(options: DuckDbOptions, work: { readonly instances?: number; readonly threads?: number }) {
+  const { instances = 1, threads = Math.max(1, Math.floor(duckDbThreads / instances)) } = work;
+  return { ...options, memory: memoryShare(options.memory, 1 / instances), threads };
 }

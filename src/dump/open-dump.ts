@@ -1,25 +1,32 @@
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
-import { join } from "node:path";
-import { type DuckDbOptions, isOwnError } from "../duckdb/open-duckdb.js";
+import { basename, dirname, join } from "node:path";
+import { type Connection, type DuckDbOptions, isOwnError } from "../duckdb/open-duckdb.js";
+import { rowsOf } from "../duckdb/read-rows.js";
 import { StopError } from "../errors.js";
+import { ByteFacts, LongestRow } from "../files/byte-facts.js";
+import { ifAbsent, isThere, UnreadableError } from "../files/files.js";
+import { readPieces, textPieces } from "../files/lines.js";
 import type { Kind } from "../rows/columns.js";
+import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
-import { ByteFacts, LongestRow } from "./files/byte-facts.js";
-import { ifAbsent } from "./files/is-there.js";
-import { readPieces, textPieces } from "./files/read-pieces.js";
-import { UnreadableError } from "./files/unreadable-error.js";
 import { allFiles, type RowFiles } from "./formats/format.js";
 import { type FileFormat, fileFormats, modulesOf } from "./formats/formats.js";
-import { contradictionsIn } from "./manifest/contradictions.js";
-import { type Manifest, type ManifestFile, manifestName } from "./manifest/manifest.js";
-import { readDumpFolder } from "./manifest/read-manifest.js";
-import { type DumpTable, partsOf, tablesOf } from "./manifest/tables.js";
+import {
+  type DumpTable,
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  type Original,
+  partsOf,
+  tablesOf,
+} from "./manifest.js";
+import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
 
 /** A table whose files have the bytes that their run wrote. */
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
-export interface FileChoice {
+interface FileChoice {
   /** Files that are not exact will do: whoever reads them knows about the apostrophes of `csv_safe`. */
   readonly guarded?: boolean;
 }
@@ -171,4 +178,81 @@ export class UnsoundError extends StopError {
     super(`${folder} is not sound, so ${consequence}:\n  ${lines.join("\n  ")}\n${hint}`, { cause });
     this.problems = problems;
   }
+}
+
+/** The ids of a document. */
+interface DocumentIds {
+  readonly dataset_id: string;
+  readonly document_id: string;
+}
+
+/**
+ * Proves that a table of DuckDB has as many rows of each of some documents as the manifest says, and no rows of others. A hash of the
+ * file does not show that a reader lost some. StopError, naming a document, where the numbers differ.
+ */
+export async function checkRowCounts(
+  connection: Connection,
+  table: string,
+  dump: Dump,
+  { kind, path }: Pick<CheckedTable, "kind" | "path">,
+  documents: readonly DocumentIds[] = dump.manifest.documents,
+): Promise<void> {
+  const column = kind === "chunks" ? "chunk_count" : "child_chunk_count";
+  const listed = new Map(dump.manifest.documents.map((document) => [documentKey(document), document[column]]));
+  const loaded = await rowsOf(
+    connection,
+    `SELECT dataset_id, document_id, count(*) AS rows FROM ${table} GROUP BY ALL ORDER BY document_id`,
+  );
+  const left = new Map(documents.map((document) => [documentKey(document), listed.get(documentKey(document)) ?? 0]));
+  const refuse = (id: unknown, rows: number, expected: number) =>
+    dump.unsound(`${path}: has ${countOf(rows, "row")} of document ${id}, but the manifest says ${expected}`);
+  for (const row of loaded) {
+    const expected = left.get(documentKey(row)) ?? 0;
+    if (Number(row.rows) !== expected) throw refuse(row.document_id, Number(row.rows), expected);
+    left.delete(documentKey(row));
+  }
+  for (const { dataset_id, document_id } of documents) {
+    const expected = left.get(documentKey({ dataset_id, document_id })) ?? 0;
+    if (expected > 0) throw refuse(document_id, 0, expected);
+  }
+}
+
+/** A complete original or attachment of a dump. */
+interface SavedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As the service names it; the name of the file where it did not. */
+  readonly name: string;
+  readonly mime_type: string | null;
+  readonly bytes: number;
+  /** In hex, according to the manifest. */
+  readonly sha256: string;
+}
+
+/** The complete files attached to chunks of a dump, by the ids of the attachments. They are not opened. */
+export function attachmentFiles({
+  folder,
+  manifest,
+}: Pick<Dump, "folder" | "manifest">): ReadonlyMap<string, SavedFile> {
+  const files = new Map<string, SavedFile>();
+  for (const original of manifest.originals ?? []) {
+    const { attachment_id: id } = original;
+    const file = savedFile(original, folder);
+    if (id !== null && file && !files.has(id)) files.set(id, file);
+  }
+  return files;
+}
+
+/** The file of an original in the folder of its run; undefined where it is not complete. */
+export function savedFile(original: Original, folder: string): SavedFile | undefined {
+  const { verdict, path, sha256, name, mime_type, bytes } = original;
+  if (verdict !== "complete" || path === null || sha256 === null) return undefined;
+  return { path: join(folder, path), name: name ?? basename(path), mime_type, bytes, sha256 };
+}
+
+/** The database of the job of a run, beside the folder of its runs; undefined where there is none. */
+export async function databaseOf({ folder, manifest }: Dump): Promise<string | undefined> {
+  if (basename(dirname(folder)) !== "runs") return undefined;
+  const path = join(dirname(dirname(folder)), `${manifest.job}.duckdb`);
+  return (await isThere(path)) ? path : undefined;
 }

@@ -1,11 +1,9 @@
 import { plainText } from "../client/plain-text.js";
-import { LookAhead } from "../crawl/look-ahead.js";
+import { discoverDocuments, listDatasets } from "../crawl/discover-documents.js";
+import { LookAhead } from "../crawl/prefetch.js";
 import { StopError } from "../errors.js";
 import { loadJob } from "../job/load-job.js";
-import { discoverDocuments } from "../run/discover/discover-documents.js";
-import { listDatasets } from "../run/discover/list-datasets.js";
-import { withDefaults } from "../run/setting/run-options.js";
-import { withClient } from "../run/setting/with-client.js";
+import { withClient, withDefaults } from "../job/open-service.js";
 import type { Named } from "./asked-job.js";
 
 /** A service and the key to ask it with. */

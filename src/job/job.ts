@@ -1,6 +1,6 @@
-import type { Compression } from "../dump/files/compression.js";
 import type { FileFormat } from "../dump/formats/formats.js";
-import type { Label } from "./draft.js";
+import type { Compression } from "../files/compression.js";
+import type { Label } from "./draft-from-file.js";
 
 /** The checked job: what every later stage is given. Nothing of it is left to be checked again. */
 
@@ -128,4 +128,22 @@ export interface Job {
   readonly shard: Shard | undefined;
   /** The file of `run --documents-from`, which lists the documents; undefined: the run asks the service. */
   readonly documentsFrom: string | undefined;
+}
+
+/** The names that a job can have: they name its folder and its database. */
+export const jobName = /^[a-z0-9][a-z0-9_-]{0,99}$/;
+
+/** Whether a text can be the name of a job. */
+export function isJobName(text: string): boolean {
+  return jobName.test(text);
+}
+
+/** The datasets that a job names by id; none where it says all. */
+export function namedDatasets({ datasets }: Pick<Job, "datasets">): readonly DatasetJob[] {
+  return datasets === "all" ? [] : datasets;
+}
+
+/** The base URL of a service, or `demo` for the embedded one, which has another port at every start. */
+export function serviceName({ demo, baseUrl }: Pick<ServiceOptions, "demo" | "baseUrl">): string {
+  return demo ? "demo" : baseUrl;
 }

@@ -1,15 +1,26 @@
+import { readdir, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, join, parse } from "node:path";
+import * as v from "valibot";
 import { type Problem, UsageError } from "../errors.js";
 import { checkJob } from "./check-job.js";
-import { type Draft, type Label, settingName } from "./draft.js";
-import { draftFromFile } from "./draft-from-file.js";
-import { draftFromFlags } from "./draft-from-flags.js";
-import { type Finding, joinFindings } from "./finding.js";
-import type { Job } from "./job.js";
-import { jobFromFile } from "./job-from-file.js";
-import type { JobFlags } from "./merge-flags.js";
-import { missingJobFile } from "./missing-job-file.js";
-import { pathText } from "./path-text.js";
-import { readText } from "./read-text.js";
+import { type Draft, draftFromFile, type Label, settingName } from "./draft-from-file.js";
+import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
+import type { DatasetJob, Job, JobPlace, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
+import {
+  batchFlag,
+  type GivenFlag,
+  itemsOf,
+  type JobFlags,
+  mergeFlags,
+  overridingFlags,
+  sourceFlags,
+} from "./merge-flags.js";
+import { readText } from "./read-key.js";
+import { isBucketUrl, placeFromUrl, urlOfPlace } from "./s3-url.js";
+import { type JobFile, placeEntries } from "./schema/job-schema.js";
+import { defaultKeyVariable } from "./schema/service-schema.js";
+import { nearestName } from "./schema/shapes.js";
 
 /** The source of a job: a file, or the flags alone. */
 export type JobSource = { readonly file: string } | { readonly none: true };
@@ -51,4 +62,197 @@ function problemFrom({ path, message }: Finding, labels: readonly Label[]): Prob
 
 function countText(count: number): string {
   return count === 1 ? "1 problem" : `${count} problems`;
+}
+
+const bytesPerMegabyte = 1_000_000;
+
+type Named = Exclude<JobFile["datasets"], "all">[number];
+
+/**
+ * Job file → Job: names, units and defaults of the program. A file without a name is named after its first dataset. `labels`: the flags
+ * that settings came from.
+ */
+export function jobFromFile(file: JobFile, labels: readonly Label[]): Job {
+  const { datasets } = file;
+  return {
+    name: file.name ?? (datasets === "all" ? "all" : (datasets[0]?.id ?? "")),
+    service: serviceFromFile(file.service),
+    datasets: datasets === "all" ? "all" : datasets.map(datasetFromFile),
+    childChunks: file.child_chunks,
+    consistency: file.consistency,
+    details: file.details,
+    originals: file.originals,
+    resumeWithin: file.resume_within,
+    output: outputFromFile(file.output),
+    notify: file.notify && notifyFromFile(file.notify),
+    labels,
+    shard: undefined,
+    documentsFrom: undefined,
+  };
+}
+
+function notifyFromFile({ style = "json", ...urls }: NonNullable<JobFile["notify"]>): Notify {
+  return { urls, style };
+}
+
+function serviceFromFile(service: JobFile["service"]): ServiceOptions {
+  return {
+    demo: service.demo,
+    baseUrl: service.base_url ?? "",
+    apiKeyEnv: service.api_key_env ?? defaultKeyVariable,
+    apiKeyFile: atHome(service.api_key_file),
+    apiKeyCommand: service.api_key_command,
+    concurrency: service.concurrency,
+    maxRps: service.max_rps,
+    timeout: service.timeout,
+    retries: service.retries,
+    outage: service.outage,
+    maxBody: service.max_body * bytesPerMegabyte,
+    maxOriginal: service.max_original * bytesPerMegabyte,
+    caFile: atHome(service.ca_file),
+    allowHttp: service.allow_http,
+  };
+}
+
+/** As a shell would have it; a job file meets no shell. */
+function atHome(path: string | undefined): string | undefined {
+  return path?.replace(/^~(?=\/|$)/, () => homedir());
+}
+
+function datasetFromFile(dataset: Named): DatasetJob {
+  return {
+    id: dataset.id,
+    documents: dataset.documents,
+    batches: dataset.batches,
+    status: dataset.status,
+    keyword: dataset.keyword,
+  };
+}
+
+function outputFromFile(output: JobFile["output"]): OutputOptions {
+  const keep: Keep | undefined = output.keep;
+  return {
+    ...outputPlace(output.dir, output.work_dir),
+    allowUnsafeLock: output.allow_unsafe_lock,
+    formats: output.formats,
+    keep,
+    keepSignatures: output.keep_signatures,
+    csvSafe: output.csv_safe,
+    compress: output.compress,
+    partition: output.partition,
+    metricsFile: output.metrics_file,
+    memory: output.memory,
+  };
+}
+
+/** The flags that errors name in place of the keys of a job that was made from flags alone. */
+const sourceLabels: readonly Label[] = [
+  { path: ["service", "base_url"], text: "--base-url" },
+  { path: ["datasets", 0, "id"], text: "--dataset" },
+  { path: ["datasets", 0, "documents"], text: "--document" },
+  { path: ["datasets", 0, "batches"], text: "--batch" },
+  { path: ["name"], text: "--name" },
+  { path: ["service", "concurrency"], text: "--concurrency" },
+];
+
+/** A job made of flags alone, not checked: one dataset of one service, or all of them. */
+function draftFromFlags(flags: JobFlags): Draft {
+  const given = overridingFlags(flags);
+  const source = { name: flags.name, service: { base_url: flags.baseUrl }, datasets: datasetsFrom(flags) };
+  const document = mergeFlags(source, given);
+  return {
+    what: "the command line",
+    document,
+    written: document,
+    labels: [...sourceLabels, ...given.map(({ flag, path }) => ({ text: flag, path }))],
+    unset: [],
+    problems:
+      flags.dataset === "all" ? [...sourceFlags(flags), ...batchFlag(flags)].filter(isOfOneDataset).map(refuse) : [],
+  };
+}
+
+function datasetsFrom({ dataset, document, batch }: JobFlags): unknown {
+  if (dataset === "all") return "all";
+  return [{ id: dataset, documents: saysAll(document) ? "all" : itemsOf(document), batches: itemsOf(batch) }];
+}
+
+function isOfOneDataset({ flag, value }: GivenFlag): boolean {
+  return flag === "--batch" || (flag === "--document" && !saysAll(value));
+}
+
+function saysAll(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 1 && value[0] === "all";
+}
+
+function refuse({ flag }: GivenFlag): Problem {
+  return { path: flag, message: "not together with --dataset all, which reads every document of every dataset" };
+}
+
+/** The error of a job file that is not there, or is a folder, with the file that was meant; undefined for any other file. */
+export async function missingJobFile(file: string): Promise<UsageError | undefined> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => error.code);
+  const isFolder = typeof found === "object" && found.isDirectory();
+  if (!isFolder && found !== "ENOENT" && found !== "ENOTDIR") return undefined;
+  const meant = isFolder ? await jobIn(file) : await jobLike(file);
+  const advice = meant === undefined ? "" : `; did you mean ${meant}?`;
+  return new UsageError(`job file ${shown(file)} ${isFolder ? "is a folder" : "does not exist"}${advice}`, []);
+}
+
+/** A job file in a folder: the one named after it or job.yaml, else the only one. */
+async function jobIn(folder: string): Promise<string | undefined> {
+  const names = await jobFilesIn(folder);
+  const own = names.find((name) => [basename(folder), "job"].includes(parse(name).name));
+  const name = own ?? (names.length === 1 ? names[0] : undefined);
+  return name === undefined ? undefined : join(folder, name);
+}
+
+/** A file of nearly the same name: beside it, in a folder `jobs` there, or in a folder of that name. */
+async function jobLike(file: string): Promise<string | undefined> {
+  const [folder, { name: stem }] = [dirname(file), parse(file)];
+  for (const place of [folder, join(folder, "jobs")]) {
+    const names = await jobFilesIn(place);
+    const nearest = nearestName(
+      stem,
+      names.map((name) => parse(name).name),
+    );
+    const meant = names.find((name) => parse(name).name === nearest);
+    if (meant !== undefined) return join(place, meant);
+  }
+  return jobIn(join(folder, stem));
+}
+
+async function jobFilesIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.filter((name) => /\.(ya?ml|json)$/i.test(name)).sort();
+}
+
+/** A name without odd characters stands as it is. */
+function shown(file: string): string {
+  if (looksLikeKey(file)) return "(a name that is not shown, as it looks like a key)";
+  return /^[\w./~-]+$/.test(file) ? file : fileText(file);
+}
+
+const placeSchema = v.object(placeEntries);
+
+/**
+ * Reads from a job file where its runs are. The rest of the file may be wrong or need variables that are not set: nothing is
+ * asked of the service. Throws UsageError with every problem of `name` and `output`.
+ */
+export async function loadJobPlace(file: string, env: NodeJS.ProcessEnv): Promise<JobPlace> {
+  const draft = draftFromFile(file, await readText(file, "the job file"), {}, { env, notifies: false });
+  const { unknownKeys, wrongValues } = checkJob(draft.document, draft.written);
+  const findings = joinFindings(unknownKeys, draft.unset, wrongValues).filter(
+    ({ path }) => path.length === 0 || isWithin(path, ["name"]) || isWithin(path, ["output"]),
+  );
+  const checked = v.safeParse(placeSchema, draft.document);
+  if (findings.length > 0 || !checked.success) throw jobRefusal(draft, findings);
+  const { name, output } = checked.output;
+  return { name: name ?? "", output: { ...outputPlace(output.dir, output.work_dir), keep: output.keep } };
+}
+
+/** The local folder, and the bucket if there is one, of what a user names: a folder or `s3://bucket/prefix`. UsageError for a wrong address. */
+export function outputPlace(dir: string, workDir?: string): Pick<OutputOptions, "dir" | "bucket"> {
+  if (!isBucketUrl(dir)) return { dir, bucket: undefined };
+  const { bucket, prefix } = placeFromUrl(dir);
+  return { dir: workDir ?? join("output", ".s3", bucket, prefix), bucket: urlOfPlace({ bucket, prefix }) };
 }

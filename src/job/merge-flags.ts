@@ -1,6 +1,6 @@
-import { isBucketUrl } from "../bucket/s3-url.js";
 import { isMapping } from "../schema.js";
-import type { Path } from "./finding.js";
+import type { Path } from "./findings.js";
+import { isBucketUrl } from "./s3-url.js";
 
 /** The flags that say something of a job, as the command line gives them: not checked. Items of a list may stand in one text, with commas. */
 export interface JobFlags {

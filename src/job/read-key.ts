@@ -1,9 +1,8 @@
-import { stat } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
 import { UsageError } from "../errors.js";
+import { fileText } from "./findings.js";
 import type { ServiceOptions } from "./job.js";
-import { fileText } from "./quoted-text.js";
-import { readText } from "./read-text.js";
-import { commandText, runKeyCommand } from "./run-key-command.js";
 
 type KeyPlace = Pick<ServiceOptions, "apiKeyEnv"> & Partial<Pick<ServiceOptions, "apiKeyFile" | "apiKeyCommand">>;
 
@@ -59,4 +58,124 @@ async function isOpenToOthers(file: string): Promise<boolean> {
   if (user === undefined) return false; // Windows has no such modes
   const { mode, uid } = await stat(file);
   return uid === user && (mode & 0o077) !== 0;
+}
+
+interface CommandOptions {
+  /** The environment of the command; its PATH finds the program. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Milliseconds that it may take; 30 s by default. */
+  readonly timeout?: number;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Characters that a key surely does not have. */
+const longest = 100_000;
+
+/** The name of a command in messages: its program alone, as arguments may be nobody's business. */
+function commandText([program = ""]: readonly string[]): string {
+  return `the key command ${fileText(program)}`;
+}
+
+/**
+ * Runs a program with its arguments, without a shell, and gives its stdout. UsageError where it cannot be started, fails or
+ * takes too long. Nothing of its output gets into an error: it can hold secrets, on stderr, too.
+ */
+export async function runKeyCommand(command: readonly string[], options: CommandOptions): Promise<string> {
+  const { env, timeout = 30_000, signal } = options;
+  const [program = "", ...args] = command;
+  const what = commandText(command);
+  const limit = AbortSignal.timeout(timeout);
+  const ends = signal ? AbortSignal.any([signal, limit]) : limit;
+  try {
+    const { output, code, killedBy } = await outputOf(program, args, env, ends);
+    if (killedBy !== null) throw failure(`${what} was ended by ${killedBy}`);
+    if (code !== 0) throw failure(`${what} failed with exit code ${code}. Run it yourself to see why`);
+    return output;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (limit.aborted) throw failure(`${what} did not end within ${timeout / 1_000} s`);
+    if (error instanceof UsageError) throw error;
+    throw failure(`cannot run ${what}: ${startError(error)}`);
+  }
+}
+
+interface Ended {
+  readonly output: string;
+  readonly code: number | null;
+  readonly killedBy: NodeJS.Signals | null;
+}
+
+/** Rejects when the program cannot be started or the signal is aborted, which kills it. */
+function outputOf(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, signal, killSignal: "SIGKILL", stdio: ["ignore", "pipe", "ignore"] });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output = (output + text).slice(0, longest);
+    });
+    child.on("error", (error) => {
+      child.stdout.destroy(); // a process that the program started can hold it open
+      reject(error);
+    });
+    child.on("close", (code, killedBy) => resolve({ output, code, killedBy }));
+  });
+}
+
+const startErrors: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such program. Give its whole path, or correct PATH",
+  EACCES: "it is not executable",
+  ENOEXEC: "it is no program. A script says in its first line what runs it, as in #!/bin/sh",
+};
+
+function startError(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  return startErrors[code] ?? `it could not be started (${code})`;
+}
+
+function failure(message: string): UsageError {
+  return new UsageError(message, []);
+}
+
+/** A job of 100,000 documents has 4 MB; a file that is larger than this is something else, such as a database. */
+const largest = 16_000_000;
+
+const readErrors: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "no permission to read it",
+  EPERM: "no permission to read it",
+};
+
+/**
+ * Reads a UTF-8 text of so many bytes at the most; `what` names its role (`the job file`). Throws UsageError, one plain
+ * sentence, if it cannot.
+ */
+export async function readText(file: string, what: string, most = largest): Promise<string> {
+  const { text, reason } = await tryRead(file, most);
+  if (text === undefined) throw new UsageError(`cannot read ${what} ${fileText(file)}: ${reason}`, []);
+  return text;
+}
+
+type Read = { readonly text: string; readonly reason?: never } | { readonly text?: never; readonly reason: string };
+
+async function tryRead(file: string, most: number): Promise<Read> {
+  try {
+    if ((await stat(file)).size > most) return { reason: `it is larger than ${most / 1_000_000} MB` };
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file)) };
+  } catch (error) {
+    return { reason: readError(error) };
+  }
+}
+
+function readError(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "it is not UTF-8 text";
+  return readErrors[code] ?? code;
 }

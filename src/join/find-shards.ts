@@ -1,16 +1,25 @@
 import { realpath } from "node:fs/promises";
-import { basename, dirname } from "node:path";
-import { isThere } from "../dump/files/is-there.js";
-import { UsageError } from "../errors.js";
-import type { JobPlace } from "../job/job.js";
-import { findPlace } from "../locate/find-named.js";
-import { findRun } from "../locate/find-run.js";
-import type { FindOptions, FoundJob } from "../locate/found-thing.js";
-import { foldersOf, shardOfFolder, shardsFolderOf } from "../run/work/job-folders.js";
-import { findNewestRun, findShardRuns } from "../run/work/shard-runs.js";
+import { basename, dirname, join } from "node:path";
+import { type ManifestShard, manifestName } from "../dump/manifest.js";
+import { type Dump, openDump, UnsoundError } from "../dump/open-dump.js";
+import { StopError, UsageError } from "../errors.js";
+import { isThere } from "../files/files.js";
+import { fingerprint } from "../files/join-parts.js";
+import type { JobPlace, Shard } from "../job/job.js";
 import { shellText } from "../shell-text.js";
-import { type Choice, chooseRuns, type ShardRun } from "./choose-runs.js";
-import { copyNewestRun, findShardsInBucket } from "./find-in-bucket.js";
+import type { BucketRun } from "../store/bucket/head.js";
+import { copyRun } from "../store/copy/copy-run.js";
+import type { JobCopy } from "../store/copy/job-copy.js";
+import { copyFrom, type FindOptions, type FoundJob, findPlace, namesInBucket } from "../store/find-named.js";
+import { findRun } from "../store/find-run.js";
+import {
+  findNewestRun,
+  findShardRuns,
+  foldersOf,
+  shardFolderName,
+  shardOfFolder,
+  shardsFolderOf,
+} from "../store/folder/job-folders.js";
 
 /** The runs of shards that a command line names. */
 export interface FoundShards {
@@ -107,4 +116,110 @@ function shardsFound(word: string, { chosen, notes }: Choice<ShardRun>, place: s
 
 function noShard(word: string, message: string): UsageError {
   return new UsageError("No shards to join:", [{ path: shellText(word), message }]);
+}
+
+/** The newest run of a shard in a bucket, and the copy that its files are to come into. */
+interface RunToCopy extends ShardRun {
+  readonly copy: JobCopy;
+  readonly run: BucketRun;
+}
+
+/**
+ * The newest run of each shard of a job in a bucket, with its files copied. Undefined where the job has no folder of shards.
+ * `url`: `s3://bucket/prefix/<job>`.
+ */
+async function findShardsInBucket(url: string, options: FindOptions): Promise<Choice<ShardRun> | undefined> {
+  const place = `${url}/shards`;
+  const shards = (await namesInBucket(place, options)).flatMap((name) => shardOfFolder(name) ?? []);
+  if (shards.length === 0) return undefined;
+  const runs: RunToCopy[] = [];
+  for (const shard of shards) {
+    const newest = await newestRun(`${place}/${shardFolderName(shard)}`, options);
+    if (newest) runs.push({ ...shard, ...newest });
+  }
+  const { chosen, notes } = chooseRuns(runs, place);
+  for (const { copy, run } of chosen) await copyRun(copy, run);
+  return { chosen, notes };
+}
+
+/** The folder of the copy of the newest run of a job, or of a shard. Undefined where there is no run. */
+async function copyNewestRun(url: string, options: FindOptions): Promise<string | undefined> {
+  const newest = await newestRun(url, options);
+  if (newest) await copyRun(newest.copy, newest.run);
+  return newest?.folder;
+}
+
+async function newestRun(url: string, options: FindOptions): Promise<Omit<RunToCopy, "index" | "count"> | undefined> {
+  const copy = await copyFrom(url, options);
+  const run = copy.head.runs.at(-1);
+  return run && { copy, run, folder: join(copy.folder, "runs", run.run_id) };
+}
+
+/** A shard of a job, and its newest run. */
+interface ShardRun extends Shard {
+  /** The run folder, which is named after the run. */
+  readonly folder: string;
+}
+
+/** The runs to join, in the order of their shards, and sentences on the choice. */
+interface Choice<Run> {
+  readonly chosen: readonly Run[];
+  readonly notes: readonly string[];
+}
+
+/** Chooses among the shards of several divisions those of the one that ran last. `place`: where they are, for people. */
+function chooseRuns<Run extends ShardRun>(runs: readonly Run[], place: string): Choice<Run> {
+  const newest = runs.toSorted((one, other) => (basename(one.folder) < basename(other.folder) ? 1 : -1))[0]?.count;
+  const chosen = runs.filter(({ count }) => count === newest).sort((one, other) => one.index - other.index);
+  const counts = [...new Set(runs.map(({ count }) => count))].sort((one, other) => one - other);
+  const notes =
+    counts.length > 1
+      ? [`${place} has shards of ${counts.join(" and of ")}; those of ${newest} ran last, and are joined`]
+      : [];
+  return { chosen, notes };
+}
+
+/** The run of a shard. */
+export interface ShardDump {
+  readonly dump: Dump;
+  readonly shard: ManifestShard;
+  /** In hex. */
+  readonly manifestHash: string;
+}
+
+/** The consequence of an unsound shard, in errors. */
+const consequence = "nothing was joined";
+
+/** Opens runs of shards. Throws one error for all: UsageError for a run of no shard, UnsoundError for manifests that are not sound. */
+export async function openShards(folders: readonly string[]): Promise<readonly ShardDump[]> {
+  const shards: ShardDump[] = [];
+  const unsound: UnsoundError[] = [];
+  const whole: string[] = [];
+  for (const folder of folders) {
+    const dump = await openDump(folder, consequence).catch((error: unknown) => {
+      if (error instanceof UnsoundError) unsound.push(error);
+      else throw error;
+    });
+    if (!dump) continue;
+    const { shard } = dump.manifest;
+    if (!shard) whole.push(folder);
+    else shards.push({ dump, shard, manifestHash: (await fingerprint(join(dump.folder, manifestName))).sha256 });
+  }
+  if (whole.length > 0) {
+    const message = "it is no shard: it was made without --shard";
+    throw new UsageError(
+      "Only shards can be joined:",
+      whole.map((path) => ({ path, message })),
+    );
+  }
+  const [first] = unsound;
+  if (first) throw unsound.length === 1 ? first : refusal(unsound.map(({ message }) => message));
+  return shards.sort((one, other) => one.shard.index - other.shard.index);
+}
+
+/** The error of shards that cannot be joined, with every reason. */
+export function refusal(reasons: readonly string[]): StopError {
+  return new StopError(
+    `The shards cannot be joined, and nothing was published:\n${reasons.map((reason) => `  ${reason}`).join("\n")}`,
+  );
 }

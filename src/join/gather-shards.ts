@@ -1,24 +1,21 @@
 import { join } from "node:path";
+import { discoveryFrom } from "../crawl/document-list.js";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
-import type { PartFile } from "../dump/files/join-parts.js";
 import type { TextFormat } from "../dump/formats/format.js";
+import type { PartFile } from "../files/join-parts.js";
 import type { Job, Shard } from "../job/job.js";
-import { placeOriginals } from "../originals/place-originals.js";
-import type { HeldOriginal } from "../originals/save-originals.js";
+import { type HeldOriginal, placeOriginals } from "../originals/save-originals.js";
 import type { Kind } from "../rows/columns.js";
-import { documentKey } from "../rows/document-row.js";
-import { sumOfDrift } from "../rows/drift.js";
-import type { Row } from "../rows/row.js";
-import { discoveryFrom } from "../run/discover/given-list.js";
+import { documentKey, type Row } from "../rows/row.js";
+import { sumOfDrift } from "../rows/row-from-record.js";
+import { type StatusFacts, warningsOfStatus } from "../run/read-everything.js";
 import { incompleteTexts, type Reading } from "../run/reading.js";
-import { type StatusFacts, warningsOfStatus } from "../run/sum-up-answers.js";
 import { joinDocuments, type ShardDocuments } from "./join-documents.js";
 import { makeParts, type PartOptions, rowFromLine } from "./make-parts.js";
 import { documentsIn, type MergedList } from "./merge-lists.js";
 import type { ProvedShard } from "./prove-shards.js";
-import { splitReadings } from "./split-readings.js";
 
-export interface GatherOptions {
+interface GatherOptions {
   readonly job: Job;
   readonly merged: MergedList;
   /** The folder for files that are needed until the dump is made. */
@@ -145,4 +142,32 @@ function joinOriginals(shards: readonly ProvedShard[], order: Order): readonly H
   const sorted = sortBy(found, ({ original }) => order.document(original));
   const placed = placeOriginals(sorted.map(({ original }) => original));
   return placed.map((original, at) => ({ original, file: sorted[at]?.file ?? "" }));
+}
+
+/** Readings of the indexing status before the documents were read, and after it. */
+interface SplitReadings {
+  readonly before: readonly Row[];
+  readonly after: readonly Row[];
+}
+
+/**
+ * Tells the two readings of each batch apart by their times: a run reads every batch before the documents and again after them, so
+ * rows of the earlier time come first. A batch that could be read once counts as read after.
+ */
+function splitReadings(rows: readonly Row[]): SplitReadings {
+  const times = new Map<string, { readonly first: unknown; isTwice: boolean }>();
+  for (const row of rows) {
+    const seen = times.get(batchKey(row));
+    if (!seen) times.set(batchKey(row), { first: row.captured_at, isTwice: false });
+    else if (seen.first !== row.captured_at) seen.isTwice = true;
+  }
+  const isBefore = (row: Row) => {
+    const seen = times.get(batchKey(row));
+    return seen?.isTwice === true && seen.first === row.captured_at;
+  };
+  return { before: rows.filter(isBefore), after: rows.filter((row) => !isBefore(row)) };
+}
+
+function batchKey({ dataset_id, batch }: Row): string {
+  return JSON.stringify([dataset_id, batch]);
 }

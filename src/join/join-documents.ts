@@ -1,11 +1,10 @@
-import type { PartFile } from "../dump/files/join-parts.js";
-import type { ChildLists, Manifest } from "../dump/manifest/manifest.js";
+import type { ChildLists, Manifest } from "../dump/manifest.js";
+import type { PartFile } from "../files/join-parts.js";
 import type { Shard } from "../job/job.js";
-import { type DocumentRow, documentKey } from "../rows/document-row.js";
-import { noDrift } from "../rows/drift.js";
-import type { DumpedDocument } from "../run/documents/document-result.js";
-import { proofSchema } from "../run/documents/proof.js";
+import { type DocumentRow, documentKey } from "../rows/row.js";
+import { noDrift } from "../rows/row-from-record.js";
 import { valueIf } from "../schema.js";
+import { type DumpedDocument, proofSchema } from "../segments/document-result.js";
 import { shardText } from "../words.js";
 import { documentsIn, type MergedList, shardsText } from "./merge-lists.js";
 

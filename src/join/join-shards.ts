@@ -1,25 +1,28 @@
 import { join } from "node:path";
-import { isAbsence } from "../dump/files/is-there.js";
+import { isDeepStrictEqual } from "node:util";
+import { databaseOptions } from "../database/job-database.js";
+import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
-import type { Job } from "../job/job.js";
+import { isAbsence } from "../files/files.js";
+import type { Job, Shard } from "../job/job.js";
+import { jobFromDraft } from "../job/load-job.js";
+import { type JobFlags, mergeFlags, overridingFlags } from "../job/merge-flags.js";
+import { emptyRunTally, type RunOptions, type RunTally, withDefaults } from "../job/open-service.js";
+import { readPastRuns } from "../keep/decide-runs.js";
 import { emptyReadTally, type ReadTally } from "../read-tally.js";
-import { databaseOptions } from "../run/database/job-database.js";
 import { isDatabaseLeft, makeRun, type RunResult } from "../run/make-run.js";
-import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
-import { emptyRunTally, type RunTally } from "../run/setting/run-tally.js";
 import { tellOutcome } from "../run/tell-outcome.js";
 import { withFreshWorkspace } from "../run/with-workspace.js";
-import { addRequests, type RequestSum } from "../run/work/request-sum.js";
-import { problemsOfSet, type RunCommand, runCommand } from "./check-set.js";
-import { newerRunSentence } from "./find-newer-run.js";
-import { pauseSentences } from "./find-pauses.js";
-import type { FoundShards } from "./find-shards.js";
+import { isMapping } from "../schema.js";
+import { shellText } from "../shell-text.js";
+import { addRequests, type RequestSum } from "../store/request-sum.js";
+import { tool } from "../tool.js";
+import { shardText } from "../words.js";
+import { type FoundShards, openShards, refusal } from "./find-shards.js";
 import { gatherShards } from "./gather-shards.js";
-import { jobOfRun } from "./job-of-shards.js";
-import { type MergedList, mergeLists } from "./merge-lists.js";
+import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
 import { type ProvedShard, proveShards } from "./prove-shards.js";
-import { openShards, refusal } from "./shard-dump.js";
 
 /** Unlike a run, a join that broke off begins anew. */
 const diskAdvice: DiskAdvice = {
@@ -147,4 +150,174 @@ function sumOfRequests(shards: readonly ProvedShard[]): RequestSum {
   return shards
     .map(({ dump: { manifest } }) => ({ ...manifest.requests, retriedBy: manifest.retries }))
     .reduce(addRequests, { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} } satisfies RequestSum);
+}
+
+/**
+ * A sentence on the run of the job that read the service last, where that was after the shards did: then the joined run puts older rows
+ * over those. `runs`: the folder of the runs; `end`: when the last shard ended, in milliseconds since 1970. A joined run ended when its shards did.
+ */
+async function newerRunSentence(runs: string, job: string, end: number): Promise<string | undefined> {
+  const past = await readPastRuns(runs, job);
+  const newest = past.runs.toSorted((one, other) => (other.finishedAt ?? 0) - (one.finishedAt ?? 0))[0];
+  if (!newest || (newest.finishedAt ?? 0) <= end) return undefined;
+  return `run ${newest.runId} read the service after these shards did: latest and the database go back to what the shards read. Make the shards again, and join those`;
+}
+
+/**
+ * The job that a run was of, from the options in its manifest, with flags over them. It has no key and notifies nobody: a manifest
+ * holds no secret. UsageError with every wrong flag.
+ */
+function jobOfRun({ options, service }: Pick<Manifest, "options" | "service">, flags: JobFlags): Job {
+  const given = overridingFlags(flags);
+  const own = isMapping(options.service) && options.service.demo === true ? {} : { base_url: service.base_url };
+  const written = withoutNulls({ ...options, service: { ...toMapping(options.service), ...own } });
+  const document = mergeFlags(written, given);
+  return jobFromDraft({
+    what: "the options of the shards",
+    document,
+    written: document,
+    labels: given.map(({ flag, path }) => ({ text: flag, path })),
+    unset: [],
+    problems: [],
+  });
+}
+
+function toMapping(value: unknown): Readonly<Record<string, unknown>> {
+  return isMapping(value) ? value : {};
+}
+
+/** A manifest has null where a job file leaves an option out. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isMapping(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
+}
+
+/** The times of the run of a shard. */
+export interface ShardTimes {
+  readonly shard: Pick<ManifestShard, "index">;
+  readonly dump: { readonly manifest: Pick<Manifest, "started_at" | "finished_at"> };
+}
+
+/** Milliseconds in which no shard was at work, from which on the shards count as made at different times. */
+const longestPause = 30 * 60_000;
+
+/**
+ * A sentence for each pause between the runs of shards: those before it may be left over from an earlier night, because a shard that
+ * failed publishes nothing, and its newest run is the one before.
+ */
+export function pauseSentences(shards: readonly ShardTimes[]): readonly string[] {
+  const runs = shards
+    .map(({ shard, dump: { manifest } }) => ({
+      index: shard.index,
+      start: Date.parse(manifest.started_at),
+      end: Date.parse(manifest.finished_at),
+    }))
+    .sort((one, other) => one.start - other.start);
+  const sentences: string[] = [];
+  let end = Number.POSITIVE_INFINITY;
+  for (const [at, run] of runs.entries()) {
+    if (run.start - end > longestPause) {
+      const earlier = shardsText(runs.slice(0, at).map(({ index }) => index));
+      sentences.push(
+        `${earlier} ended by ${timeText(end)}, and the others began at ${timeText(run.start)} or later: make the earlier ones again if they are left over from another night`,
+      );
+    }
+    end = at === 0 ? run.end : Math.max(end, run.end);
+  }
+  return sentences;
+}
+
+function timeText(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19)}Z`;
+}
+
+/** The run of a shard, as its manifest tells of it. */
+export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "service" | "options"> {
+  /** The run folder, for messages. */
+  readonly folder: string;
+  readonly shard: Pick<NonNullable<Manifest["shard"]>, "index" | "count" | "plan">;
+}
+
+/** The command that makes a shard. */
+type RunCommand = (shard: Shard) => string;
+
+/** The command that makes a shard of a job. The name of the job file is a guess where nobody named it. */
+export function runCommand(job: string, { jobFile, out, program = "kbdump" }: CommandParts): RunCommand {
+  const file = shellText(jobFile ?? `${job}.yaml`);
+  const more = out === undefined || jobFile !== undefined ? "" : ` --out ${shellText(out)}`;
+  return ({ index, count }) => `${program} run ${file} --shard ${index}/${count}${more}`;
+}
+
+interface CommandParts {
+  readonly jobFile: string | undefined;
+  /** The output folder, where it is not the usual one. */
+  readonly out: string | undefined;
+  /** The words that start the program; default: `kbdump`. */
+  readonly program?: string | undefined;
+}
+
+/**
+ * Everything that keeps runs of shards from being one run, a sentence each: another job, version, plan or service than the newest
+ * of them, shards that are missing or there twice. Empty where there is nothing.
+ */
+export function problemsOfSet(shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
+  const [newest] = shards.toSorted((one, other) => (one.run_id < other.run_id ? 1 : -1));
+  if (!newest) return ["there is none"];
+  return [
+    ...shards.flatMap((shard) => differencesFrom(newest, shard, command)),
+    ...missingOrTwice(newest.shard.count, shards, command),
+  ];
+}
+
+function differencesFrom(newest: ShardFacts, facts: ShardFacts, command: RunCommand): readonly string[] {
+  const { folder, shard } = facts;
+  const than = `than ${newest.folder}, the newest`;
+  if (facts.job !== newest.job) return [`${folder}: it is of job ${facts.job}, not of ${newest.job}`];
+  if (shard.count !== newest.shard.count)
+    return [`${folder}: it is ${shardText(shard)}, but ${newest.folder}, the newest, is ${shardText(newest.shard)}`];
+  const again = `; make it again: ${command(shard)}`;
+  if (facts.tool.version !== tool.version)
+    return [`${folder}: kbdump ${facts.tool.version} made it, and this is version ${tool.version}${again}`];
+  if (serviceOf(facts) !== serviceOf(newest))
+    return [`${folder}: it is of another service ${than}: ${serviceOf(facts)}${again}`];
+  if (shard.plan !== newest.shard.plan)
+    return [`${folder}: it is of another plan ${than}, because the job was changed between them${again}`];
+  const others = otherOptions(facts.options, newest.options);
+  return others.length > 0 ? [`${folder}: it has other options ${than} (${others.join(", ")})${again}`] : [];
+}
+
+/** The embedded service has another port at every start. */
+function serviceOf({ options, service }: ShardFacts): string {
+  return isMapping(options.service) && options.service.demo === true ? "demo" : service.base_url;
+}
+
+/** Options that machines may set for themselves. */
+const ownOptions = ["service", "resume_within", "output.keep", "output.memory", "output.metrics_file"];
+
+/** The names of the options that differ. */
+function otherOptions(one: Manifest["options"], other: Manifest["options"]): readonly string[] {
+  const [these, those] = [flatOptions(one), flatOptions(other)];
+  const names = new Set([...these.keys(), ...those.keys()]);
+  return [...names].filter(
+    (name) => !ownOptions.includes(name) && !isDeepStrictEqual(these.get(name), those.get(name)),
+  );
+}
+
+function flatOptions({ output, ...others }: Manifest["options"]): ReadonlyMap<string, unknown> {
+  const ofOutput = Object.entries(output).map(([name, value]) => [`output.${name}`, value] as const);
+  return new Map<string, unknown>([...Object.entries(others), ...ofOutput]);
+}
+
+function missingOrTwice(count: number, shards: readonly ShardFacts[], command: RunCommand): readonly string[] {
+  const folders = new Map<number, string[]>();
+  for (const { shard, folder } of shards)
+    if (shard.count === count) folders.set(shard.index, [...(folders.get(shard.index) ?? []), folder]);
+  const all = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
+  return all.flatMap((shard) => {
+    const [first, ...others] = folders.get(shard.index) ?? [];
+    if (first === undefined) return [`${shardText(shard)} is missing; make it: ${command(shard)}`];
+    return others.length > 0 ? [`${shardText(shard)} is there twice: ${[first, ...others].join(" and ")}`] : [];
+  });
 }

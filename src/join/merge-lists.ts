@@ -1,6 +1,6 @@
-import { documentKey } from "../rows/document-row.js";
-import type { DocumentList } from "../run/discover/document-list.js";
-import { shardOf } from "../run/discover/shard-of.js";
+import { shardOf } from "../crawl/discovery.js";
+import type { DocumentList } from "../crawl/document-list.js";
+import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 
 /** A list of documents, and the shards that worked from it. */

@@ -1,6 +1,10 @@
-import { timeOfRun } from "../dump/manifest/run-id.js";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { manifestFormats, manifestName, type RunFacts } from "../dump/manifest.js";
+import { readRunFacts } from "../dump/read-manifest.js";
+import { isRestoreFolder, timeOfRun } from "../dump/run-id.js";
+import { isAbsence } from "../files/files.js";
 import type { Keep } from "../job/job.js";
-import { periodOf } from "./period.js";
 
 /** A published run. */
 export interface PastRun {
@@ -80,4 +84,95 @@ function reasonsFor(runs: readonly PastRun[], keep: Keep): ReadonlyMap<string, r
     }
   }
   return reasons;
+}
+
+const day = 86_400_000;
+
+/** The period that a time lies in, all of them in UTC: `2026-11-20`, `2026-W47` (ISO 8601), `2026-11`. */
+export const periodOf = {
+  daily: (time: number) => new Date(time).toISOString().slice(0, 10),
+  weekly: isoWeekOf,
+  monthly: (time: number) => new Date(time).toISOString().slice(0, 7),
+} as const;
+
+/** A week begins on Monday and belongs to the year that its Thursday lies in. */
+function isoWeekOf(time: number): string {
+  const sinceMonday = (new Date(time).getUTCDay() + 6) % 7;
+  const thursday = new Date(time + (3 - sinceMonday) * day);
+  const year = thursday.getUTCFullYear();
+  const week = 1 + Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / (7 * day));
+  return `${year}-W${String(week).padStart(2, "0")}`;
+}
+
+/** A run of a job as it lies in its folder; null stands for what its manifest does not say. */
+export interface RunFolder extends PastRun {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly counts: RunFacts["counts"];
+  /** The size of its files according to its manifest. */
+  readonly bytes: number;
+}
+
+/** Something in the folder of runs that is no run of the job, and why not. Nobody touches it. */
+export interface Stranger {
+  readonly name: string;
+  readonly why: string;
+}
+
+interface PastRuns {
+  readonly runs: readonly RunFolder[];
+  readonly strangers: readonly Stranger[];
+}
+
+/** Reads what lies in the folder of a job's runs. A run is a folder, no link, with a manifest that says the same of it. */
+export async function readPastRuns(folder: string, job: string): Promise<PastRuns> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const [runs, strangers]: [RunFolder[], Stranger[]] = [[], []];
+  for (const name of names.filter((name) => !isRestoreFolder(name)).sort()) {
+    const found = await runFrom(folder, name, job); // one after the other: a manifest can have many MB
+    if (typeof found === "string") strangers.push({ name, why: found });
+    else runs.push(found);
+  }
+  return { runs, strangers };
+}
+
+/** The run, or why it is none. */
+async function runFrom(folder: string, name: string, job: string): Promise<RunFolder | string> {
+  if (timeOfRun(name) === undefined) return "its name is no run id";
+  const facts = await lstat(join(folder, name));
+  if (facts.isSymbolicLink()) return "it is a symbolic link";
+  if (!facts.isDirectory()) return "it is no folder";
+  const manifest = await readRunFacts(join(folder, name));
+  if (!manifest)
+    return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
+  const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
+  if (!manifestFormats.some((known) => known === format))
+    return `its manifest.json has format ${format}, which this version does not know`;
+  if (itsJob !== job) return "it is a run of another job";
+  if (runId !== name) return "its manifest.json is that of another run";
+  return {
+    runId,
+    status,
+    startedAt: timeFrom(manifest.started_at),
+    finishedAt: timeFrom(manifest.finished_at),
+    counts,
+    bytes: [...files, ...originals].reduce((sum, { bytes }) => sum + bytes, 0),
+    isEmpty: counts.documents === 0,
+  };
+}
+
+function timeFrom(text: string): number | null {
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? null : time;
+}
+
+async function hasManifest(folder: string): Promise<boolean> {
+  return lstat(join(folder, manifestName)).then(
+    () => true,
+    (error: unknown) => !isAbsence(error),
+  );
 }

@@ -1,15 +1,20 @@
-import { isThere } from "../dump/files/is-there.js";
-import { UsageError } from "../errors.js";
+import { lstat, readlink, rename, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { mendPublished } from "../database/job-database.js";
+import { LostError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import type { Job } from "../job/job.js";
+import { isThere } from "../files/files.js";
+import { flush } from "../files/flush.js";
+import type { Job, Keep } from "../job/job.js";
+import { type RunOptions, withDefaults } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { withListedRuns } from "../run/bucket/listed-runs.js";
-import { withJob } from "../run/bucket/with-job.js";
-import { mendPublished } from "../run/database/mend-published.js";
-import { type RunOptions, withDefaults } from "../run/setting/run-options.js";
-import { foldersOf, refuseLinks } from "../run/work/job-folders.js";
-import type { Workspace } from "../run/work/workspace.js";
-import { type PruneFailure, type PrunePlan, planPrune, pruneRuns } from "./prune-runs.js";
+import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
+import { clearRemoved, removedFolder } from "../store/folder/remove-from.js";
+import { pointLatest } from "../store/latest.js";
+import { withListedRuns } from "../store/listed-runs.js";
+import { withJob } from "../store/open-job.js";
+import type { Workspace } from "../store/workspace.js";
+import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger } from "./decide-runs.js";
 
 export interface PruneOptions extends Pick<RunOptions, "env" | "log" | "now" | "signal"> {
   /** Only say what would be removed. */
@@ -66,4 +71,99 @@ export async function pruneAfterRun(
     if (await isThere(workspace.own)) log("warn", `old runs could not be removed: ${problemText(error)}`);
     return [];
   }
+}
+
+/** The decisions on the runs of a job. */
+interface PrunePlan {
+  /** Newest first. */
+  readonly runs: readonly (Decision & Pick<RunFolder, "bytes">)[];
+  readonly strangers: readonly Stranger[];
+  /** Work that was set aside is older than a run may be to be continued. */
+  readonly setAside: boolean;
+}
+
+/** A run that could not be removed. */
+interface PruneFailure {
+  readonly runId: string;
+  readonly error: string;
+}
+
+/**
+ * Decides what `keep` leaves of the runs of a job; changes nothing. `current`, the run that was published just now, stays
+ * even where somebody put newer ones beside it.
+ */
+export async function planPrune(
+  job: Job,
+  keep: Keep,
+  folders: Pick<JobFolders, "runs" | "private">,
+  now: Date,
+  current?: string,
+): Promise<PrunePlan> {
+  const { runs, strangers } = await readPastRuns(folders.runs, job.name);
+  const bytes = new Map(runs.map((run) => [run.runId, run.bytes]));
+  const decisions = decideRuns(runs, keep)
+    .map((decision) => ({ ...decision, bytes: bytes.get(decision.runId) ?? 0 }))
+    .map((run) => (run.runId === current && !run.keep ? { ...run, keep: true, reasons: ["published just now"] } : run));
+  const facts = await lstat(join(folders.private, "set-aside")).catch(() => undefined);
+  const age = now.getTime() - (facts?.mtimeMs ?? now.getTime());
+  return { runs: decisions, strangers, setAside: age > job.resumeWithin * 3_600_000 };
+}
+
+/**
+ * Removes what the plan does not keep, and says each before it does. A run leaves the bucket if there is one, and the folder of runs by one rename into our
+ * own folder, and is deleted there: a kill in between leaves nothing that is half there, and the next run deletes the rest.
+ * Gives the runs that could not be removed. Once `signal` is aborted, no further run is removed.
+ */
+async function pruneRuns(
+  plan: PrunePlan,
+  hold: Hold,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<readonly PruneFailure[]> {
+  await leadLatestAway(plan, hold);
+  if (plan.setAside) {
+    log("info", "removing the work that was set aside: too old to be continued");
+    await moveAway(hold, join(hold.private, "set-aside"), "set-aside").catch(() => {});
+  }
+  const failures: PruneFailure[] = [];
+  for (const { runId, reasons } of plan.runs.filter(({ keep }) => !keep)) {
+    if (signal?.aborted) {
+      failures.push({ runId, error: "interrupted before it was removed" });
+      continue;
+    }
+    log("info", `removing run ${runId}: ${reasons.join(", ")}`);
+    try {
+      await rm(join(hold.own, runId), { recursive: true, force: true }); // work that nobody can retry without it
+      await hold.remote?.dropRun(runId);
+      await moveAway(hold, join(hold.runs, runId), runId);
+    } catch (error) {
+      if (error instanceof LostError || !(await isThere(hold.own))) throw error; // fenced: the successor prunes at its own end
+      failures.push({ runId, error: problemText(error) });
+    }
+  }
+  await flush(hold.runs).catch(() => {}); // at worst, a power cut brings a removed run back
+  if (!signal?.aborted) await clearRemoved(hold);
+  return failures;
+}
+
+async function moveAway(hold: Hold, path: string, name: string): Promise<void> {
+  await makeOwnFolder(removedFolder(hold));
+  await rename(path, join(removedFolder(hold), name));
+}
+
+/** Points `latest` to the newest complete run if it leads to a run that is removed, or nowhere. */
+async function leadLatestAway({ runs }: PrunePlan, hold: Hold): Promise<void> {
+  const latest = join(hold.folder, "latest");
+  const target = await readlink(latest).catch(() => undefined);
+  if (target === undefined) return;
+  const leadsSomewhere = await stat(latest).then(
+    () => true,
+    () => false,
+  );
+  const place = resolve(hold.folder, target);
+  const goes = runs.some(({ runId, keep }) => !keep && resolve(hold.runs, runId) === place);
+  if (leadsSomewhere && !goes) return;
+  const newest = runs.find(({ keep, status }) => keep && status === "complete");
+  if (newest) await pointLatest(hold, newest.runId);
+  else await moveAway(hold, latest, "latest");
 }

@@ -1,4 +1,4 @@
-import { timeOfRun } from "../dump/manifest/run-id.js";
+import { timeOfRun } from "../dump/run-id.js";
 import type { ListedRun, RunList } from "./list-runs.js";
 
 /** The newest complete run of a job, and how old it is. */

@@ -1,12 +1,11 @@
 import { readlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { JobCopy } from "../bucket/copy/job-copy.js";
-import { mayTakeOver } from "../bucket/head.js";
 import type { JobPlace } from "../job/job.js";
-import { decideRuns, type KeepRule } from "../keep/decide-runs.js";
-import { type RunFolder, readPastRuns, type Stranger } from "../keep/past-runs.js";
-import { foldersOf } from "../run/work/job-folders.js";
-import { holderOf, readLock } from "../run/work/lock-file.js";
+import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "../keep/decide-runs.js";
+import { mayTakeOver } from "../store/bucket/head.js";
+import type { JobCopy } from "../store/copy/job-copy.js";
+import { foldersOf } from "../store/folder/job-folders.js";
+import { holderOf, readLock } from "../store/folder/lock.js";
 import { listShards, type ShardSet } from "./list-shards.js";
 
 /** A run of a job, as the list shows it. */

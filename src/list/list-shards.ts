@@ -1,9 +1,8 @@
 import { basename } from "node:path";
-import { type JobCopy, withBucket } from "../bucket/copy/job-copy.js";
-import { headFrom, headKey } from "../bucket/head.js";
 import type { JobPlace } from "../job/job.js";
-import { shardOfFolder } from "../run/work/job-folders.js";
-import { findShardRuns, type ShardRun } from "../run/work/shard-runs.js";
+import { headFrom, headKey } from "../store/bucket/head.js";
+import { type JobCopy, withBucket } from "../store/copy/job-copy.js";
+import { findShardRuns, type ShardRun, shardOfFolder } from "../store/folder/job-folders.js";
 
 /** The shards of one division of a job, such as all of `3/16`. */
 export interface ShardSet {

@@ -1,7 +1,11 @@
-import type { Notify } from "../job/job.js";
-import { endNotice, eventOf, type NoticeEvent, newRunKey, noticeUrl, startNotice } from "./notice.js";
-import type { RunOutcome } from "./run-outcome.js";
-import { sendNotice } from "./send-notice.js";
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connections, openConnections, unlessAborted } from "../client/connections.js";
+import { proxyTrouble } from "../client/proxy.js";
+import { UsageError } from "../errors.js";
+import type { Notify, NotifyStyle, NotifyUrls } from "../job/job.js";
+import { tool } from "../tool.js";
+import type { RunOutcome } from "./run-metrics.js";
 
 /** Milliseconds that telling the end may take; that a start still under way then gets; that there is once a signal came. */
 const [longest, forStart, whenInterrupted] = [20_000, 3_000, 2_500];
@@ -44,4 +48,167 @@ export class Notifier {
     const reason = await sendNotice(url, body, { signal, env: this.#env });
     if (reason !== undefined) this.#warn(`could not notify ${new URL(url).host} (${event}): ${reason}`);
   }
+}
+
+/** The event that a notification reports. */
+type NoticeEvent = "start" | "success" | "partial" | "failure";
+
+/** A new id for one run of the program, by which a service pairs its start with its end. */
+export const newRunKey = (): string => randomUUID();
+
+/** The event that an outcome is; a run that was interrupted has not done what it was to do. */
+export function eventOf({ status }: Pick<RunOutcome, "status">): NoticeEvent {
+  if (status === "complete") return "success";
+  return status === "partial" ? "partial" : "failure";
+}
+
+/**
+ * Gives the URL that an event is sent to; undefined if it has none. A URL of its own comes first; a partial run goes where a
+ * failure goes. Below `url` stand, by the convention of healthchecks.io (https://healthchecks.io/docs/http_api/), `/start` and
+ * `/fail`, and `?rid=` pairs the two.
+ */
+export function noticeUrl(urls: NotifyUrls, event: NoticeEvent, runKey: string): string | undefined {
+  const own = urls[event] ?? (event === "partial" ? urls.failure : undefined);
+  if (own !== undefined || urls.url === undefined) return own;
+  const url = new URL(urls.url);
+  const path = url.pathname.replace(/\/+$/, "");
+  url.pathname = event === "success" ? path || "/" : `${path}/${event === "start" ? "start" : "fail"}`;
+  url.searchParams.set("rid", runKey);
+  return url.href;
+}
+
+/** The body that tells of a start, as JSON. */
+export function startNotice(job: string, runId: string, runKey: string, style: NotifyStyle): string {
+  const text = plain(`kbdump ${job}: started, run ${runId}`);
+  if (style === "teams") return teamsMessage(text);
+  return JSON.stringify({ event: "start", job, run_id: runId, rid: runKey, status: "started", tool: toolText, text });
+}
+
+/** The body that tells how a run ended, as JSON; times in seconds. */
+export function endNotice(outcome: RunOutcome, runKey: string, style: NotifyStyle): string {
+  const text = endText(outcome);
+  if (style === "teams") return teamsMessage(text);
+  const { job, runId, status, seconds, requests, rows, documents, failedDocuments, message } = outcome;
+  const { sent, retried, throttled, bytes } = requests;
+  return JSON.stringify({
+    event: eventOf(outcome),
+    job,
+    run_id: runId,
+    rid: runKey,
+    status,
+    seconds: Math.round(seconds * 1000) / 1000,
+    counts: rows ?? null,
+    documents_failed: documents?.failed ?? 0,
+    documents_unstable: documents?.unstable ?? 0,
+    failed_documents: failedDocuments,
+    requests: { sent, retried, throttled, bytes },
+    message,
+    tool: toolText,
+    text,
+  });
+}
+
+/** Failed documents that the text names. */
+const mostNames = 3;
+
+/** One line for people: `kbdump nightly: partial: 4 of 6 documents complete, 2 failed: "Handbook" (…), …`. */
+function endText({ job, status, message, failedNames }: RunOutcome): string {
+  const verdict = message.startsWith(status) ? message : `${status}: ${message}`;
+  const more = failedNames.length - mostNames;
+  const failed = [...failedNames.slice(0, mostNames), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
+  return plain(`kbdump ${job}: ${verdict}${failed === "" ? "" : `: ${failed}`}`);
+}
+
+/** Without angle brackets, in which Slack sees mentions and links: a document may be named `<!channel>`. */
+function plain(text: string): string {
+  return text.replaceAll("<", "‹").replaceAll(">", "›");
+}
+
+/** A message with an Adaptive Card, the only thing that a workflow of Teams posts. */
+function teamsMessage(text: string): string {
+  const content = {
+    $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+    type: "AdaptiveCard",
+    version: "1.2",
+    body: [{ type: "TextBlock", text, wrap: true }],
+  };
+  const card = { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content };
+  return JSON.stringify({ type: "message", attachments: [card] });
+}
+
+const toolText = `${tool.name} ${tool.version}`;
+
+interface SendOptions {
+  /** Names the proxies. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Ends it, the try under way included. */
+  readonly signal: AbortSignal;
+  /** Milliseconds to wait before each further try; so many tries there are after the first. */
+  readonly waits?: readonly number[];
+  /** Milliseconds for one try. */
+  readonly timeout?: number;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was reset",
+  UND_ERR_SOCKET: "the connection was closed",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  ENOTFOUND: "unknown host name",
+  EAI_AGAIN: "the host name could not be looked up",
+  ERR_INVALID_URL: "its URL is no URL",
+};
+
+/**
+ * Posts a JSON body, and again where that may help. Gives why it failed, or undefined when it was taken; never rejects. The
+ * reason holds nothing of the URL, which is a secret. Redirects are not followed, certificates always checked.
+ */
+export async function sendNotice(url: string, body: string, options: SendOptions): Promise<string | undefined> {
+  const { signal, waits = [1_000, 2_000] } = options;
+  for (let tried = 0; ; tried++) {
+    const { reason, again } = await post(url, body, options);
+    const wait = waits[tried];
+    if (reason === undefined || !again || wait === undefined || signal.aborted) return reason;
+    await sleep(wait, undefined, { signal }).catch(() => {});
+  }
+}
+
+interface Tried {
+  readonly reason?: string;
+  /** Whether it may help to try again. */
+  readonly again?: boolean;
+}
+
+async function post(url: string, body: string, { signal, env, timeout = 10_000 }: SendOptions): Promise<Tried> {
+  const limit = AbortSignal.timeout(timeout);
+  let connections: Connections | undefined;
+  try {
+    const target = new URL(url);
+    connections = openConnections(target, { connections: 1, timeout, env });
+    const status = await statusOf(target, body, connections, AbortSignal.any([signal, limit]));
+    if (status >= 200 && status < 300) return {};
+    const what = status >= 300 && status < 400 ? "a redirect, which is not followed" : `status ${status}`;
+    return { reason: `it answered with ${what}`, again: status >= 500 || [408, 425, 429].includes(status) };
+  } catch (error) {
+    if (signal.aborted) return { reason: "there was no time left for it" };
+    if (limit.aborted) return { reason: `no answer within ${timeout / 1000} s`, again: true };
+    if (error instanceof UsageError) return { reason: error.message.replace(/\s+/g, " ") };
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    const words = reasons[code] ?? `it could not be sent (${code})`;
+    const proxy = connections?.proxy();
+    const atProxy = proxy && proxyTrouble(error, new URL(url).origin, proxy, words);
+    return { reason: atProxy?.text ?? words, again: true };
+  } finally {
+    await connections?.dispatcher.destroy();
+  }
+}
+
+/** The status of the answer; its body is not read. */
+async function statusOf(target: URL, body: string, { dispatcher }: Connections, signal: AbortSignal): Promise<number> {
+  const headers = { "content-type": "application/json", "user-agent": `${tool.name}/${tool.version}` };
+  const { origin, pathname, search } = target;
+  const sent = dispatcher.request({ origin, path: pathname + search, method: "POST", headers, body, signal });
+  const answer = await unlessAborted(sent, signal);
+  answer.body.on("error", () => {}); // it breaks off with the connection
+  return answer.statusCode;
 }

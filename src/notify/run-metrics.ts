@@ -1,6 +1,7 @@
+import type { RequestTally } from "../client/request-tally.js";
+import type { Kind } from "../rows/columns.js";
+import type { DocumentRow } from "../rows/row.js";
 import { tool } from "../tool.js";
-import { type Metric, parseMetrics, type Sample, sampleKey } from "./metrics-text.js";
-import { outcomes, type RunOutcome } from "./run-outcome.js";
 
 /** Makes the metrics of a job after a run: figures of that run, and sums over this run and those before it. */
 class RunMetrics {
@@ -129,4 +130,83 @@ function samplesOf(
 ): readonly Sample[] {
   if (!values) return run.earlier(name, label);
   return Object.entries(values).map(([each, value]) => run.sample(value, { [label]: each }));
+}
+
+/** The text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
+
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** All samples of one name. */
+interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge";
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Renders metrics, each with HELP and TYPE; one without samples is left out. */
+export function renderMetrics(metrics: readonly Metric[]): string {
+  return metrics
+    .filter(({ samples }) => samples.length > 0)
+    .map(renderMetric)
+    .join("");
+}
+
+function renderMetric({ name, type, help, samples }: Metric): string {
+  const lines = samples.map(({ labels, value }) => `${sampleKey(name, labels)} ${numberText(value)}\n`);
+  return `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+/** A sample without its value, labels in the order given: `kbdump_rows{job="nightly",kind="chunks"}`. */
+export function sampleKey(name: string, labels: Sample["labels"]): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value).replaceAll('"', '\\"')}"`);
+  return pairs.length > 0 ? `${name}{${pairs.join(",")}}` : name;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
+/** Reads back what `renderMetrics` wrote: values by sample key. Lines that it did not write are passed over. */
+export function parseMetrics(text: string): ReadonlyMap<string, number> {
+  const values = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    const [, key, value] = /^([a-z_]+(?:\{.*\})?) ([-+.\deE]+)$/s.exec(line) ?? [];
+    if (key !== undefined && Number.isFinite(Number(value))) values.set(key, Number(value));
+  }
+  return values;
+}
+
+const outcomes = ["complete", "partial", "failed", "interrupted"] as const;
+
+/** How a run ended; nothing is published by the last two. */
+type Outcome = (typeof outcomes)[number];
+
+/** The result of a run as notifications and metrics report it: no content, no key; names of documents, but no other text of the service. */
+export interface RunOutcome {
+  readonly job: string;
+  /** Null when it failed before there was a run, for want of a key, say. */
+  readonly runId: string | null;
+  readonly status: Outcome;
+  /** When this process finished; its seconds and requests follow, without those of earlier processes of the run. */
+  readonly finishedAt: Date;
+  readonly seconds: number;
+  readonly requests: Readonly<RequestTally>;
+  /** Rows, and documents by status; undefined unless the run was published. */
+  readonly rows: Readonly<Partial<Record<Kind, number>>> | undefined;
+  readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;
+  /** Ids of the first documents that failed. */
+  readonly failedDocuments: readonly string[];
+  /** The same, with their names. */
+  readonly failedNames: readonly string[];
+  /** One sentence. */
+  readonly message: string;
 }

@@ -1,13 +1,14 @@
-import { rename } from "node:fs/promises";
-import type { Download, IncomingFile } from "../client/download/open-downloads.js";
-import { retrying } from "../client/retry.js";
-import type { SavedOriginal } from "../dump/manifest/original.js";
+import { createHash } from "node:crypto";
+import { link, lstat, open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Download, IncomingFile } from "../client/download.js";
+import { retrying } from "../client/send.js";
+import type { Original, SavedOriginal } from "../dump/manifest.js";
 import { GaveUpError, RetryError, SkipError } from "../errors.js";
-import type { OfferedFile } from "./ask-for-file.js";
-import type { Reuse } from "./earlier-files.js";
-import { judgeOriginal, type Received } from "./judge-original.js";
-import { linkOrFile } from "./link-or-file.js";
-import { receiveFile, tooLong } from "./receive-file.js";
+import { fingerprint } from "../files/join-parts.js";
+import { runBefore, type Workspace } from "../store/workspace.js";
+import { countOf } from "../words.js";
+import type { OfferedFile, WantedFile } from "./ask-for-file.js";
 
 export interface SaveOptions {
   readonly download: Download;
@@ -115,4 +116,149 @@ function missing(file: OfferedFile | undefined, reason: string): FileFacts {
 
 function factsOf(file: OfferedFile | undefined): Pick<FileFacts, "name" | "mime_type" | "file_id"> {
   return { name: file?.name ?? null, mime_type: file?.mimeType ?? null, file_id: file?.id ?? null };
+}
+
+/**
+ * Writes a file to the disk piece by piece, readable by its owner only, flushed. One that breaks off is kept as far as it came. SkipError
+ * when it is longer than the bound; an error of the disk stays one.
+ */
+export async function receiveFile(
+  { announced, pieces }: IncomingFile,
+  path: string,
+  longest: number,
+): Promise<Received & { readonly failure: RetryError | null }> {
+  await rm(path, { force: true }); // it may have a second name in a published run, whose bytes must stay
+  const hash = createHash("sha256");
+  let bytes = 0;
+  let failure: RetryError | null = null;
+  const file = await open(path, "wx", 0o600);
+  try {
+    for await (const piece of pieces) {
+      bytes += piece.length;
+      if (bytes > longest) throw tooLong(longest);
+      hash.update(piece);
+      await file.writeFile(piece);
+    }
+  } catch (error) {
+    if (!(error instanceof RetryError)) throw error;
+    failure = error;
+  } finally {
+    await file.sync();
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest("hex"), announced, brokeOff: failure?.message ?? null, failure };
+}
+
+/** The error of a file above the bound. */
+function tooLong(longest: number): SkipError {
+  return new SkipError(`it is longer than ${longest / 1_000_000} MB; service.max_original sets the bound`);
+}
+
+/** Bytes that a link can have at the most, with the JSON around it. */
+const longestLink = 65_536;
+
+/**
+ * Tells a link from a file: the service's own `/download` may answer either. A link is signed, so that it is looked for in
+ * memory and never written to the disk. Gives the link, or the file from its first byte on.
+ */
+async function linkOrFile({ announced, pieces }: IncomingFile): Promise<string | IncomingFile> {
+  const rest = pieces[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  for (let size = 0; size <= longestLink; ) {
+    const next = await rest.next();
+    if (next.done) return linkIn(Buffer.concat(head)) ?? { announced, pieces: joined(head, rest) };
+    head.push(next.value);
+    size += next.value.length;
+  }
+  return { announced, pieces: joined(head, rest) };
+}
+
+async function* joined(head: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+}
+
+function linkIn(bytes: Buffer): string | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const url = typeof value === "object" && value !== null && "url" in value ? value.url : undefined;
+    return typeof url === "string" ? url : undefined;
+  } catch {
+    return undefined; // the file itself
+  }
+}
+
+/** A file that was received. */
+interface Received {
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The bytes that the answer announced; null where it did not. */
+  readonly announced: number | null;
+  /** Why it broke off; null where it came to its end. */
+  readonly brokeOff: string | null;
+}
+
+type Judged = Pick<Original, "verdict" | "reason" | "expected_bytes">;
+
+/**
+ * Complete is a file of as many bytes as the service says of it; where it says nothing, as the answer announces; and where
+ * neither says anything, one that came to its end.
+ */
+export function judgeOriginal({ bytes, announced, brokeOff }: Received, size: number | null): Judged {
+  const expected_bytes = size ?? announced;
+  const because = brokeOff === null ? "" : `: ${brokeOff}`;
+  if (bytes === expected_bytes || (expected_bytes === null && brokeOff === null && bytes > 0))
+    return { verdict: "complete", reason: null, expected_bytes };
+  const said = expected_bytes === null ? "" : `, the service says ${expected_bytes}`;
+  return {
+    verdict: bytes === 0 ? "missing" : "wrong size",
+    reason: `it has ${countOf(bytes, "byte")}${said}${because}`,
+    expected_bytes,
+  };
+}
+
+/** Puts the same file of an earlier run at the path; undefined where there is none that is sound. */
+type Reuse = (file: OfferedFile, path: string) => Promise<Pick<Received, "bytes" | "sha256"> | undefined>;
+
+/**
+ * The files of the run before, each of which gets a second name where the service still has the same upload of the same size and
+ * its bytes are those of the manifest.
+ */
+export async function earlierFiles(workspace: Workspace, job: string): Promise<(wanted: WantedFile) => Reuse> {
+  const before = await runBefore(workspace, job).catch(() => undefined);
+  const known = new Map(before?.originals?.map((original) => [keyOf(original), original]));
+  return ({ ref, attachment }) =>
+    async (file, path) => {
+      const ids = { dataset_id: ref.datasetId, document_id: ref.documentId, attachment_id: attachment?.id ?? null };
+      const original = known.get(keyOf(ids));
+      if (!before || !original || !isSameUpload(original, file)) return undefined;
+      return linkSound(join(workspace.runs, before.run_id), original, path).catch(() => undefined);
+    };
+}
+
+type Ids = Pick<Original, "dataset_id" | "document_id" | "attachment_id">;
+
+function keyOf({ dataset_id, document_id, attachment_id }: Ids): string {
+  return JSON.stringify([dataset_id, document_id, attachment_id]);
+}
+
+function isSameUpload({ verdict, path, file_id, bytes }: Original, { id, size }: OfferedFile): boolean {
+  return verdict === "complete" && path !== null && id !== null && file_id === id && bytes === size;
+}
+
+/** The file that is hashed is the one that has the name, whatever happens to the published one meanwhile. */
+async function linkSound(
+  run: string,
+  { path: published, sha256 }: Original,
+  path: string,
+): Promise<Awaited<ReturnType<Reuse>>> {
+  if (published === null) return undefined;
+  await rm(path, { force: true });
+  await link(join(run, published), path);
+  const facts = await lstat(path);
+  const isPlain = facts.isFile() && (facts.mode & 0o777) === 0o600;
+  const found = isPlain ? await fingerprint(path) : undefined;
+  if (found?.sha256 === sha256) return found;
+  await rm(path, { force: true });
+  return undefined;
 }

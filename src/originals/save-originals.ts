@@ -1,18 +1,25 @@
-import { lstat, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, link, lstat, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Client } from "../client/open-client.js";
-import { readJsonFile, writeJsonFile } from "../dump/files/json-file.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
-import { type Original, originalsFolder, type SavedOriginal, savedOriginalSchema } from "../dump/manifest/original.js";
-import { forEachOf } from "../run/work/for-each-of.js";
-import { makeOwnFolder } from "../run/work/job-folders.js";
-import type { Workspace } from "../run/work/workspace.js";
+import type { DocumentNames } from "../crawl/discovery.js";
+import {
+  type Manifest,
+  type Original,
+  originalsFolder,
+  type SavedOriginal,
+  savedOriginalSchema,
+} from "../dump/manifest.js";
+import { forEachOf, readJsonFile, writeJsonFile } from "../files/files.js";
+import { flush } from "../files/flush.js";
+import { documentKey } from "../rows/row.js";
 import { valueIf } from "../schema.js";
-import { type AskOptions, askerOfFiles, type FileApi } from "./ask-for-file.js";
-import { earlierFiles } from "./earlier-files.js";
-import { placeOriginals } from "./place-originals.js";
-import { type FileFacts, type SaveOptions, saveOriginal } from "./save-original.js";
-import type { WantedFile } from "./wanted-files.js";
+import { makeOwnFolder } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/workspace.js";
+import { countOf, nameAndId } from "../words.js";
+import { type AskOptions, askerOfFiles, type FileApi, noOriginals, type WantedFile } from "./ask-for-file.js";
+import { earlierFiles, type FileFacts, type SaveOptions, saveOriginal } from "./save-original.js";
 
 /** An original, and where it lies until the run is staged. */
 export interface HeldOriginal {
@@ -20,7 +27,7 @@ export interface HeldOriginal {
   readonly file: string;
 }
 
-export interface SaveAllOptions extends Omit<SaveOptions, "reuse" | "signal">, AskOptions {
+interface SaveAllOptions extends Omit<SaveOptions, "reuse" | "signal">, AskOptions {
   readonly api: FileApi & Pick<Client, "stop" | "signal">;
   readonly workspace: Workspace;
   readonly job: string;
@@ -89,4 +96,128 @@ async function savedBefore({ ref }: WantedFile, file: string): Promise<SavedOrig
 /** The originals as a manifest lists them; undefined where the job asks for none. */
 export function listOriginals(held: readonly HeldOriginal[] | undefined): Pick<Manifest, "originals"> {
   return held ? { originals: held.map(({ original }) => original) } : {};
+}
+
+/** Gives the files a second name in the folder that becomes the run folder; where that is not possible, copies them. */
+export async function stageOriginals(held: readonly HeldOriginal[], stage: string): Promise<void> {
+  const folder = join(stage, originalsFolder);
+  await rm(folder, { recursive: true, force: true });
+  for (const { original, file } of held) {
+    if (original.path === null) continue;
+    const target = join(stage, original.path);
+    await makeOwnFolder(folder);
+    await makeOwnFolder(dirname(target));
+    await link(file, target).catch(async () => {
+      await copyFile(file, target, constants.COPYFILE_FICLONE);
+      await flush(target);
+    });
+    await flush(dirname(target));
+  }
+  if (held.some(({ original }) => original.path !== null)) await flush(folder);
+}
+
+/**
+ * Gives each file that there is a path of its own, in their order: `originals/<document>/<name>`, and for one that is attached to a chunk
+ * `originals/<document>/<attachment>-<name>`.
+ */
+export function placeOriginals(saved: readonly SavedOriginal[]): readonly Original[] {
+  const folders = foldersOf(saved);
+  const taken = new Set<string>();
+  const freePath = (folder: string, name: string): string => {
+    const path = `${originalsFolder}/${folder}/${name}`;
+    if (taken.has(path.toLowerCase())) return freePath(folder, `_${name}`); // some file systems do not tell cases apart
+    taken.add(path.toLowerCase());
+    return path;
+  };
+  return saved.map((original) => {
+    const { dataset_id, document_id, attachment_id, chunk_id, ...others } = original;
+    const folder = folders.get(documentKey(original)) ?? folderName(document_id);
+    const path = original.sha256 === null ? null : freePath(folder, nameOf(original));
+    return { dataset_id, document_id, attachment_id, chunk_id, path, ...others };
+  });
+}
+
+function nameOf({ attachment_id: id, name }: SavedOriginal): string {
+  const safe = safeFileName(name ?? "");
+  return id === null ? safe : safeFileName(`${folderName(id)}-${safe}`);
+}
+
+/** One folder for each document; the same document of a second dataset gets one of another name. */
+function foldersOf(saved: readonly SavedOriginal[]): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const original of saved) {
+    const key = documentKey(original);
+    if (folders.has(key)) continue;
+    const plain = folderName(original.document_id);
+    const folder = taken.has(plain) ? folderName(key) : plain;
+    taken.add(folder);
+    folders.set(key, folder);
+  }
+  return folders;
+}
+
+/** Bytes of a name that every file system takes, with room for what others append. */
+const longest = 200;
+/** Windows takes these names for devices, whatever their ending. */
+const device = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
+
+/**
+ * The name of a file in its folder, from a name that the service gave: as it is where that is safe. It never leads out of the
+ * folder, and is never empty, hidden, a device or too long for the file system.
+ */
+export function safeFileName(name: string): string {
+  const plain = name
+    .toWellFormed()
+    .normalize("NFC")
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>:"/\\|?*]/gu, "_")
+    .replace(/^[\s.]+|[\s.]+$/g, "");
+  if (plain === "") return "original";
+  const short = cutName(plain);
+  return device.test(short) ? `_${short}` : short;
+}
+
+/** The name of the folder of a document: its id, or a hash where that is no plain word. */
+export function folderName(documentId: string): string {
+  if (/^[0-9a-z][0-9a-z_-]{0,99}$/.test(documentId) && !device.test(documentId)) return documentId;
+  return createHash("sha256").update(documentId).digest("hex").slice(0, 32);
+}
+
+/** Cuts a long name before its ending. */
+function cutName(name: string): string {
+  if (Buffer.byteLength(name) <= longest) return name;
+  const ending = /\.[\p{L}\p{N}]{1,12}$/u.exec(name)?.[0] ?? "";
+  let stem = "";
+  for (const character of name.slice(0, name.length - ending.length)) {
+    if (Buffer.byteLength(stem + character + ending) > longest) break;
+    stem += character;
+  }
+  return stem.replace(/[\s.]+$/, "") + ending;
+}
+
+/** Originals that are named; a pipeline can leave thousands of documents without one. */
+const named = 20;
+
+/** Without a count, so that the shards of a run say it in the same words and a joined run says it once. */
+const noRoute = `${noOriginals}: it has neither …/upload-file, as Dify until 1.8, nor …/download, as Dify from 1.13.1 on`;
+
+/** A sentence for each original that is not complete, up to a number; one for all where the release has no route for them. */
+export function originalWarnings(originals: readonly Original[], names: DocumentNames): readonly string[] {
+  const incomplete = originals.filter(({ verdict }) => verdict !== "complete");
+  const bad = incomplete.filter(({ reason }) => reason !== noOriginals);
+  const more = bad.length - named;
+  return [
+    ...(bad.length < incomplete.length ? [noRoute] : []),
+    ...bad.slice(0, named).map((original) => {
+      const { verdict, reason } = original;
+      return `${subjectOf(original, names)} ${verdict === "missing" ? "is missing" : "has the wrong size"}: ${reason}`;
+    }),
+    ...(more > 0 ? [`and ${countOf(more, "more original")} are not complete: manifest.json lists them`] : []),
+  ];
+}
+
+function subjectOf(original: Original, names: DocumentNames): string {
+  const { document_id: id, attachment_id: attachment, chunk_id: chunk, name } = original;
+  if (attachment === null) return `the original of document ${nameAndId(names.get(id) ?? name, id)}`;
+  return `attachment ${nameAndId(name, attachment)} of chunk ${chunk} of document ${nameAndId(names.get(id), id)}`;
 }

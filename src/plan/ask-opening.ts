@@ -1,12 +1,17 @@
+import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
 import type { RequestTally } from "../client/request-tally.js";
-import type { LookAhead } from "../crawl/look-ahead.js";
-import { captureStatus } from "../indexing/capture-status.js";
+import { discoverDocuments } from "../crawl/discover-documents.js";
+import { type Discovery, uploadsOf } from "../crawl/discovery.js";
+import type { LookAhead } from "../crawl/prefetch.js";
+import { readMetadataFields } from "../crawl/read-details.js";
+import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { countOriginalRequests } from "../originals/ask-for-file.js";
-import { discoverDocuments } from "../run/discover/discover-documents.js";
-import { type Discovery, uploadsOf } from "../run/discover/discovery.js";
-import { readMetadataFields } from "../run/discover/read-metadata-fields.js";
+import { captureStatus } from "../status/capture-status.js";
+import { findEarlierWork } from "../store/earlier-work.js";
+import { foldersOf } from "../store/folder/job-folders.js";
+import { readLock, refuseHeld } from "../store/folder/lock.js";
 
 /** The answers to the requests that a run sends before it reads documents. */
 export interface Opening {
@@ -65,4 +70,31 @@ export async function askOpening(
 /** Settings, metadata fields and tags of every dataset, and the details of every document. */
 function detailRequests({ details }: Job, { datasets }: Discovery): number {
   return details ? datasets.reduce((sum, { documents }) => sum + 3 + documents.length, 0) : 0;
+}
+
+/** Other runs of the job that matter to the next one. */
+export interface EarlierRun {
+  /** The run that broke off and that the next one continues. */
+  readonly continued: string | undefined;
+  /** A sentence that names the run at work on this job; undefined if there is none. */
+  readonly atWork: string | undefined;
+}
+
+/** Looks at the folder of the job, and changes nothing: neither the lock nor the work of others. */
+export async function findEarlierRun(job: Job, now: () => Date): Promise<EarlierRun> {
+  const folders = foldersOf(job);
+  const atWork = await holderOf(join(folders.private, "lock"));
+  if (atWork !== undefined) return { continued: undefined, atWork };
+  return { continued: (await findEarlierWork(folders, job, now))?.runId, atWork };
+}
+
+async function holderOf(path: string): Promise<string | undefined> {
+  try {
+    const lock = await readLock(path).catch(() => undefined); // a plan can do without it
+    if (lock) await refuseHeld(path, lock, Date.now());
+    return undefined;
+  } catch (error) {
+    if (error instanceof BusyError) return error.message;
+    throw error;
+  }
 }

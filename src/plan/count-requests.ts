@@ -1,10 +1,8 @@
 import { pageSize as fullPage } from "../client/knowledge-api.js";
-import { forecastLists, sampleOf, sampleSize } from "../crawl/child-evidence.js";
-import { keptPages } from "../crawl/child-lists.js";
+import { forecastLists, keptPages, sampleOf, sampleSize } from "../crawl/child-evidence.js";
 import type { Job } from "../job/job.js";
-import { pagesOf } from "./child-counts.js";
-import type { DocumentSurvey } from "./document-survey.js";
-import type { Evidence } from "./evidence.js";
+import { type DocumentSurvey, pagesOf } from "./document-survey.js";
+import type { Evidence } from "./inquiry.js";
 import type { ChildMode } from "./job-plan.js";
 
 /** The requests for one document in one mode of child_chunks. */

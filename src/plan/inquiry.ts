@@ -1,11 +1,11 @@
-import type { Listed, ListPage } from "../client/check-list.js";
+import type { Listed, ListPage } from "../client/check-answer.js";
 import { type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
-import type { LookAhead } from "../crawl/look-ahead.js";
+import type { OnAnswer } from "../client/open-client.js";
+import type { Request } from "../client/send.js";
+import type { LookAhead } from "../crawl/prefetch.js";
 import { SkipError } from "../errors.js";
-import type { DocumentSurvey } from "./document-survey.js";
-import { PageSize } from "./page-size.js";
-import type { RowSizes } from "./row-sizes.js";
-import { TieCheck } from "./ties.js";
+import type { DocumentSurvey, RowSizes } from "./document-survey.js";
+import type { Latency } from "./job-plan.js";
 
 /** The parts that all questions share, and the facts about the service that they collect. */
 export interface Inquiry {
@@ -116,4 +116,162 @@ export function lookForChildTies(
 ): void {
   const ask = async () => (await readChildren(inquiry, survey, chunk)).rows;
   inquiry.childTies.offer({ ...seen, ask });
+}
+
+/** Learns how many rows a service puts on a page of one kind of list when asked for 100. */
+export class PageSize {
+  #cap: number | undefined;
+  #whole = 0;
+  #paged = true;
+
+  /** Learns from page 1 of a list. */
+  add(page: { readonly limit: number; readonly rows: number; readonly total: number }): void {
+    if (page.rows > page.limit && page.rows === page.total) this.#paged = false;
+    if (page.limit < pageSize && page.rows !== page.total) return;
+    if (page.rows < page.total) this.#cap = Math.max(this.#cap ?? 0, page.rows);
+    else this.#whole = Math.max(this.#whole, page.rows);
+  }
+
+  /** The most rows that a page was seen to hold while more were left; undefined where none was. */
+  get cap(): number | undefined {
+    return this.#cap;
+  }
+
+  /** False: everything comes on page 1, whatever is asked. */
+  get isPaged(): boolean {
+    return this.#paged;
+  }
+
+  /** Rows to a page, to count by: infinite where paging is ignored; what was asked where nothing else is known. */
+  get rows(): number {
+    if (!this.#paged) return Number.POSITIVE_INFINITY;
+    return this.#cap ?? Math.max(pageSize, this.#whole);
+  }
+
+  /** Whether it is certain how many pages a list of so many rows has. */
+  isCertainFor(rows: number): boolean {
+    return !this.#paged || this.#cap !== undefined || rows <= Math.max(1, this.#whole);
+  }
+}
+
+/** Everything that was noticed while a service was asked. */
+export interface Evidence extends Pick<Inquiry, "chunkPages" | "childPages" | "chunkTies" | "childTies" | "hasMore"> {
+  readonly answers: AnswerLog;
+  readonly surveys: readonly DocumentSurvey[];
+  /** Whether page 2 brings the rows of page 1; undefined if nothing showed it. */
+  readonly pagesRepeat: boolean | undefined;
+  /** Datasets that have no list of metadata fields, as on older services. */
+  readonly withoutFields: number;
+  /** Requests that were refused as too many. */
+  readonly throttled: number;
+}
+
+/** Requests whose latencies are alike: a full page of chunks, fewer chunks, a child list, all others. */
+type AnswerKind = "chunk_page" | "chunk" | "child_list" | "other";
+
+/** Latencies kept of each kind: enough for percentiles, and bounded however many answers come. */
+const kept = 5_000;
+
+/** The answers of one kind. */
+class AnswerSample {
+  answers = 0;
+  bytes = 0;
+  readonly #milliseconds: number[] = [];
+
+  add(bytes: number, milliseconds: number): void {
+    this.answers++;
+    this.bytes += bytes;
+    if (this.#milliseconds.length < kept) this.#milliseconds.push(milliseconds);
+  }
+
+  get latency(): Latency {
+    const sorted = this.#milliseconds.toSorted((a, b) => a - b);
+    const at = (share: number) => {
+      const milliseconds = sorted[Math.ceil(share * sorted.length) - 1];
+      return milliseconds === undefined ? null : Math.round(milliseconds * 10) / 10_000;
+    };
+    return { median_seconds: at(0.5), p95_seconds: at(0.95), answers: this.answers };
+  }
+}
+
+/** Records the latency, size and encoding of every answer to a plan. */
+export class AnswerLog {
+  /** The encodings that were used; empty if no answer was compressed. */
+  readonly encodings = new Set<string>();
+  /** Bytes of all bodies: by their content-length, or decompressed where the service sends none. */
+  bytes = 0;
+  readonly #samples: Readonly<Record<AnswerKind, AnswerSample>> = {
+    chunk_page: new AnswerSample(),
+    chunk: new AnswerSample(),
+    child_list: new AnswerSample(),
+    other: new AnswerSample(),
+  };
+
+  readonly add: OnAnswer = (request, { status, headers, body }, milliseconds) => {
+    const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
+    if (encoding !== "identity") this.encodings.add(encoding);
+    const length = Number(headers["content-length"]);
+    const bytes = length > 0 ? length : body.length;
+    this.bytes += bytes;
+    if (status === 200) this.#samples[kindOf(request)].add(bytes, milliseconds);
+  };
+
+  of(kind: AnswerKind): Readonly<Pick<AnswerSample, "answers" | "bytes" | "latency">> {
+    return this.#samples[kind];
+  }
+}
+
+function kindOf({ path, query }: Request): AnswerKind {
+  if (path.endsWith("/child_chunks")) return "child_list";
+  if (!path.endsWith("/segments")) return "other";
+  return query.some(([name, value]) => name === "limit" && value === "100") ? "chunk_page" : "chunk";
+}
+
+/** Rows that have the position of an earlier one; those without a number are passed over. */
+export function collisionsIn(rows: readonly Listed[]): number {
+  const positions = rows.map(({ position }) => position).filter((position) => typeof position === "number");
+  return positions.length - new Set(positions).size;
+}
+
+/** Rows of one list that were seen, and how to ask for them. */
+interface SeenRows {
+  readonly rows: readonly Listed[];
+  readonly ask: () => Promise<readonly Listed[]>;
+  /** Whether the rows are an answer to `ask`; false for those that were seen elsewhere, perhaps in another order. */
+  readonly isAnswer: boolean;
+}
+
+/** Counts rows and collisions, and keeps the rows in which most positions collide, to ask for them again. */
+export class TieCheck {
+  rows = 0;
+  collisions = 0;
+  /** Whether rows with one position come in the same order when read twice; undefined where that is not known. */
+  holds: boolean | undefined;
+  #worst: SeenRows | undefined;
+  #most = 0;
+
+  offer(seen: SeenRows): void {
+    const collisions = collisionsIn(seen.rows);
+    this.rows += seen.rows.length;
+    this.collisions += collisions;
+    if (collisions <= this.#most) return;
+    this.#worst = seen;
+    this.#most = collisions;
+  }
+
+  /** Asks again for the rows in which most positions collide; they may be gone by now. */
+  async askAgain(): Promise<void> {
+    if (!this.#worst) return;
+    const { rows, ask, isAnswer } = this.#worst;
+    try {
+      this.holds = isSameOrder(isAnswer ? rows : await ask(), await ask());
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+    }
+  }
+}
+
+/** Whether two readings give the same rows in the same order. */
+export function isSameOrder(one: readonly Listed[], other: readonly Listed[]): boolean {
+  return one.length === other.length && one.every(({ id }, at) => id === other[at]?.id);
 }

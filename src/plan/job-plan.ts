@@ -1,4 +1,4 @@
-import type { Manifest } from "../dump/manifest/manifest.js";
+import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
 
 export type ChildMode = Job["childChunks"];

@@ -1,19 +1,17 @@
 import type { RequestTally } from "../client/request-tally.js";
+import { type DocumentNames, namesOf } from "../crawl/discovery.js";
 import type { Job } from "../job/job.js";
-import { namesOf } from "../run/discover/discovery.js";
 import { requestCounts } from "../run/manifest.js";
 import { countOf, nameAndId } from "../words.js";
-import type { Opening } from "./ask-opening.js";
-import type { EarlierRun } from "./earlier-run.js";
-import type { Evidence } from "./evidence.js";
-import { type Forecast, forecast, unaskedText } from "./forecast.js";
-import type { ByMode, ChildMode, JobPlan, PlanCounts, PlanDisk, PlannedDocument } from "./job-plan.js";
+import type { EarlierRun, Opening } from "./ask-opening.js";
+import { countRequests, type DocumentRequests, isReadTwice } from "./count-requests.js";
+import type { DocumentSurvey, RowSizes } from "./document-survey.js";
+import type { Evidence } from "./inquiry.js";
+import type { ByMode, Certainty, ChildMode, JobPlan, PlanCounts, PlanDisk, PlannedDocument } from "./job-plan.js";
 import { quirksOf } from "./quirks.js";
-import { receivedBytes } from "./received.js";
-import type { RowSizes } from "./row-sizes.js";
 
 /** Everything that was asked, to make a plan of. */
-export interface Asked {
+interface Asked {
   readonly job: Job;
   readonly baseUrl: string;
   readonly opening: Opening;
@@ -142,4 +140,116 @@ function warningsOf(
         ]
       : []),
   ];
+}
+
+/** Bytes of an answer that belong to no row: total, page, limit and the like. */
+const envelope = 100;
+
+/**
+ * Bytes that a run receives: those that the plan received, in proportion to the rows that each of them reads. Languages,
+ * embedded children and lengths differ from document to document, so that a row counts for the mean size of its document.
+ */
+function receivedBytes(forecast: Forecast, { answers, surveys, childPages }: Evidence, job: Job): number {
+  const { pages, lists, requests, documents, mode } = forecast;
+  const readings = surveys.map((survey, at) => {
+    const { sweeps, lists } = documents[at] ?? { sweeps: 1, lists: 0 };
+    const { count } = survey.childCount;
+    const again = isReadTwice(survey, job.consistency) ? survey.children.rowsOfLong(childPages.rows) : 0;
+    const whole = count * (1 + again / Math.max(1, survey.children.sum));
+    const children = mode === "all" ? whole : count * Math.min(1, lists / Math.max(1, survey.total ?? 0));
+    return { survey, chunks: sweeps * (survey.total ?? 0), children };
+  });
+  const sum = (of: (survey: DocumentSurvey, reading: (typeof readings)[number]) => number) =>
+    readings.reduce((total, reading) => total + of(reading.survey, reading), 0);
+  const [page, chunk, list, other] = [
+    answers.of("chunk_page"),
+    answers.of("chunk"),
+    answers.of("child_list"),
+    answers.of("other"),
+  ];
+  const received = { answers: page.answers + chunk.answers, bytes: page.bytes + chunk.bytes };
+  const seen = (kind: "chunks" | "child_chunks") => sum(({ sizes }) => sizes.seen(kind) * sizes.mean(kind).json);
+  const ofChunks = sum(({ sizes }, { chunks }) => chunks * sizes.mean("chunks").json);
+  const ofChildren = sum(({ sizes }, { children }) => children * sizes.mean("child_chunks").json);
+  return Math.round(
+    receivedBytesOf(pages, ofChunks, received, seen("chunks")) +
+      receivedBytesOf(lists, ofChildren, list, seen("child_chunks")) +
+      ((requests - pages - lists) * other.bytes) / Math.max(1, other.answers),
+  );
+}
+
+/** Bytes of so many requests for rows of that size in all, where `received` brought rows of the size `seen`. */
+function receivedBytesOf(
+  requests: number,
+  size: number,
+  received: { readonly answers: number; readonly bytes: number },
+  seen: number,
+): number {
+  const share = seen === 0 ? 1 : Math.max(0, received.bytes - envelope * received.answers) / seen;
+  return requests * envelope + size * share;
+}
+
+/** The requests of a run in one mode of child_chunks. */
+interface Forecast {
+  readonly mode: ChildMode;
+  readonly requests: number;
+  readonly pages: number;
+  readonly lists: number;
+  readonly certainty: Certainty;
+  /** In the order of the job. */
+  readonly documents: readonly DocumentRequests[];
+}
+
+/** The most reasons to name: a job of many documents can have very many. */
+const named = 20;
+
+interface ForecastBasis {
+  readonly opening: Opening;
+  readonly evidence: Evidence;
+  readonly earlier: EarlierRun;
+}
+
+/** Adds up the requests of all documents, and those around them. */
+function forecast(mode: ChildMode, job: Job, { opening, evidence, earlier: { continued } }: ForecastBasis): Forecast {
+  const documents = evidence.surveys.map((survey) => countRequests(survey, evidence, mode, job.consistency));
+  const sum = (of: (document: DocumentRequests) => number) => documents.reduce((total, each) => total + of(each), 0);
+  const [pages, lists, unasked] = [sum((each) => each.pages), sum((each) => each.lists), sum((each) => each.unasked)];
+  const isContinued = continued !== undefined && mode === job.childChunks;
+  const why = [
+    ...(isContinued
+      ? [`the interrupted run ${continued} will be resumed and sends fewer requests, unless you give --fresh`]
+      : []),
+    ...opening.doubts,
+    ...unaskedText(unasked),
+    ...groupedDoubts(documents, evidence, namesOf(opening.discovery)),
+  ];
+  const atLeast = isContinued ? 0 : opening.requests + sum((each) => each.atLeast);
+  const certainty = { exact: why.length === 0, at_least: atLeast, why };
+  return { mode, requests: opening.requests + opening.downloads + pages + lists, pages, lists, documents, certainty };
+}
+
+/** Names the child lists that were not asked; empty for none. */
+function unaskedText(chunks: number): readonly string[] {
+  if (chunks === 0) return [];
+  const lists = chunks === 1 ? "the child list of 1 chunk was" : `the child lists of ${chunks} chunks were`;
+  return [`${lists} not read: each takes one request, or more if it is longer than a page`];
+}
+
+/** A doubt of one document with its id, one of several with their number. */
+function groupedDoubts(
+  documents: readonly DocumentRequests[],
+  { surveys }: Evidence,
+  names: DocumentNames,
+): readonly string[] {
+  const places = new Map<string, number[]>();
+  for (const [at, { doubts }] of documents.entries()) {
+    for (const doubt of doubts) places.set(doubt, [...(places.get(doubt) ?? []), at]);
+  }
+  const sentences = [...places].map(([doubt, at]) => {
+    const id = surveys[at[0] ?? 0]?.ref.documentId ?? "";
+    const who = at.length === 1 ? `document ${nameAndId(names.get(id), id)}` : `${at.length} documents`;
+    return `${who}: ${doubt}`;
+  });
+  const more = sentences.length - named;
+  return more > 0 ? [...sentences.slice(0, named), `and ${countOf(more, "more reason")}`] : sentences;
 }

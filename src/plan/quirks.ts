@@ -1,9 +1,8 @@
 import { numberText } from "../amounts.js";
 import { countOf } from "../words.js";
 import type { DocumentSurvey } from "./document-survey.js";
-import type { Evidence } from "./evidence.js";
+import type { Evidence, TieCheck } from "./inquiry.js";
 import type { Quirk } from "./job-plan.js";
-import type { TieCheck } from "./ties.js";
 
 /** A quirk without its name. `meaning` is empty where a run need not care. */
 type Finding = readonly [finding: string, detail: string, meaning?: string, trouble?: "trouble"];

@@ -1,7 +1,6 @@
-import type { Connection } from "../duckdb/open-duckdb.js";
-import { withSpill } from "../duckdb/with-spill.js";
-import { isThere } from "../dump/files/is-there.js";
+import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { StopError, UsageError } from "../errors.js";
+import { isThere } from "../files/files.js";
 import { loadRun } from "./load-run.js";
 import type { QueryResult } from "./run-query.js";
 

@@ -1,6 +1,5 @@
-import { jsonFromText, jsonValueFrom } from "../duckdb/json-value.js";
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { checkReading } from "../duckdb/reading-statement.js";
+import { checkReading, jsonFromText, jsonValueFrom } from "../duckdb/read-rows.js";
 import { StopError } from "../errors.js";
 import { statementError } from "./statement-error.js";
 

@@ -1,4 +1,4 @@
-import { onlyReads } from "../duckdb/reading-statement.js";
+import { onlyReads } from "../duckdb/read-rows.js";
 import { UsageError } from "../errors.js";
 import { cutText, escapeControls } from "../safe-text.js";
 

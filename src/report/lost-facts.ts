@@ -1,4 +1,3 @@
-import type { Cut } from "./cut.js";
 import type { NamedDocument } from "./named-document.js";
 
 /** The losses since an older run: the rows that a re-index took, those first that were made by hand. */
@@ -82,3 +81,15 @@ export interface WordPart {
 
 /** Lost rows that get a card. */
 export const mostCards = 100;
+
+/** The first rows of a table, those first that need a look. */
+export interface Cut<Row> {
+  readonly rows: readonly Row[];
+  /** Rows that there are; those that are left out included. */
+  readonly total: number;
+  /** The command that prints all of them; null where none does. */
+  readonly query: string | null;
+}
+
+/** Rows that a table gets at the most; the page shows fewer where they are long. */
+export const mostRows = 300;

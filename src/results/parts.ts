@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import type { Column, ColumnType } from "../rows/column.js";
-import { columns, type Kind } from "../rows/columns.js";
+import { type Column, type ColumnType, columns, type Kind } from "../rows/columns.js";
 import { listOf, oneOf, pattern, text, truth } from "../schema.js";
 
 export { listOf, oneOf, text, truth };

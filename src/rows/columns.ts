@@ -1,6 +1,3 @@
-import { type Column, type ColumnRole, extra, own, sent, setting } from "./column.js";
-import { datasetColumns, documentDetailColumns } from "./detail-columns.js";
-
 /** The tables that every dump has; a file of every text format is named after each. */
 export const kinds = ["chunks", "child_chunks", "documents", "indexing_status", "metadata_fields"] as const;
 /**
@@ -27,7 +24,100 @@ export type PerKind<T> = Readonly<Record<(typeof kinds)[number], T>> & {
 const position = { role: "position", change: "moved" } as const;
 const content = { role: "content", change: "changed", long: true } as const;
 const progress = { role: "progress" } as const;
+
+/** Every column has every member: objects of one shape are read faster. */
+const column = (name: string, type: ColumnType, about: string, traits: Traits): Column => ({
+  name,
+  type,
+  field: traits.field,
+  about,
+  role: traits.role,
+  change: traits.change,
+  signed: traits.signed ?? false,
+  long: traits.long ?? false,
+  sentToo: traits.sentToo ?? false,
+  neverNull: traits.neverNull ?? false,
+});
+/** A column whose value kbdump itself knows. */
+const own = (name: string, type: ColumnType, about: string, traits: Traits = {}) => column(name, type, about, traits);
+
 const dataset = own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" });
+
+/** A column of what the service sends, by default in the field of its name. */
+const sent = (name: string, type: ColumnType, about: string, traits: Traits = {}) =>
+  column(name, type, about, { field: name, ...traits });
+
+const setting = { role: "setting" } as const;
+
+/** The column of what the others do not hold. */
+const extra = own(
+  "extra",
+  "object",
+  "every field that the service sent and no column names; null when there is none",
+  setting,
+);
+
+/** The columns of `datasets`: the settings of every dataset, its metadata fields and its tags. */
+const datasetColumns: readonly Column[] = [
+  sent("dataset_id", "text", "the dataset (knowledge base)", { role: "document", field: "id" }),
+  sent("name", "text", "the name of the dataset"),
+  sent("description", "text", "its description"),
+  sent("permission", "text", "who may use it: only_me, all_team_members or partial_members; open"),
+  sent("indexing_technique", "text", "high_quality or economy; open"),
+  sent("embedding_model", "text", "the model that embeds its chunks; null in economy datasets"),
+  sent("embedding_model_provider", "text", "the provider of that model"),
+  sent("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
+  sent("retrieval_model", "object", "how it is searched: method, top_k, score threshold, reranking", {
+    field: "retrieval_model_dict",
+  }),
+  sent("summary_index_setting", "object", "how summaries of its chunks are made"),
+  sent("doc_metadata", "list", "its own metadata fields, with their ids; built-in fields are in metadata_fields"),
+  sent("built_in_field_enabled", "boolean", "whether documents show the built-in metadata fields"),
+  sent("tags", "list", "its tags, with their ids"),
+  sent("runtime_mode", "text", "general, or rag_pipeline where a pipeline makes its chunks; open"),
+  sent("pipeline_id", "text", "the pipeline that makes its chunks"),
+  sent("enable_api", "boolean", "whether the API may read it"),
+  sent("document_count", "integer", "documents in it"),
+  sent("word_count", "integer", "length of all its documents in characters"),
+  sent("created_by", "text", "who created it"),
+  sent("created_at", "time", "when it was created, UTC"),
+  sent("updated_by", "text", "who last changed its settings"),
+  sent("updated_at", "time", "when its settings were last changed, UTC"),
+  extra,
+];
+
+/** The columns of `document_details`: how every document was made, and the values of its metadata. */
+const documentDetailColumns: readonly Column[] = [
+  own("dataset_id", "text", "the dataset (knowledge base)", { role: "document" }),
+  sent("document_id", "text", "the document", { role: "document", field: "id" }),
+  sent("name", "text", "the name of the document"),
+  sent("doc_form", "text", "text_model, qa_model or hierarchical_model; open"),
+  sent("doc_language", "text", "the language that it was indexed in"),
+  sent("doc_type", "text", "what it is, such as book or web_page; open"),
+  sent("doc_metadata", "list", "the values of its metadata, with the ids and types of their fields"),
+  sent("data_source_type", "text", "where it came from, such as upload_file; open"),
+  sent("data_source_info", "object", "its source: of an upload, the id, name and size of the file"),
+  sent("process_rule", "object", "how it was cleaned and split", { field: "document_process_rule" }),
+  sent("segment_count", "integer", "chunks that the service counts"),
+  sent("average_segment_length", "any", "mean length of its chunks in characters; may have a fraction"),
+  sent("indexing_latency", "any", "seconds that its indexing took; may have a fraction"),
+  sent("updated_at", "time", "when it was last changed, UTC"),
+  sent("archived", "boolean", "whether it is archived, and therefore not retrieved"),
+  sent("enabled", "boolean", "whether the document is retrieved"),
+  sent("indexing_status", "text", "waiting, parsing, cleaning, splitting, indexing, completed, error or paused; open"),
+  sent("display_status", "text", "what the service shows: available, archived, disabled, error and others; open"),
+  sent("disabled_at", "time", "when it was disabled, UTC"),
+  sent("disabled_by", "text", "who disabled it"),
+  sent("position", "integer", "place of the document in its dataset, from 1; may collide and have gaps"),
+  sent("tokens", "integer", "tokens of the document; 0 in economy datasets"),
+  sent("hit_count", "integer", "times that its chunks were retrieved"),
+  sent("created_from", "text", "how it was created, such as web or api; open"),
+  sent("created_by", "text", "who created it"),
+  sent("created_at", "time", "when it was created, UTC"),
+  sent("completed_at", "time", "when its indexing was done, UTC"),
+  sent("error", "any", "why its indexing failed"),
+  extra,
+];
 
 /** Every column of every table, in order. File headers, JSONL keys and DuckDB types follow from this. */
 export const columns: Readonly<Record<Kind, readonly Column[]>> = {
@@ -160,3 +250,51 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
 export function namesWith(kind: Kind, ...roles: readonly ColumnRole[]): readonly string[] {
   return columns[kind].filter(({ role }) => role && roles.includes(role)).map(({ name }) => name);
 }
+
+/**
+ * The type of a column. text, integer, boolean; time: Unix seconds that become an ISO string; strings: an array of
+ * strings; list: an array of anything; object: JSON; any: a string as it is, else JSON.
+ */
+export type ColumnType = "text" | "integer" | "boolean" | "time" | "strings" | "list" | "object" | "any";
+
+/**
+ * The part of a column in comparing rows. document, parent and id: together they tell a row from all others
+ * of its kind. position: its place, which may collide. content: what somebody wrote; its fingerprint matches rows across a
+ * re-index. setting: what else counts as a difference. progress: how far the indexing is. Columns without a role are kept and
+ * not compared by diff: they change with use, or with every indexing.
+ */
+type ColumnRole = "document" | "parent" | "id" | "position" | "content" | "setting" | "progress";
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The field of the service's record; undefined where kbdump itself knows the value. */
+  readonly field: string | undefined;
+  readonly about: string;
+  readonly role: ColumnRole | undefined;
+  /** The word that the history has for a change of this column; undefined where it has none. */
+  readonly change: ChangeName | undefined;
+  /** Holds links to files, which the service signs anew at every read. */
+  readonly signed: boolean;
+  /** Holds texts of any length. */
+  readonly long: boolean;
+  /** kbdump knows the value by itself, and the service sends it, too. */
+  readonly sentToo: boolean;
+  /** No service sends it as null: an older service did not send it at all. */
+  readonly neverNull: boolean;
+}
+
+/** The words of the history for a change, the one first that counts where several columns differ. */
+export const changeNames = [
+  "changed",
+  "enabled",
+  "status",
+  "keywords",
+  "type",
+  "reindexed",
+  "moved",
+  "hit_count",
+] as const;
+export type ChangeName = (typeof changeNames)[number];
+
+type Traits = Partial<Omit<Column, "name" | "type" | "about">>;

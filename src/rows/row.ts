@@ -9,3 +9,29 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /** A row that this program wrote: nothing of it is checked but that it is an object. */
 export const rowSchema = v.custom<Row>(isMapping, "an object");
+
+/** The result of one document, as a row of `documents`. */
+export type DocumentRow = {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly doc_form: string | null;
+  readonly status: "complete" | "unstable" | "failed";
+  /** Chunks that the service counts; null when it never said. */
+  readonly total: number | null;
+  readonly chunk_count: number;
+  readonly child_chunk_count: number;
+  /** Times that the document was read. */
+  readonly sweeps: number;
+  readonly error: string | null;
+} & Row;
+
+/** Gives the key that tells a document from all others of a run. */
+export function documentKey(row: { readonly dataset_id?: unknown; readonly document_id?: unknown }): string {
+  return JSON.stringify([row.dataset_id, row.document_id]);
+}
+
+/** The files in the field `attachments` of a chunk, in its order, with their ids. An entry without an id is left out. */
+export function attachmentsIn(field: unknown): readonly (RawRecord & { readonly id: string })[] {
+  const list: readonly unknown[] = Array.isArray(field) ? field : [];
+  return list.flatMap((each) => (isMapping(each) && typeof each.id === "string" ? [{ ...each, id: each.id }] : []));
+}

@@ -1,24 +1,22 @@
 import { join } from "node:path";
+import { type DocumentNames, namesOf } from "../crawl/discovery.js";
+import { databaseOptions } from "../database/job-database.js";
+import type { PreparedDatabase } from "../database/prepare-database.js";
 import { loadDuckDb } from "../duckdb/open-duckdb.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
-import { joinWaiting, waitingFiles } from "../indexing/waiting-status.js";
+import type { Manifest } from "../dump/manifest.js";
 import type { Job } from "../job/job.js";
+import type { RunOptions } from "../job/open-service.js";
 import { pruneAfterRun } from "../keep/prune-job.js";
 import type { Log } from "../log.js";
-import { stripRuns } from "./bucket/tidy-work-folder.js";
-import { databaseOptions } from "./database/job-database.js";
-import type { PreparedDatabase } from "./database/prepare-database.js";
-import { type DocumentNames, namesOf } from "./discover/discovery.js";
-import { type Outputs, openOutputs } from "./open-outputs.js";
-import { type Published, publishRun } from "./publish-run.js";
+import { joinWaiting, waitingFiles } from "../status/waiting-status.js";
+import { shownPath } from "../store/folder/job-folders.js";
+import { stripRuns } from "../store/remote.js";
+import type { RequestSum } from "../store/request-sum.js";
+import type { Workspace } from "../store/workspace.js";
+import { type Outputs, openOutputs, writtenFormats } from "./finish-formats.js";
+import { type Published, publishRun, type Reported, reportRun } from "./publish-run.js";
 import { type Reading, requireDocument } from "./reading.js";
-import { type Reported, reportRun } from "./report-run.js";
-import type { RunOptions } from "./setting/run-options.js";
 import { stageRun } from "./stage-run.js";
-import { shownPath } from "./work/remote.js";
-import type { RequestSum } from "./work/request-sum.js";
-import type { Workspace } from "./work/workspace.js";
-import { writtenFormats } from "./written-formats.js";
 
 /** A published run: its manifest and where it lies. */
 export interface RunResult extends Published, Pick<Reported, "report"> {
@@ -101,7 +99,7 @@ function shownPaths(job: Job, { folder, database }: Published): Pick<Published, 
 /** Looks at the database before anything else, as reading may take hours. */
 async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
   if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
-  const { prepareDatabase } = await import("./database/prepare-database.js"); // heavy; other formats do without
+  const { prepareDatabase } = await import("../database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);
   for (const sentence of found.losses) log("warn", sentence);
   return found;

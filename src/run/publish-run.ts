@@ -1,16 +1,19 @@
-import { join } from "node:path";
-import { flush } from "../dump/files/flush.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
-import { commitRun } from "../dump/publish/commit.js";
-import { pointLatest } from "../dump/publish/latest.js";
+import { basename, join } from "node:path";
+import { databaseOptions, replaceDatabase } from "../database/job-database.js";
+import type { Manifest } from "../dump/manifest.js";
 import { LostError } from "../errors.js";
 import { problemText } from "../file-error.js";
-import { removeWaiting } from "../indexing/waiting-status.js";
+import { flush } from "../files/flush.js";
 import type { Job } from "../job/job.js";
-import { databaseOptions, replaceDatabase } from "./database/job-database.js";
-import type { CommitState } from "./setting/run-options.js";
-import { lossBehind } from "./work/hold.js";
-import type { Workspace } from "./work/workspace.js";
+import type { CommitState, RunTally } from "../job/open-service.js";
+import { emptyReadTally } from "../read-tally.js";
+import { reportName } from "../report/place.js";
+import { shellText } from "../shell-text.js";
+import { removeWaiting } from "../status/waiting-status.js";
+import { shownPath } from "../store/folder/job-folders.js";
+import { lossBehind } from "../store/folder/lease.js";
+import { commitRun, pointLatest } from "../store/latest.js";
+import { completeRunBefore, type Workspace } from "../store/workspace.js";
 
 /** The paths of a published run. */
 export interface Published {
@@ -22,7 +25,7 @@ export interface Published {
 }
 
 /** A staged run, and everything that is published with it. */
-export interface ToPublish {
+interface ToPublish {
   readonly job: Job;
   readonly manifest: Manifest;
   /** Undefined when the job asks for no database. */
@@ -118,4 +121,50 @@ function lossAmong(failures: readonly Failure[]): LostError | undefined {
 function sentencesOf(failures: readonly Failure[], loss: LostError | undefined): readonly string[] {
   if (loss) return [`${loss.message}. It brings latest and the database up to date`];
   return failures.map(({ error, sayFailed }) => sayFailed(problemText(error)));
+}
+
+/** The report of a run. */
+export interface Reported {
+  /** The file; undefined when it was not asked for, and when it could not be written. */
+  readonly report: string | undefined;
+  /** A sentence when it could not be written. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Writes the report of a published run beside the runs of its job, compared with the complete run before it. The file is renamed from our
+ * own folder, so that a run that was fenced does not replace the report of its successor. Never rejects, because the run is published.
+ */
+export async function reportRun(
+  job: Job,
+  workspace: Workspace,
+  { folder }: Pick<Published, "folder">,
+  { tally, signal }: { readonly tally: RunTally; readonly signal: AbortSignal },
+): Promise<Reported> {
+  tally.step = "writing the report";
+  const path = join(workspace.folder, reportName);
+  try {
+    const { writeReport } = await import("../report/render-report.js"); // heavy; most runs do without
+    const against = await wholeRun(await completeRunBefore(workspace, job.name), workspace, signal);
+    const request = { folder, against, memory: job.output.memory, signal, tally: emptyReadTally() };
+    await writeReport(path, request, { aside: join(workspace.scratch, reportName) });
+    await workspace.remote?.publishReport(path);
+    return { report: shownPath(job, path), failures: [] };
+  } catch (error) {
+    const reason = problemText((await lossBehind(error, workspace)) ?? error);
+    const command = `kbdump report ${shellText(shownPath(job, folder))} -o ${shellText(workspace.remote ? reportName : path)}`;
+    return { report: undefined, failures: [`the report could not be written (${reason}); ${command} writes it`] };
+  }
+}
+
+/** The folder of a run with its rows, which a job in a bucket has to fetch. */
+async function wholeRun(
+  folder: string | undefined,
+  { remote, scratch }: Workspace,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!remote || folder === undefined) return folder;
+  const whole = join(scratch, basename(folder));
+  await remote.fetchRun(basename(folder), whole, signal);
+  return whole;
 }

@@ -1,30 +1,44 @@
-import { countRetry } from "../client/counted.js";
-import type { Download } from "../client/download/open-downloads.js";
+import type { Download } from "../client/download.js";
 import type { Client } from "../client/open-client.js";
-import { captureStatus, type StatusReading, statusReadingSchema } from "../indexing/capture-status.js";
-import type { Shard } from "../job/job.js";
-import { originalWarnings } from "../originals/originals-text.js";
-import { type HeldOriginal, listOriginals, saveOriginals } from "../originals/save-originals.js";
-import { wantedFiles } from "../originals/wanted-files.js";
-import { discoverDocuments } from "./discover/discover-documents.js";
+import { plainText } from "../client/plain-text.js";
+import { countRetry } from "../client/request-tally.js";
+import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
   type Discovery,
+  type DocumentNames,
+  datasetsOf,
+  discoveryOf,
   discoverySchema,
   documentsOf,
+  isRowOf,
   type ListedDataset,
   namesOf,
   uploadsOf,
-} from "./discover/discovery.js";
-import { type DocumentList, documentListFrom } from "./discover/document-list.js";
-import { type DetailsAsked, type DetailsReading, detailsReadingSchema, readDetails } from "./discover/read-details.js";
-import { type FieldsReading, fieldsReadingSchema, readMetadataFields } from "./discover/read-metadata-fields.js";
-import { datasetsOf, discoveryOf, isRowOf } from "./discover/shard-of.js";
-import { lookAheadOf, type ReadOptions, readDocuments } from "./documents/read-documents.js";
+} from "../crawl/discovery.js";
+import { type DocumentList, documentListFrom } from "../crawl/document-list.js";
+import {
+  type DetailsAsked,
+  type DetailsReading,
+  detailsReadingSchema,
+  type FieldsReading,
+  fieldsReadingSchema,
+  readDetails,
+  readMetadataFields,
+} from "../crawl/read-details.js";
+import { isTooLongForFolder } from "../dump/formats/format.js";
+import { StopError } from "../errors.js";
+import type { Shard } from "../job/job.js";
+import { readingDocuments } from "../job/open-service.js";
+import { wantedFiles } from "../originals/ask-for-file.js";
+import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } from "../originals/save-originals.js";
+import type { Row } from "../rows/row.js";
+import { sumOfDrift } from "../rows/row-from-record.js";
+import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
+import { lookAheadOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
+import { captureStatus, type StatusReading, statusReadingSchema } from "../status/capture-status.js";
+import { readOnce } from "../store/earlier-work.js";
+import { nameAndId } from "../words.js";
 import type { Reading } from "./reading.js";
-import { requireFolderNames } from "./require-folder-names.js";
-import { readingDocuments } from "./setting/run-tally.js";
-import { type Answers, sumUpAnswers } from "./sum-up-answers.js";
-import { readOnce } from "./work/read-once.js";
 
 /** The originals come from elsewhere. */
 export interface ReadAllOptions extends ReadOptions {
@@ -156,4 +170,120 @@ async function readDiscovery(
     },
     isWhole: ({ found }) => found !== undefined,
   });
+}
+
+/** The answers of a service to everything that a job asks. */
+interface Answers {
+  readonly discovery: Discovery;
+  readonly documents: readonly DumpedDocument[];
+  /** Further sentences for a reader on how the documents were read. */
+  readonly notes: readonly string[];
+  readonly fields: FieldsReading;
+  /** Undefined without `details: true`. */
+  readonly details: DetailsReading | undefined;
+  /** Undefined without `originals: true`. */
+  readonly originals: readonly HeldOriginal[] | undefined;
+  /** The indexing status before the documents were read, and after it. */
+  readonly before: StatusReading;
+  readonly after: StatusReading;
+}
+
+/** The rows of the answers, and what there is to say of them. */
+function sumUpAnswers(answers: Answers): Pick<Reading, "rows" | "isWhole" | "warnings" | "drift"> {
+  const { discovery, fields, details, before, after } = answers;
+  const { found } = discovery;
+  const failures = [
+    ...(found?.failures ?? []),
+    ...fields.failures,
+    ...new Set([...before.failures, ...after.failures]),
+  ];
+  const lists = [found, fields, details].filter((list) => list !== undefined);
+  return {
+    rows: {
+      indexing_status: [...before.rows, ...after.rows],
+      metadata_fields: fields.rows,
+      datasets: details?.datasets,
+      document_details: details?.documents,
+    },
+    isWhole: failures.length === 0,
+    warnings: [
+      ...failures,
+      ...(found?.notes ?? []),
+      ...answers.notes,
+      ...fields.absent,
+      ...(details?.missing ?? []),
+      ...originalWarnings(listOriginals(answers.originals).originals ?? [], namesOf(discovery)),
+      ...warningsOfStatus(answers),
+    ],
+    drift: sumOfDrift([...lists, before, after].map(({ drift }) => drift)),
+  };
+}
+
+/** Warnings of what the indexing status says against the documents. */
+export function warningsOfStatus({ discovery, documents, before, after }: StatusFacts): readonly string[] {
+  const { datasets, found } = discovery;
+  const filtered = new Set(datasets.filter(({ status, keyword }) => status.length > 0 || keyword).map(({ id }) => id));
+  const facts = { before, after, documents, listed: found?.rows ?? [], names: namesOf(discovery) };
+  return statusWarnings(facts, (datasetId) => filtered.has(datasetId));
+}
+
+/** The readings of the indexing status, and the documents that they are of. */
+export interface StatusFacts extends Pick<Answers, "discovery" | "documents"> {
+  readonly before: Pick<StatusReading, "rows">;
+  readonly after: Pick<StatusReading, "rows">;
+}
+
+/** The part of a run that the indexing status can contradict. */
+interface StatusReadings {
+  readonly before: { readonly rows: readonly Row[] };
+  readonly after: { readonly rows: readonly Row[] };
+  readonly documents: readonly DocumentResult[];
+  /** The rows of the list of documents, where it was read: older than every other reading. */
+  readonly listed?: readonly Row[];
+  readonly names?: DocumentNames;
+}
+
+const resting = new Set(["completed", "error"]);
+
+/**
+ * Warns of what the indexing status says against a dump: documents that were being indexed or whose status changed while they
+ * were read, and completed documents without a chunk. `filtered` says of a dataset that only some of its chunks were asked for.
+ */
+export function statusWarnings(
+  { before, after, documents, listed = [], names = new Map() }: StatusReadings,
+  filtered: (datasetId: string) => boolean,
+): readonly string[] {
+  const known = listed.filter(({ indexing_status: status }) => status !== null);
+  const [first, last] = [statusOf([...known, ...before.rows]), statusOf(after.rows)];
+  return documents.flatMap(({ row }) => {
+    const id = row.document_id;
+    const document = `document ${nameAndId(names.get(id), id)}`;
+    const [was, is] = [first.get(id), last.get(id)];
+    if (was !== undefined && is !== undefined && was !== is) {
+      return [`${document}: its indexing status went from ${was} to ${is} during the run`];
+    }
+    const status = is ?? was;
+    if (status === undefined) return [];
+    if (status === "paused") return [`${document}: its indexing is paused, so its chunks are not final`];
+    if (!resting.has(status)) return [`${document}: it is being indexed (${status}), so its chunks are not final`];
+    const empty = status === "completed" && row.status === "complete" && row.total === 0;
+    return empty && !filtered(row.dataset_id) ? [`${document}: its indexing is completed, and it has no chunks`] : [];
+  });
+}
+
+/** The status of every document, of the last entry where there are several. */
+function statusOf(rows: readonly Row[]): ReadonlyMap<string, string> {
+  return new Map(rows.map((row) => [String(row.document_id), String(row.indexing_status ?? "unknown")]));
+}
+
+/** Rejects, before anything is read, datasets after which `output.partition` cannot name a folder. Throws StopError. */
+function requireFolderNames({ datasets }: Pick<Discovery, "datasets">): void {
+  const tooLong = datasets.filter(({ id, documents }) => documents.length > 0 && isTooLongForFolder(id));
+  const [first] = tooLong;
+  if (!first) return;
+  const ids = tooLong.length === 1 ? "a dataset has an id" : `${tooLong.length} datasets have ids`;
+  throw new StopError(
+    `output.partition names a folder after each dataset, and ${ids} too long for that: ${plainText(first.id, "", 100)}. ` +
+      "Leave output.partition out, or name the datasets to read",
+  );
 }

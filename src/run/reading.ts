@@ -1,15 +1,15 @@
-import type { ManifestJoined } from "../dump/manifest/shard.js";
+import { type Discovery, namesOf } from "../crawl/discovery.js";
+import type { DocumentList } from "../crawl/document-list.js";
+import type { ManifestJoined } from "../dump/manifest.js";
 import { StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import type { HeldOriginal } from "../originals/save-originals.js";
 import type { Counts } from "../rows/columns.js";
-import { type Drift, sumOfDrift } from "../rows/drift.js";
 import type { Row } from "../rows/row.js";
+import { type Drift, sumOfDrift } from "../rows/row-from-record.js";
+import { type DumpedDocument, sentenceOf } from "../segments/document-result.js";
 import { nameAndId } from "../words.js";
-import { type Discovery, namesOf } from "./discover/discovery.js";
-import type { DocumentList } from "./discover/document-list.js";
-import { type DumpedDocument, sentenceOf } from "./documents/document-result.js";
-import { writtenFormats } from "./written-formats.js";
+import { writtenFormats } from "./finish-formats.js";
 
 /** Everything that a dump is made of; the rows of chunks and child chunks lie in the parts of the documents. */
 export interface Reading {

@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
-import { joinParts, type PartFile } from "../dump/files/join-parts.js";
-import { selectRows } from "../dump/formats/jsonl/sql.js";
+import { selectRows } from "../dump/formats/jsonl.js";
 import { isDiskError } from "../file-error.js";
-import type { DumpedDocument } from "./documents/document-result.js";
+import { joinParts, type PartFile } from "../files/join-parts.js";
+import type { DumpedDocument } from "../segments/document-result.js";
 import type { Reading } from "./reading.js";
 
 export interface RefusalOptions extends DuckDbOptions {

@@ -1,21 +1,19 @@
-import type { Download } from "../client/download/open-downloads.js";
+import type { Download } from "../client/download.js";
 import type { Client } from "../client/open-client.js";
-import { ownExchange } from "../exchange/open-exchange.js";
+import type { Discovery } from "../crawl/discovery.js";
+import { readGivenList } from "../crawl/document-list.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
-import type { Discovery } from "./discover/discovery.js";
-import { readGivenList } from "./discover/given-list.js";
+import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { ownExchange } from "../parallel/exchange/open-exchange.js";
+import { handOut, type Workers, withWorkers } from "../parallel/hand-out.js";
+import { withRequestSum } from "../store/request-sum.js";
+import type { Workspace } from "../store/workspace.js";
+import type { Outputs } from "./finish-formats.js";
 import { type Gathered, isDatabaseLeft, makeRun, type RunResult } from "./make-run.js";
-import type { Outputs } from "./open-outputs.js";
 import { type ReadAllOptions, readEverything } from "./read-everything.js";
-import { type RunOptions, withDefaults } from "./setting/run-options.js";
-import { withClient } from "./setting/with-client.js";
 import { type Telling, tellOutcome } from "./tell-outcome.js";
 import { type Kept, withWorkspace } from "./with-workspace.js";
-import { withRequestSum } from "./work/request-sum.js";
-import type { Workspace } from "./work/workspace.js";
-import { handOut } from "./workers/hand-out.js";
-import { type Workers, withWorkers } from "./workers/with-workers.js";
 
 /**
  * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with

@@ -1,29 +1,32 @@
+import { createHash } from "node:crypto";
+import { link, lstat, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { RunRow } from "../database/run-rows.js";
+import { compareDiscovery, type Discovered, discoveredIds, earlierListings } from "../crawl/discovery.js";
+import { countDocuments, documentListText } from "../crawl/document-list.js";
+import type { RunRow } from "../database/tables.js";
 import { type DuckDbOptions, memoryLack } from "../duckdb/open-duckdb.js";
-import { flush } from "../dump/files/flush.js";
-import type { StagedFile } from "../dump/formats/format.js";
-import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
-import type { ManifestShard } from "../dump/manifest/shard.js";
+import { partitionedKinds, type StagedFile, type StagedRows, type StagedTable } from "../dump/formats/format.js";
+import { joinJsonl } from "../dump/formats/jsonl.js";
+import { listName, type Manifest, type ManifestShard, manifestName } from "../dump/manifest.js";
+import { haveSameBytes } from "../files/byte-facts.js";
+import { flush } from "../files/flush.js";
+import type { PartFile } from "../files/join-parts.js";
 import type { Job } from "../job/job.js";
-import { listOriginals } from "../originals/save-originals.js";
-import { stageOriginals } from "../originals/stage-originals.js";
+import type { RunTally } from "../job/open-service.js";
+import { listOriginals, stageOriginals } from "../originals/save-originals.js";
+import { allKinds, type Kind } from "../rows/columns.js";
+import type { Row } from "../rows/row.js";
+import type { DumpedDocument } from "../segments/document-result.js";
+import { DocumentParts } from "../segments/document-store.js";
+import { planHash } from "../store/earlier-work.js";
+import type { RequestSum } from "../store/request-sum.js";
+import { namesBefore, type Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
-import { compareDiscovery, type Discovered, discoveredIds } from "./discover/discovered.js";
-import { earlierListings } from "./discover/earlier-listings.js";
-import { finishFormats } from "./finish-formats.js";
-import { requestCounts, resolvedOptions } from "./manifest.js";
-import type { Outputs } from "./open-outputs.js";
+import { finishFormats, type Outputs, writtenFormats } from "./finish-formats.js";
+import { requestCounts, resolvedOptions, writeManifest } from "./manifest.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
-import type { RunTally } from "./setting/run-tally.js";
-import { shareUnchanged } from "./share-unchanged.js";
-import { stageList } from "./stage-list.js";
-import { joinRows, writeRunParts } from "./stage-rows.js";
-import type { RequestSum } from "./work/request-sum.js";
-import type { Workspace } from "./work/workspace.js";
-import { writeManifest } from "./write-manifest.js";
 
-export interface StageOptions {
+interface StageOptions {
   readonly job: Job;
   readonly baseUrl: string;
   readonly workspace: Workspace;
@@ -37,7 +40,7 @@ export interface StageOptions {
 }
 
 /** A run whose files are made, and not published. */
-export interface StagedRun {
+interface StagedRun {
   readonly manifest: Manifest;
   /** Sentences on what is lost with a database that turned out to be damaged; undefined if it is sound. */
   readonly damage: readonly string[] | undefined;
@@ -158,4 +161,137 @@ function manifestOf(reading: Reading, { files, discovered, shard }: Staged, opti
     ...(shard ? { shard } : {}),
     ...(reading.joined ? { joined: reading.joined } : {}),
   };
+}
+
+/** Writes the list of all documents into the folder of a staged shard; gives the facts of the shard for its manifest. */
+async function stageList({ list }: Reading, job: Job, folder: string): Promise<ManifestShard | undefined> {
+  if (!job.shard || !list) return undefined;
+  const text = documentListText(list);
+  const path = join(folder, listName);
+  await writeFile(path, text, { mode: 0o600 });
+  await flush(path);
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  const facts = { bytes: Buffer.byteLength(text), sha256 };
+  return { ...job.shard, plan: planHash(job), list: { documents: countDocuments(list), ...facts } };
+}
+
+/** The name of the parts that belong to no document. */
+const runParts = "run";
+/** Rows of these that are made into text at once. */
+const rowsAtOnce = 1_000;
+
+/** Writes the rows that belong to no single document into parts of their own. */
+async function writeRunParts(
+  { documents, discovery, rows }: Reading,
+  workspace: Workspace,
+  { formats }: Outputs,
+): Promise<readonly PartFile[]> {
+  const parts = new DocumentParts(workspace.parts, runParts, formats);
+  const add = async (kind: Kind, rows: readonly Row[]) => {
+    for (let first = 0; first < rows.length; first += rowsAtOnce) {
+      parts.add(kind, rows.slice(first, first + rowsAtOnce));
+      await parts.flush(); // as text, they take as much memory again
+    }
+  };
+  await add(
+    "documents",
+    documents.map(({ row }) => row),
+  );
+  await add("indexing_status", rows.indexing_status);
+  await add("metadata_fields", rows.metadata_fields);
+  await add("document_info", discovery.found?.rows ?? []);
+  await add("datasets", rows.datasets ?? []);
+  await add("document_details", rows.document_details ?? []);
+  await parts.close();
+  return parts.files;
+}
+
+/** A table whose JSONL is not joined yet. */
+type Table = Omit<StagedTable, "jsonl">;
+
+/** Joins the JSONL, in the run folder if it was asked for and else in the scratch folder; the other formats need it. */
+async function joinRows(
+  reading: Reading,
+  runParts: readonly PartFile[],
+  workspace: Workspace,
+  job: Job,
+  signal: AbortSignal,
+): Promise<StagedRows> {
+  const counts = countsOf(reading);
+  const { output } = job;
+  const isWritten = writtenFormats(job).includes("jsonl");
+  const [folder, compression] = isWritten ? [workspace.stage, output.compress] : [workspace.scratch, "none" as const];
+  const parts = [...reading.documents.flatMap(({ files }) => files), ...runParts];
+  const tables: StagedTable[] = [];
+  for (const kind of allKinds.filter((kind) => counts[kind] !== undefined))
+    for (const table of tablesOf(kind, counts[kind] ?? 0, reading, parts, output))
+      tables.push({ ...table, jsonl: await joinJsonl(folder, table, { compression, signal }) });
+  const rows: StagedRows["rows"] = (kind) => counts[kind] ?? 0;
+  return { folder: workspace.stage, compression: output.compress, tables, rows };
+}
+
+/** One table of a kind, or one for each dataset. */
+function tablesOf(
+  kind: Kind,
+  rows: number,
+  { documents }: Pick<Reading, "documents">,
+  parts: readonly PartFile[],
+  { partition }: Job["output"],
+): readonly Table[] {
+  const isDivided = partition === "dataset" && partitionedKinds.includes(kind) && documents.length > 0;
+  if (!isDivided) return [tableOf(kind, undefined, rows, parts)];
+  const datasets = new Map<string, DumpedDocument[]>(documents.map(({ row }) => [row.dataset_id, []]));
+  for (const document of documents) datasets.get(document.row.dataset_id)?.push(document);
+  return [...datasets].map(([dataset, members]) => {
+    const files = members.toSorted(byDocumentId).flatMap(({ files }) => files);
+    return tableOf(kind, dataset, rowsOf(kind, members), files);
+  });
+}
+
+function tableOf(kind: Kind, dataset: string | undefined, rows: number, files: readonly PartFile[]): Table {
+  const ofKind = files.filter((file) => file.kind === kind);
+  return { kind, dataset, rows, parts: (format) => ofKind.filter((file) => file.format === format) };
+}
+
+function rowsOf(kind: Kind, documents: readonly DumpedDocument[]): number {
+  return documents.reduce((sum, { row }) => sum + (kind === "chunks" ? row.chunk_count : row.child_chunk_count), 0);
+}
+
+/** Documents by their ids: a reader of one document skips the parts of a file whose ids are all smaller or larger. */
+function byDocumentId({ row: one }: DumpedDocument, { row: other }: DumpedDocument): number {
+  if (one.document_id === other.document_id) return 0;
+  return one.document_id < other.document_id ? -1 : 1;
+}
+
+/**
+ * Lets the staged files that are the same as in the run before share their room on the disk with it: each becomes a second name
+ * of the published file. Their bytes are compared, whatever the manifest of that run says: the published file may have been damaged
+ * since, and the manifest of very many documents takes long to read. A file stays a copy if the file system refuses the link, or for
+ * any other reason: it is sound in both cases. The link is made aside and renamed, so that a kill leaves a whole file.
+ */
+export async function shareUnchanged(
+  { files }: Pick<Manifest, "files">,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<void> {
+  const [before] = await namesBefore(workspace).catch(() => []);
+  if (before === undefined) return;
+  for (const [index, { path }] of files.entries()) {
+    const aside = join(workspace.scratch, `shared.${index}`);
+    await shareFile(join(workspace.runs, before, path), join(workspace.stage, path), aside, signal).catch(() => {});
+  }
+}
+
+/** The file that is compared is the one that gets the name, whatever happens to the published one meanwhile. */
+async function shareFile(published: string, staged: string, aside: string, signal: AbortSignal): Promise<void> {
+  await rm(aside, { force: true });
+  await link(published, aside);
+  try {
+    const [shared, copy] = [await lstat(aside), await lstat(staged)];
+    const isAlike =
+      shared.isFile() && shared.size === copy.size && shared.mode === copy.mode && shared.uid === copy.uid;
+    if (isAlike && (await haveSameBytes(aside, staged, signal))) await rename(aside, staged);
+  } finally {
+    await rm(aside, { force: true });
+  }
 }

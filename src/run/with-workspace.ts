@@ -1,17 +1,16 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunId, newRunId } from "../dump/manifest/run-id.js";
-import { removeOtherExchanges } from "../exchange/open-exchange.js";
+import { mendPublished } from "../database/job-database.js";
+import { isRunId, newRunId } from "../dump/run-id.js";
 import type { Job } from "../job/job.js";
+import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { type JobOptions, withJob } from "./bucket/with-job.js";
-import { mendPublished } from "./database/mend-published.js";
-import type { RunOptions } from "./setting/run-options.js";
-import { type EarlierOptions, earlierWork, hasPlan, writePlan } from "./work/earlier-work.js";
-import { isHandedOut } from "./work/handed-out.js";
-import { type Hold, makeOwnFolder } from "./work/job-folders.js";
-import { type Workspace, workspaceIn } from "./work/workspace.js";
-import { writtenFormats } from "./written-formats.js";
+import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
+import { type EarlierOptions, earlierWork, hasPlan, isHandedOut, writePlan } from "../store/earlier-work.js";
+import { type Hold, makeOwnFolder } from "../store/folder/job-folders.js";
+import { type JobOptions, withJob } from "../store/open-job.js";
+import { type Workspace, workspaceIn } from "../store/workspace.js";
+import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";

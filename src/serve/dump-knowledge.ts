@@ -1,10 +1,17 @@
-import { statusFilter } from "../demo/display-status.js";
-import type { Knowledge, Listed, ListQuery, StatusQuery } from "../demo/knowledge.js";
-import { notFound, UnknownPath } from "../demo/refusal.js";
-import type { DocumentRow } from "../rows/document-row.js";
-import { recordsOfLines, recordsOfRows } from "./dump-rows.js";
-import { EmbeddedChildren } from "./embedded-children.js";
-import { FilterCache } from "./filter-cache.js";
+import { statusFilter } from "../demo/index-knowledge.js";
+import {
+  type Knowledge,
+  type Listed,
+  type ListQuery,
+  notFound,
+  type Slice,
+  type StatusQuery,
+  UnknownPath,
+} from "../demo/knowledge.js";
+import type { Manifest } from "../dump/manifest.js";
+import type { Kind } from "../rows/columns.js";
+import { type DocumentRow, documentKey, type Row } from "../rows/row.js";
+import { matchingRows, recordsAt, recordsOfLines, recordsOfRows } from "./dump-rows.js";
 import type { IndexedDump } from "./index-dump.js";
 import {
   datasetsOf,
@@ -15,8 +22,8 @@ import {
   listedDocument,
   type NamedDataset,
 } from "./listed-rows.js";
-import { pageOf, readPage } from "./read-page.js";
-import type { RowKey } from "./row-key.js";
+import type { NumberList, RowFile } from "./row-file.js";
+import type { RowKey, RowRange } from "./row-index.js";
 
 /** Bytes of the longest child list of a document whose chunks embed their children: 100 chunks make one page. */
 const longestEmbedded = 256_000;
@@ -175,4 +182,115 @@ function datasetMap({ manifest }: IndexedDump): ReadonlyMap<string, Dataset> {
   for (const document of manifest.documents)
     datasets.get(document.dataset_id.toLowerCase())?.documents.set(document.document_id.toLowerCase(), document);
   return datasets;
+}
+
+/**
+ * Which documents embed their children in their chunks. The service does so where parents are paragraphs: not in documents
+ * that are one parent, nor in those of text and of questions and answers, though children can exist there.
+ */
+class EmbeddedChildren {
+  readonly #documents = new Map<string, boolean>();
+
+  constructor({ child_lists: lists }: Manifest) {
+    for (const list of lists) {
+      const { embedded, embedding } = list;
+      if (embedding !== null) this.#documents.set(documentKey(list), embedding > 0);
+      else if (embedded > 0) this.#documents.set(documentKey(list), true);
+    }
+  }
+
+  /**
+   * By what the run saw. Where an older manifest does not say: none in text_model and qa_model; else all, as clients may
+   * take silence for none.
+   */
+  isIn(document: DocumentRow): boolean {
+    const { doc_form } = document;
+    return this.#documents.get(documentKey(document)) ?? (doc_form !== "text_model" && doc_form !== "qa_model");
+  }
+}
+
+/** A list that stands in a file: what kind its rows are, and which they are. */
+interface StoredList extends RowRange {
+  readonly file: RowFile;
+  readonly kind: Kind;
+}
+
+/** One page of a stored list. Without a filter, only its rows are read; with one, the whole list, once. */
+async function readPage(list: StoredList, query: StatusQuery, filters: FilterCache): Promise<Slice<Listed>> {
+  const { file, kind, first, end } = list;
+  const start = (query.page - 1) * query.limit;
+  const matches = isAskedFor(query);
+  if (!matches) {
+    const from = first + Math.min(start, end - first);
+    const rows = await recordsAt(file, kind, { first: from, end: Math.min(from + query.limit, end) });
+    return { rows, total: end - first };
+  }
+  const name = JSON.stringify([kind, first, end, [...query.statuses].sort(), query.keyword.toLowerCase()]);
+  const found = await filters.get(name, () => matchingRows(file, { first, end }, matches));
+  return { rows: await recordsOfRows(file, kind, found.slice(start, start + query.limit)), total: found.length };
+}
+
+/** One page of a list in memory, whose filter looks at the name. */
+function pageOf<Row>(
+  rows: readonly Row[],
+  { page, limit, keyword }: ListQuery,
+  nameOf: (row: Row) => unknown,
+): Slice<Row> {
+  const found = keyword === "" ? rows : rows.filter((row) => hasKeyword(nameOf(row), keyword));
+  return { rows: found.slice((page - 1) * limit, page * limit), total: found.length };
+}
+
+/** Undefined when every row is asked for. */
+function isAskedFor({ statuses, keyword }: StatusQuery): ((row: Row) => boolean) | undefined {
+  if (statuses.length === 0 && keyword === "") return undefined;
+  const wanted = new Set<unknown>(statuses);
+  return ({ status, content }) =>
+    (wanted.size === 0 || wanted.has(status)) && (keyword === "" || hasKeyword(content, keyword));
+}
+
+function hasKeyword(text: unknown, keyword: string): boolean {
+  return typeof text === "string" && text.toLowerCase().includes(keyword.toLowerCase());
+}
+
+/** Bytes that the numbers of matching rows may take, all filters together; the newest filter is always kept. */
+const budget = 64_000_000;
+
+/** The rows that match a filter, kept for the next page: a client that reads them all asks for the same filter again. */
+export class FilterCache {
+  readonly #found = new Map<string, Promise<NumberList>>();
+  readonly #sizes = new Map<string, number>();
+
+  /** The matching rows of a filter; calls `find` if they are not known, once however many callers wait. */
+  get(name: string, find: () => Promise<NumberList>): Promise<NumberList> {
+    const earlier = this.#found.get(name);
+    this.#found.delete(name); // put behind the others: the first is dropped first
+    const found = earlier ?? this.#keep(name, find());
+    this.#found.set(name, found);
+    return found;
+  }
+
+  async #keep(name: string, finding: Promise<NumberList>): Promise<NumberList> {
+    try {
+      const rows = await finding;
+      this.#sizes.set(name, rows.bytes);
+      this.#dropOldest(name);
+      return rows;
+    } catch (error) {
+      this.#found.delete(name);
+      throw error;
+    }
+  }
+
+  #dropOldest(newest: string): void {
+    let sum = 0;
+    for (const size of this.#sizes.values()) sum += size;
+    for (const [name] of this.#found) {
+      if (sum <= budget) return;
+      const size = this.#sizes.get(name);
+      if (name === newest || size === undefined) continue;
+      sum -= size;
+      this.#sizes.delete(name);
+      this.#found.delete(name);
+    }
+  }
 }

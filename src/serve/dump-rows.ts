@@ -1,11 +1,9 @@
 import type { Listed } from "../demo/knowledge.js";
 import type { Kind } from "../rows/columns.js";
-import { recordFromRow } from "../rows/record-from-row.js";
 import type { RawRecord, Row } from "../rows/row.js";
-import { NumberList } from "./number-list.js";
-import type { RowFile } from "./row-file.js";
+import { recordFromRow } from "../rows/row-from-record.js";
+import { NumberList, noRow, type RowFile, rowOfLine } from "./row-file.js";
 import type { Lines, RowRange } from "./row-index.js";
-import { noRow, rowOfLine } from "./row-of-line.js";
 
 /** Bytes of rows that are looked through at a time. */
 const pieceSize = 4_000_000;

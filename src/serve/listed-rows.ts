@@ -1,7 +1,6 @@
 import type { Details, Listed } from "../demo/knowledge.js";
-import { filteredDatasets } from "../dump/manifest/filtered-datasets.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
-import type { DocumentRow } from "../rows/document-row.js";
+import { filteredDatasets, type Manifest } from "../dump/manifest.js";
+import type { DocumentRow } from "../rows/row.js";
 
 /** The facts of a document that the service lists and a dump of chunks does not have. */
 const unknownOfDocument = {

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { StopError } from "../errors.js";
-import { NumberList } from "./number-list.js";
+import { parseJson } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
 
 /** The most bytes of rows that are read at once, but for a single row. */
 const largestPage = 200_000_000;
@@ -64,5 +65,75 @@ export class RowFile {
       filled += bytesRead;
     }
     return bytes;
+  }
+}
+
+/** The row of a line of JSONL, no number of it rounded; StopError, with its number from 1, when it is none. */
+export function rowOfLine(
+  line: Buffer,
+  fileName: string,
+  number: number,
+  parse: (text: string) => unknown = parseJson,
+): Row {
+  try {
+    const value = parse(line.toString("utf8"));
+    if (isObject(value)) return value;
+  } catch {
+    // said below; a SyntaxError would quote the line
+  }
+  throw noRow(fileName, number, "is no JSON object");
+}
+
+/** Says that a row is not as a run leaves it. */
+export function noRow(fileName: string, number: number, message: string): StopError {
+  return new StopError(`${fileName}: row ${number} ${message}; kbdump verify tells more`);
+}
+
+function isObject(value: unknown): value is Row {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+const block = 1 << 16;
+
+/** A list of numbers from 0 that grows by blocks: four or eight bytes a number, and no copying of what is there. */
+export class NumberList {
+  readonly #width: 4 | 8;
+  readonly #blocks: (Uint32Array | Float64Array)[] = [];
+  #length = 0;
+
+  /** With four bytes, whole numbers below 2^32. */
+  constructor(width: 4 | 8) {
+    this.#width = width;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory that it takes. */
+  get bytes(): number {
+    return this.#blocks.length * block * this.#width;
+  }
+
+  push(value: number): void {
+    const at = this.#length % block;
+    if (at === 0) this.#blocks.push(this.#width === 4 ? new Uint32Array(block) : new Float64Array(block));
+    const last = this.#blocks.at(-1);
+    if (last) last[at] = value;
+    this.#length++;
+  }
+
+  /** The number at a place from 0; RangeError behind the end. */
+  at(place: number): number {
+    const value = place < this.#length ? this.#blocks[Math.floor(place / block)]?.[place % block] : undefined;
+    if (value === undefined) throw new RangeError(`there is no number ${place} in a list of ${this.#length}`);
+    return value;
+  }
+
+  /** The numbers from a place to before another, as many as there are. */
+  slice(start: number, end: number): readonly number[] {
+    const numbers: number[] = [];
+    for (let place = start; place < Math.min(end, this.#length); place++) numbers.push(this.at(place));
+    return numbers;
   }
 }

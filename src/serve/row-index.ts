@@ -1,11 +1,9 @@
 import { plainText } from "../client/plain-text.js";
-import { splitLines } from "../dump/files/split-lines.js";
-import { UnreadableError } from "../dump/files/unreadable-error.js";
 import { StopError } from "../errors.js";
-import { documentKey } from "../rows/document-row.js";
-import type { RowFile } from "./row-file.js";
-import { type IdColumn, RowError, type RowKey, rowKey } from "./row-key.js";
-import { RunTable } from "./run-table.js";
+import { UnreadableError } from "../files/files.js";
+import { splitLines } from "../files/lines.js";
+import { documentKey } from "../rows/row.js";
+import { NumberList, type RowFile } from "./row-file.js";
 
 /** Rows from `first` to before `end`. */
 export interface RowRange {
@@ -20,7 +18,7 @@ export interface Lines {
 }
 
 /** The rows of a document. */
-export interface DocumentRange extends RowRange {
+interface DocumentRange extends RowRange {
   /** Bytes of the longest run of rows with the same id. */
   readonly longestRun: number;
 }
@@ -160,4 +158,127 @@ function twice({ document, id }: RowKey, row: number): RowError {
 
 function isSame(one: RowKey, other: RowKey): boolean {
   return one.id === other.id && one.document === other.document && one.dataset === other.dataset;
+}
+
+/**
+ * The places of the rows of a key, for rows that stand together by key: a row of chunks, or the children of a chunk. It keeps
+ * hashes and no keys, sixteen to 24 bytes a run of rows; who asks compares the key with that of the row found.
+ */
+export class RunTable {
+  readonly #firsts = new NumberList(4);
+  readonly #hashes = new NumberList(4);
+  #slots = new Uint32Array(0);
+
+  get runs(): number {
+    return this.#firsts.length;
+  }
+
+  /** A run of the key begins with this row. */
+  add(key: RowKey, firstRow: number): void {
+    this.#firsts.push(firstRow);
+    this.#hashes.push(hashOf(key));
+  }
+
+  /** The first row of a run, from 0; behind the last one, `rows`. */
+  firstRow(run: number, rows: number): number {
+    return run < this.runs ? this.#firsts.at(run) : rows;
+  }
+
+  /** To be called after the last `add`. Gives the pairs of runs that may have the same key: few, or the dump is not sound. */
+  *finish(): Generator<readonly [number, number]> {
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(this.runs * 2 + 2)));
+    for (let run = 0; run < this.runs; run++) {
+      const hash = this.#hashes.at(run);
+      let slot = this.#slotOf(hash);
+      for (let found = this.#slots[slot]; found; found = this.#slots[slot]) {
+        if (this.#hashes.at(found - 1) === hash) yield [found - 1, run];
+        slot = this.#next(slot);
+      }
+      this.#slots[slot] = run + 1;
+    }
+  }
+
+  /** The runs that may have the key: with next to all keys one or none. */
+  *find(key: RowKey): Generator<number> {
+    const hash = hashOf(key);
+    let slot = this.#slotOf(hash);
+    for (let found = this.#slots[slot]; found; found = this.#slots[slot]) {
+      if (this.#hashes.at(found - 1) === hash) yield found - 1;
+      slot = this.#next(slot);
+    }
+  }
+
+  #slotOf(hash: number): number {
+    return hash & (this.#slots.length - 1);
+  }
+
+  #next(slot: number): number {
+    return (slot + 1) & (this.#slots.length - 1);
+  }
+}
+
+/** 32 bits of the key, well spread (FNV-1a, and the last steps of murmur3). */
+function hashOf({ dataset, document, id }: RowKey): number {
+  let hash = 0x811c9dc5;
+  for (const text of [id, document, dataset]) {
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    hash = Math.imul(hash ^ 0x1f, 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The first three columns of a row of chunks or child chunks. `id` is the chunk's; of a child chunk, its parent's. */
+export interface RowKey {
+  readonly dataset: string;
+  readonly document: string;
+  readonly id: string;
+}
+
+/** A line that is no row of its kind; the message says why. */
+class RowError extends Error {
+  override readonly name = "RowError";
+}
+
+/** The column that, with dataset and document, tells which rows stand together. */
+type IdColumn = "id" | "segment_id";
+
+const string = String.raw`("(?:[^"\\]|\\.)*")`;
+const start = new RegExp(`^\\{"dataset_id":${string},"document_id":${string},"(?:id|segment_id)":${string},`);
+
+/** Bytes that hold the first three columns of nearly every row. */
+const enough = 400;
+
+/** The key of a line of JSONL. Only its beginning is looked at where that is as kbdump writes it. RowError when it has none. */
+function rowKey(line: Buffer, idColumn: IdColumn): RowKey {
+  const found = start.exec(line.toString("utf8", 0, enough));
+  if (found) {
+    const [, dataset = "", document = "", id = ""] = found;
+    return { dataset: textOf(dataset), document: textOf(document), id: textOf(id) };
+  }
+  return keyOfWhole(line.toString("utf8"), idColumn);
+}
+
+function textOf(json: string): string {
+  return json.includes("\\") ? String(JSON.parse(json)) : json.slice(1, -1);
+}
+
+function keyOfWhole(line: string, idColumn: IdColumn): RowKey {
+  const row = objectFrom(line);
+  const { dataset_id: dataset, document_id: document, [idColumn]: id } = row;
+  if (typeof dataset === "string" && typeof document === "string" && typeof id === "string") {
+    return { dataset, document, id };
+  }
+  throw new RowError(`has no dataset_id, document_id and ${idColumn}`);
+}
+
+function objectFrom(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // said below
+  }
+  throw new RowError("is no JSON object");
 }

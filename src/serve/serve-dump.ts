@@ -1,13 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
-import { openDump } from "../dump/open-dump.js";
+import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import { jsonText } from "../rows/exact-json.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
-import { indexDump } from "./index-dump.js";
-import { noticesOf } from "./notices.js";
-import type { ServeOptions } from "./serve-options.js";
+import { indexDump, type ServeOptions } from "./index-dump.js";
+import { isFiltered } from "./listed-rows.js";
 
 /** A dump that is served. */
 export interface ServedDump {
@@ -53,4 +52,23 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
     await dump.close();
     throw error;
   }
+}
+
+/** Tells the readers of a served dump its limits compared with the service, a sentence each. */
+function noticesOf(dump: Dump): readonly string[] {
+  const { manifest } = dump;
+  const { options, documents } = manifest;
+  const [chunks] = dump.tablesOf(["chunks"]) ?? [];
+  const failed = documents.filter(({ status }) => status === "failed").length;
+  const unstable = documents.filter(({ status }) => status === "unstable").length;
+  const notices = [
+    failed > 0 && `documents that could not be read when the dump was made, and are not found: ${failed}`,
+    unstable > 0 && `documents that moved while the dump was made, and may lack rows: ${unstable}`,
+    options.child_chunks === "none" && "the dump was made with child_chunks: none: it has no child lists",
+    isFiltered(manifest) && "the dump was made with a filter: it has only the chunks that matched",
+    chunks !== undefined &&
+      chunks.format !== "jsonl" &&
+      `${chunks.path} does not tell a text from other JSON in error and summary: they are answered as texts`,
+  ];
+  return notices.filter((notice) => notice !== false);
 }

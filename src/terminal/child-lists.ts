@@ -1,5 +1,5 @@
 import { countText, numberText } from "../amounts.js";
-import type { ChildListSums } from "../run/documents/child-lists-read.js";
+import type { ChildListSums } from "../segments/document-result.js";
 
 /** Renders how many child lists a run read and skipped, on one line; undefined if there was none to read. */
 export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {

@@ -1,5 +1,5 @@
 import { countText } from "../amounts.js";
-import type { ChunkChange, HandMade, TextPart } from "../diff/run-diff.js";
+import type { ChunkChange, HandMade, TextPart } from "../compare/run-diff.js";
 import { cutToWidth, wrapToWidth } from "./display-width.js";
 import { type Piece, paintedLines, plain } from "./painted-lines.js";
 import { type Page, terminalText } from "./text.js";

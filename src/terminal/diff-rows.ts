@@ -1,5 +1,5 @@
-import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../diff/run-diff.js";
-import { csvLines } from "../dump/formats/csv/csv-lines.js";
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../compare/run-diff.js";
+import { csvLines } from "../dump/formats/csv.js";
 import type { ChangeResult, DiffResult } from "../results/diff.js";
 import { markedWords } from "./diff-change.js";
 import { jsonLine, terminalText } from "./text.js";

@@ -1,6 +1,6 @@
 import { countText } from "../amounts.js";
-import type { ChangeSelection, Changes } from "../diff/read-changes.js";
-import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../diff/run-diff.js";
+import type { ChangeSelection, Changes } from "../compare/read-changes.js";
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../compare/run-diff.js";
 import { nameAndId, nameText } from "../words.js";
 import { type DiffPage, renderChange } from "./diff-change.js";
 import { wrapToWidth } from "./display-width.js";

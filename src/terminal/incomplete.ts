@@ -1,6 +1,6 @@
 import { countText } from "../amounts.js";
-import { sentenceOf } from "../run/documents/document-result.js";
 import type { RunResult } from "../run/make-run.js";
+import { sentenceOf } from "../segments/document-result.js";
 import { nameAndId } from "../words.js";
 import { wrapToWidth } from "./display-width.js";
 import { type Page, terminalText } from "./text.js";

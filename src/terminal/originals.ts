@@ -1,5 +1,5 @@
 import { bytesText, countText } from "../amounts.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
+import type { Manifest } from "../dump/manifest.js";
 import type { RunSummary } from "../results/run.js";
 
 type Saved = Pick<RunSummary, "originals" | "attachments">;

@@ -1,4 +1,4 @@
-import { type CsvCell, csvLines } from "../dump/formats/csv/csv-lines.js";
+import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import type { QueryColumn, QueryResult, QueryRow } from "../query/run-query.js";
 import { plainText } from "./query-table.js";
 import { jsonLine } from "./text.js";

@@ -1,8 +1,8 @@
 import { durationText } from "../amounts.js";
-import type { TakenStatus } from "../indexing/take-status.js";
 import type { StatusResult } from "../results/status.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
+import type { TakenStatus } from "../status/capture-status.js";
 import { layOutTable } from "./table.js";
 import { type Page, type Paint, terminalText } from "./text.js";
 

@@ -1,12 +1,10 @@
 import { join, relative } from "node:path";
 import { bytesText, countText, durationText } from "../amounts.js";
-import { isBucketUrl } from "../bucket/s3-url.js";
-import { type Manifest, manifestName } from "../dump/manifest/manifest.js";
-import { listName } from "../dump/manifest/shard.js";
+import { listName, type Manifest, manifestName } from "../dump/manifest.js";
+import { isBucketUrl } from "../job/s3-url.js";
 import type { RunSummary } from "../results/run.js";
-import { sumOfChildLists } from "../run/documents/child-lists-read.js";
-import { incompleteText } from "../run/documents/incomplete-text.js";
 import type { RunResult } from "../run/make-run.js";
+import { incompleteText, sumOfChildLists } from "../segments/document-result.js";
 import { type Invocation, retryCommand, shellText } from "../shell-text.js";
 import { shardText } from "../words.js";
 import { renderChildLists } from "./child-lists.js";

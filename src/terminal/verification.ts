@@ -1,5 +1,5 @@
 import { countText } from "../amounts.js";
-import type { Verification } from "../verify/verification.js";
+import type { Verification } from "../verify/findings.js";
 import { wrapToWidth } from "./display-width.js";
 import { type Page, terminalText } from "./text.js";
 

@@ -1,5 +1,5 @@
 import { countText, durationText } from "../amounts.js";
-import type { RunTally } from "../run/setting/run-tally.js";
+import type { RunTally } from "../job/open-service.js";
 
 /** Milliseconds without an answer that are worth a word. */
 const long = 10_000;

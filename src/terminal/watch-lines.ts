@@ -1,8 +1,12 @@
 import { countText, durationText, numberText } from "../amounts.js";
-import { countsOf } from "../indexing/document-reading.js";
-import { timeLeft } from "../indexing/time-left.js";
-import type { WatchTally } from "../indexing/watch-options.js";
-import { isOver, type WatchedDocument, type WatchedDocuments } from "../indexing/watched-documents.js";
+import {
+  countsOf,
+  isOver,
+  timeLeft,
+  type WatchedDocument,
+  type WatchedDocuments,
+  type WatchTally,
+} from "../status/watched-documents.js";
 import { cutToWidth } from "./display-width.js";
 import { renderBar } from "./progress.js";
 import { terminalText } from "./text.js";

@@ -1,8 +1,7 @@
 import { countText } from "../amounts.js";
-import type { WatchTally } from "../indexing/watch-options.js";
-import type { WatchedDocument } from "../indexing/watched-documents.js";
 import type { ReadingFacts, WatchFacts } from "../results/log.js";
 import type { Row } from "../rows/row.js";
+import type { WatchedDocument, WatchTally } from "../status/watched-documents.js";
 import { secondsFrom } from "./text.js";
 import type { News, Rendering } from "./view.js";
 import {

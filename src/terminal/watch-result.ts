@@ -1,5 +1,5 @@
 import { countText, durationText } from "../amounts.js";
-import type { WatchedStatus } from "../indexing/watch-status.js";
+import type { WatchedStatus } from "../status/watch-status.js";
 import { wrapToWidth } from "./display-width.js";
 import { renderStatusTable } from "./status-table.js";
 import { type Page, terminalText } from "./text.js";

@@ -1,14 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
-import { originalsFolder } from "../dump/manifest/original.js";
-import { listName } from "../dump/manifest/shard.js";
-import { partsOf } from "../dump/manifest/tables.js";
-import { type Findings, toldOfAKind } from "./findings.js";
-import { readPieces, readText } from "./readers/read-text.js";
-import { UnreadableError } from "./readers/row-source.js";
+import {
+  listName,
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  type Original,
+  originalsFolder,
+  partsOf,
+} from "../dump/manifest.js";
+import { listOf, object, text, valueIf } from "../schema.js";
+import { type Checked, type Findings, toldOfAKind } from "./findings.js";
+import { readPieces, readText, UnreadableError } from "./readers/read-text.js";
 
 /** An entry of a folder, as far as it is looked at. */
 type Entry = Pick<Dirent, "isFile" | "isSymbolicLink">;
@@ -43,7 +48,7 @@ export async function checkFolder(
 }
 
 /** Whether an entry of the folder is a file that can be opened; a finding where it is not. */
-export function isRegular(path: string, entry: Entry | undefined, findings: Findings): boolean {
+function isRegular(path: string, entry: Entry | undefined, findings: Findings): boolean {
   if (entry?.isFile()) return true;
   addWrongEntry(path, entry, "regular file", findings);
   return false;
@@ -138,4 +143,129 @@ class Fingerprint {
   openEnd(): readonly string[] {
     return this.#bytes > 0 && this.#last !== 10 ? ["does not end with a line feed"] : [];
   }
+}
+
+/** The datasets of a list of documents, as far as verify looks at it. */
+const listSchema = object({ datasets: listOf(object({ dataset_id: text, state: text })) });
+
+type ListedDatasets = readonly { readonly dataset_id: string; readonly state: string }[];
+
+/**
+ * Gives the ids of the datasets whose documents the service listed. The run of a shard keeps the list of all documents, whose hash is
+ * compared.
+ */
+export async function checkList(
+  folder: string,
+  { shard, discovered }: Manifest,
+  findings: Findings,
+): Promise<readonly string[]> {
+  const datasets = shard ? await readList(folder, shard, findings) : discovered?.datasets;
+  const listed = datasets?.filter(({ state }) => state === "listed" || state === "unsettled");
+  return listed?.map(({ dataset_id: id }) => id) ?? [];
+}
+
+async function readList(
+  folder: string,
+  { list }: NonNullable<Manifest["shard"]>,
+  findings: Findings,
+): Promise<ListedDatasets> {
+  const path = join(folder, listName);
+  const entry = await lstat(path).catch(() => undefined);
+  if (!isRegular(listName, entry, findings)) return [];
+  const hash = createHash("sha256");
+  const pieces: Buffer[] = [];
+  for await (const piece of readPieces(path)) {
+    hash.update(piece);
+    pieces.push(piece);
+  }
+  const sha256 = hash.digest("hex");
+  if (sha256 !== list.sha256) {
+    findings.add(listName, "bytes", `has the SHA-256 ${sha256} instead of ${list.sha256}`);
+    return [];
+  }
+  const found = datasetsIn(Buffer.concat(pieces));
+  if (!found) findings.add(listName, "list", "is no list of documents");
+  return found ?? [];
+}
+
+function datasetsIn(json: Buffer): ListedDatasets | undefined {
+  try {
+    return valueIf(listSchema, JSON.parse(json.toString("utf8")))?.datasets;
+  } catch {
+    return undefined;
+  }
+}
+
+type Listed = Original & { readonly path: string };
+
+/** Reads every original that the manifest lists, and looks for files that it does not. Gives the numbers of files. */
+export async function checkOriginals(
+  folder: string,
+  { originals }: Manifest,
+  findings: Findings,
+  onBytes: (bytes: number) => void,
+): Promise<Pick<Checked, "originals" | "attachments">> {
+  const listed = (originals ?? []).flatMap((original) =>
+    original.path === null ? [] : [{ ...original, path: original.path }],
+  );
+  if (!originals) return { originals: null, attachments: null };
+  await checkUnlisted(folder, listed, findings);
+  for (const original of listed) {
+    const problem = await placeProblem(folder, original.path);
+    if (problem === undefined) await checkBytes(folder, original, findings, onBytes);
+    else findings.add(original.path, "original", problem);
+  }
+  const attachments = listed.filter(({ attachment_id: id }) => id !== null).length;
+  return { originals: listed.length - attachments, attachments };
+}
+
+/** The problem with a path of three names, none of which may be a link; undefined where there is none. */
+async function placeProblem(folder: string, path: string): Promise<string | undefined> {
+  const names = path.split("/");
+  for (const [at] of names.entries()) {
+    const facts = await lstat(join(folder, ...names.slice(0, at + 1))).catch(() => undefined);
+    if (!facts) return "is not there";
+    if (facts.isSymbolicLink()) return "is a symlink, or in one, which is not followed";
+    if (at + 1 < names.length ? !facts.isDirectory() : !facts.isFile()) return "is no regular file";
+  }
+  return undefined;
+}
+
+async function checkBytes(
+  folder: string,
+  { path, bytes, sha256 }: Listed,
+  findings: Findings,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  const hash = createHash("sha256");
+  let found = 0;
+  for await (const piece of readPieces(join(folder, path))) {
+    hash.update(piece);
+    found += piece.length;
+    onBytes(piece.length);
+  }
+  const digest = hash.digest("hex");
+  if (found !== bytes) findings.add(path, "original", `has ${found} bytes instead of ${bytes}`);
+  if (digest !== sha256) findings.add(path, "original", `has the SHA-256 ${digest} instead of ${sha256}`);
+}
+
+async function checkUnlisted(folder: string, listed: readonly Listed[], findings: Findings): Promise<void> {
+  const known = new Set(listed.flatMap(({ path }) => [path, path.slice(0, path.lastIndexOf("/"))]));
+  const others: string[] = [];
+  for (const name of await namesIn(join(folder, originalsFolder))) {
+    const path = `${originalsFolder}/${name}`;
+    if (!known.has(path)) others.push(path);
+    else
+      for (const file of await namesIn(join(folder, path)))
+        if (!known.has(`${path}/${file}`)) others.push(`${path}/${file}`);
+  }
+  for (const path of others.slice(0, toldOfAKind))
+    findings.add(path, "not listed", `is in the folder, but not in ${manifestName}`);
+  findings.addAll(originalsFolder, "not listed", [], Math.max(0, others.length - toldOfAKind));
+}
+
+/** The names in a folder, in order; none where it is no folder. A link is not followed. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const facts = await lstat(folder).catch(() => undefined);
+  return facts?.isDirectory() ? (await readdir(folder)).sort() : [];
 }

@@ -1,9 +1,9 @@
-import { sqlText } from "../duckdb/sql-text.js";
-import type { Manifest } from "../dump/manifest/manifest.js";
+import { sqlText } from "../duckdb/sql.js";
+import type { Manifest } from "../dump/manifest.js";
 import type { Kind } from "../rows/columns.js";
+import { placeText } from "./compare-rows.js";
 import { type Findings, toldOfAKind } from "./findings.js";
-import { placeText } from "./place-text.js";
-import { rowText } from "./readers/row-source.js";
+import { rowText } from "./readers/read-text.js";
 import { type Loaded, placeColumns, type RowStore } from "./row-store.js";
 
 /** Chunks are unique in their document, child chunks in their parent; every child chunk has its parent in its document. */

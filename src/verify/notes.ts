@@ -1,9 +1,8 @@
-import type { Manifest } from "../dump/manifest/manifest.js";
-import { partsOf } from "../dump/manifest/tables.js";
+import { type Manifest, partsOf } from "../dump/manifest.js";
 import { countOf } from "../words.js";
 import type { DatabaseShare } from "./check-database.js";
-import type { LoadedFile } from "./load-files.js";
 import { hasReader } from "./readers/table-rows.js";
+import type { LoadedFile } from "./row-store.js";
 
 /** Sentences on what could not be checked, and why. */
 export function notesOf(

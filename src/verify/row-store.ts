@@ -1,9 +1,15 @@
 import { hash } from "node:crypto";
-import type { Connection } from "../duckdb/open-duckdb.js";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Connection, memoryLack, memoryShare, withDuckDb } from "../duckdb/open-duckdb.js";
+import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { columns, type Kind, namesWith } from "../rows/columns.js";
+import { countOf } from "../words.js";
 import type { Findings } from "./findings.js";
-import { type Problem, placeOfRow, type ReadRow, type RowSource, UnreadableError } from "./readers/row-source.js";
+import { type Problem, placeOfRow, type ReadRow, type RowSource, UnreadableError } from "./readers/read-text.js";
 import { canonicalRow, RowError, type RowText, unguardedRow } from "./readers/row-text.js";
+import { tableRows } from "./readers/table-rows.js";
 
 /** A table of what identifies the rows of a source, a hash of each, and nothing else of them. */
 export interface Loaded {
@@ -120,4 +126,94 @@ export function textOfRow(cells: RowText): string {
   for (const cell of cells) lengths += cell === null ? "-," : `${cell.length},`;
   const text = lengths + cells.join("");
   return text.isWellFormed() ? text : JSON.stringify(cells);
+}
+
+interface WithRowStoreOptions extends RowStoreOptions {
+  /** The most memory that both may use together, such as `800MB`. */
+  readonly memory: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs `work` with a DuckDB that reads and another that stores, because one that streams can do nothing else meanwhile.
+ * Their spill files go to the system's temporary folder, and are removed.
+ */
+export async function withRowStore<T>(
+  options: WithRowStoreOptions,
+  work: (reader: Connection, store: RowStore) => Promise<T>,
+): Promise<T> {
+  const { signal } = options;
+  const temporary = await mkdtemp(join(tmpdir(), "kbdump-verify-"));
+  const setting = (name: string, share: number) => ({
+    memory: memoryShare(options.memory, share),
+    temporary: join(temporary, name),
+  });
+  try {
+    return await withDuckDb(":memory:", setting("read", 0.75), async (reader) => {
+      await reader.run("SET threads = 1"); // who takes the rows is the slower one; every thread takes memory
+      return withDuckDb(":memory:", setting("store", 0.25), async (connection) => {
+        const interrupt = () => {
+          reader.interrupt();
+          connection.interrupt();
+        };
+        signal.addEventListener("abort", interrupt);
+        try {
+          return await work(reader, new RowStore(connection, options));
+        } catch (error) {
+          signal.throwIfAborted(); // rather than that DuckDB was interrupted
+          throw memoryLack(error, options.memory) ?? error;
+        } finally {
+          signal.removeEventListener("abort", interrupt);
+        }
+      });
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** A file whose rows are in the store. */
+export interface LoadedFile extends Loaded {
+  readonly format: string;
+}
+
+/**
+ * Reads the rows of the tables of a run folder, as many as the manifest says. Those that cannot be read, and those of a format
+ * without a reader, are left out.
+ */
+export async function loadFiles(
+  reader: Connection,
+  store: RowStore,
+  folder: string,
+  tables: readonly DumpTable[],
+  findings: Findings,
+): Promise<readonly LoadedFile[]> {
+  const loaded: LoadedFile[] = [];
+  for (const table of tables) {
+    const source = tableRows(reader, folder, table);
+    const rows = source && (await store.load(source, findings));
+    if (!rows) continue;
+    checkRowCounts(table, rows, findings);
+    loaded.push({ ...rows, format: table.format });
+  }
+  return loaded;
+}
+
+function checkRowCounts({ files }: DumpTable, { source, rows }: Loaded, findings: Findings): void {
+  const found = source.files?.() ?? [{ name: source.name, rows }];
+  for (const [at, { name, rows }] of found.entries()) {
+    const listed = files[at]?.rows;
+    if (rows !== listed) findings.add(name, "rows", `has ${countOf(rows, "row")}, the manifest says ${listed}`);
+  }
+}
+
+/** Whether apostrophes may stand before formulas, which no other format has. */
+export function isGuarded(rows: Loaded | LoadedFile, { options }: Manifest): boolean {
+  return options.output.csv_safe && "format" in rows && rows.format === "csv";
+}
+
+/** The file of every kind that the others are compared with: the first that has as many rows as there should be. */
+export function firstOfKinds(files: readonly LoadedFile[], { counts }: Manifest): ReadonlyMap<Kind, LoadedFile> {
+  const whole = files.filter(({ source, rows }) => rows === counts[source.kind]);
+  return new Map([...files.toReversed(), ...whole.toReversed()].map((file) => [file.source.kind, file]));
 }

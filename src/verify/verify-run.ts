@@ -1,21 +1,26 @@
-import { contradictionsIn } from "../dump/manifest/contradictions.js";
-import { type Manifest, type ManifestFile, manifestName } from "../dump/manifest/manifest.js";
-import { readDumpFolder } from "../dump/manifest/read-manifest.js";
-import { type DumpTable, tablesOf } from "../dump/manifest/tables.js";
-import { checkCounts } from "./check-counts.js";
-import { checkFile, checkFolder } from "./check-files.js";
-import { checkDetails, checkIds, checkListed } from "./check-ids.js";
-import { checkList } from "./check-list.js";
-import { checkOriginals } from "./check-originals.js";
-import { compareFormats } from "./compare-formats.js";
-import { Findings } from "./findings.js";
-import { firstOfKinds, loadFiles } from "./load-files.js";
+import { type DumpTable, type Manifest, type ManifestFile, manifestName, tablesOf } from "../dump/manifest.js";
+import { contradictionsIn, readDumpFolder } from "../dump/read-manifest.js";
+import { emptyReadTally, type ReadTally } from "../read-tally.js";
+import type { Kind } from "../rows/columns.js";
+import { type DocumentRow, documentKey } from "../rows/row.js";
+import { countOf } from "../words.js";
+import { databasePath, verifyDatabase } from "./check-database.js";
+import { checkFile, checkFolder, checkList, checkOriginals } from "./check-files.js";
+import { checkDetails, checkIds, checkListed, checkUnique } from "./check-ids.js";
+import { compareRows } from "./compare-rows.js";
+import { type Checked, Findings, type Verification } from "./findings.js";
 import { notesOf } from "./notes.js";
-import type { RowStoreOptions } from "./row-store.js";
-import type { Checked, Verification } from "./verification.js";
-import { databasePath, verifyDatabase } from "./verify-database.js";
-import { type VerifyOptions, withVerifyDefaults } from "./verify-options.js";
-import { withRowStore } from "./with-row-store.js";
+import { manifestRows } from "./readers/table-rows.js";
+import {
+  firstOfKinds,
+  isGuarded,
+  type Loaded,
+  type LoadedFile,
+  loadFiles,
+  type RowStore,
+  type RowStoreOptions,
+  withRowStore,
+} from "./row-store.js";
 
 type Setting = Required<VerifyOptions> & { readonly findings: Findings };
 
@@ -162,4 +167,88 @@ function nothingChecked(folder: string): Checked {
 
 function verificationOf({ list, count }: Findings, checked: Checked): Verification {
   return { status: count === 0 ? "sound" : "differences", findings: list, finding_count: count, checked };
+}
+
+/** Every file has the rows of the first of its kind, cell by cell and in the same order; the documents are the manifest's. */
+async function compareFormats(
+  store: RowStore,
+  manifest: Manifest,
+  files: readonly LoadedFile[],
+  firsts: ReadonlyMap<Kind, LoadedFile>,
+  findings: Findings,
+): Promise<void> {
+  for (const file of files) {
+    const first = firsts.get(file.source.kind);
+    if (!first || first === file) continue;
+    const unguarded = isGuarded(first, manifest) || isGuarded(file, manifest);
+    await compareRows(store, first, file, findings, { unguarded, ordered: true, exactly: true });
+  }
+  const documents = await store.load(manifestRows(manifest), findings);
+  if (!documents) return;
+  await checkUnique(store, documents, findings);
+  const file = firsts.get("documents");
+  if (file)
+    await compareRows(store, documents, file, findings, {
+      unguarded: isGuarded(file, manifest),
+      ordered: true,
+      exactly: true,
+    });
+}
+
+/** Every document has as many chunks and child chunks as it says, and there are no rows of other documents. */
+async function checkCounts(
+  store: RowStore,
+  rows: ReadonlyMap<Kind, Loaded>,
+  documents: readonly DocumentRow[],
+  findings: Findings,
+): Promise<void> {
+  for (const [kind, column] of [
+    ["chunks", "chunk_count"],
+    ["child_chunks", "child_chunk_count"],
+  ] as const) {
+    const loaded = rows.get(kind);
+    if (!loaded) continue;
+    const counts = await countByDocument(store, loaded);
+    for (const document of documents) {
+      const key = documentKey(document);
+      const count = counts.get(key) ?? 0;
+      counts.delete(key);
+      if (count === document[column]) continue;
+      const message = `document ${document.document_id} has ${countOf(count, "row")}, its ${column} is ${document[column]}`;
+      findings.add(loaded.source.name, "rows of documents", message);
+    }
+    for (const [key, count] of counts) {
+      findings.add(
+        loaded.source.name,
+        "of no document",
+        `has ${countOf(count, "row")} of document ${key}, which is not part of this run`,
+      );
+    }
+  }
+}
+
+async function countByDocument(store: RowStore, { table }: Loaded): Promise<Map<string, number>> {
+  const rows = await store.query(`SELECT dataset_id, document_id, count(*) AS count FROM ${table} GROUP BY ALL`);
+  return new Map(rows.map((row) => [documentKey(row), Number(row.count)]));
+}
+
+export interface VerifyOptions {
+  /** Also compare with a database: true for `<job>.duckdb` beside the runs folder, or its path. */
+  readonly duckdb?: boolean | string;
+  /** The most memory that DuckDB may use, such as `800MB`. */
+  readonly memory?: string;
+  /** Ends the verification; its reason is what it rejects with. */
+  readonly signal?: AbortSignal;
+  /** Filled while the verification goes on. */
+  readonly tally?: ReadTally;
+}
+
+/** The options with their defaults. */
+function withVerifyDefaults(options: VerifyOptions): Required<VerifyOptions> {
+  return {
+    duckdb: options.duckdb ?? false,
+    memory: options.memory ?? "800MB",
+    signal: options.signal ?? new AbortController().signal,
+    tally: options.tally ?? emptyReadTally(),
+  };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { brokenBrokerRule, requireBrokerUrl, shownBroker } from "../../src/broker/broker-url.js";
 import { UsageError } from "../../src/errors.js";
+import { brokenBrokerRule, requireBrokerUrl, shownBroker } from "../../src/parallel/broker.js";
 
 test.each([
   ["", /it begins with redis:\/\//],

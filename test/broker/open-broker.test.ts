@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openBroker } from "../../src/broker/open-broker.js";
 import { StopError } from "../../src/errors.js";
+import { openBroker } from "../../src/parallel/broker.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
 
 const secret = "Zx9-never-shown";

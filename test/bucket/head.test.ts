@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runIdFrom } from "../../src/dump/run-id.js";
 import {
   type BucketHolder,
   type BucketRun,
@@ -17,8 +18,7 @@ import {
   withBeat,
   withoutRuns,
   withRun,
-} from "../../src/bucket/head.js";
-import { runIdFrom } from "../../src/dump/manifest/run-id.js";
+} from "../../src/store/bucket/head.js";
 
 const url = "s3://kb-dumps/head.json";
 const sha256 = "0".repeat(64);

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Bucket } from "../../src/bucket/bucket.js";
-import { cleanUpBucket } from "../../src/bucket/clean-up.js";
-import { type BucketRun, bytesOfHead, emptyHead, type Head, headFrom } from "../../src/bucket/head.js";
-import { type BucketHold, type BucketHoldOptions, holdInBucket } from "../../src/bucket/hold-bucket.js";
-import { tryConditions } from "../../src/bucket/try-conditions.js";
 import { BusyError, LostError } from "../../src/errors.js";
+import { type Bucket, cleanUpBucket } from "../../src/store/bucket/bucket.js";
+import { type BucketRun, bytesOfHead, emptyHead, type Head, headFrom } from "../../src/store/bucket/head.js";
+import { type BucketHold, type BucketHoldOptions, holdInBucket } from "../../src/store/bucket/lease.js";
+import { tryConditions } from "../../src/store/open-job.js";
 import { startCuttingProxy } from "../servers/cutting-proxy.js";
 import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../servers/start-s3.js";
 import { keysBelow, openAt } from "./bucket-helpers.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { brokenRule, isBucketUrl, placeFromUrl, urlOfPlace, wholeKey } from "../../src/bucket/s3-url.js";
 import { UsageError } from "../../src/errors.js";
+import { brokenRule, isBucketUrl, placeFromUrl, urlOfPlace, wholeKey } from "../../src/job/s3-url.js";
 
 const bucket = fc.stringMatching(/^[a-z0-9][a-z0-9-]{1,30}[a-z0-9]$/);
 const name = fc.stringMatching(/^[A-Za-z0-9._=+@-]{1,20}$/).filter((text) => text !== "." && text !== "..");

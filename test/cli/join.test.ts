@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { joinResult } from "../../src/results/join.js";
-import { withHold } from "../../src/run/work/hold.js";
+import { withHold } from "../../src/store/folder/lease.js";
 import { startJoining } from "../join/joining.js";
 import { runHere } from "./run-here.js";
 

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runIdFrom } from "../../src/dump/manifest/run-id.js";
-import { lockJob } from "../../src/run/work/lock.js";
+import { runIdFrom } from "../../src/dump/run-id.js";
+import { lockJob } from "../../src/store/folder/lock.js";
 import { manifestOf } from "../dump/manifest-of.js";
 import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";

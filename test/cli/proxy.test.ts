@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { deadUrl } from "../client/serve.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startProxy } from "../servers/proxy.js";

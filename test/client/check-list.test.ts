@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkFields, checkPage, checkRecords, checkTagList } from "../../src/client/check-list.js";
+import { checkFields, checkPage, checkRecords, checkTagList } from "../../src/client/check-answer.js";
 import { RetryError } from "../../src/errors.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { counted } from "../../src/client/counted.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { counted, emptyRequestTally } from "../../src/client/request-tally.js";
 import type { Answer } from "../../src/client/send.js";
 
 test("the tally knows since when no answer came: a failure is none, an answer begins anew", async () => {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { onTestFinished } from "vitest";
-import { type HttpOptions, openHttp } from "../../src/client/http.js";
+import { type HttpOptions, openHttp } from "../../src/client/open-client.js";
 import type { Answer } from "../../src/client/send.js";
 
 export const testKey = "dataset-Test/Key+0123=";

@@ -1,10 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { failedRequest } from "../../src/client/failed-request.js";
-import { jobFileNames } from "../../src/client/hint-for.js";
-import type { HttpOptions } from "../../src/client/http.js";
-import { type ClientOptions, openClient, type World } from "../../src/client/open-client.js";
+import { failedRequest, jobFileNames } from "../../src/client/failed-request.js";
+import { type ClientOptions, type HttpOptions, openClient, type World } from "../../src/client/open-client.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
 import type { Answer, Request } from "../../src/client/send.js";
 import { SkipError, StopError } from "../../src/errors.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { InFlightBound } from "../../src/client/in-flight/in-flight-bound.js";
+import { InFlightBound } from "../../src/client/in-flight.js";
 import { Pace } from "../../src/client/pace.js";
 import { paced } from "../../src/client/paced.js";
 import type { Answer, Send } from "../../src/client/send.js";

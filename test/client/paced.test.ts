@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { InFlightBound } from "../../src/client/in-flight/in-flight-bound.js";
+import { InFlightBound } from "../../src/client/in-flight.js";
 import { Pace } from "../../src/client/pace.js";
 import { paced } from "../../src/client/paced.js";
 import type { Answer, Request } from "../../src/client/send.js";

@@ -1,7 +1,6 @@
-import type { HttpOptions } from "../../src/client/http.js";
-import { openClient } from "../../src/client/open-client.js";
+import { type HttpOptions, openClient } from "../../src/client/open-client.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
-import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
+import { LookAhead, mapAhead } from "../../src/crawl/prefetch.js";
 import { randomFrom } from "../servers/random.js";
 import { VirtualClock } from "./virtual-clock.js";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { Pace } from "../../src/client/pace.js";
-import type { SharedBounds } from "../../src/client/shared-bounds.js";
+import type { SharedBounds } from "../../src/client/paced.js";
 import { openTestClient } from "./open-test-client.js";
 import { json, serve } from "./serve.js";
 

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
-import { takingTurns } from "../../src/client/taking-turns.js";
+import { takingTurns } from "../../src/client/open-client.js";
 import { openTestHttp } from "./open-test-http.js";
 import { json, serve } from "./serve.js";
 

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Listed } from "../../src/client/check-list.js";
+import type { Listed } from "../../src/client/check-answer.js";
 import {
   type ChildEvidence,
+  embeddedChildren,
+  evidenceOfPage,
   forecastLists,
   listCounts,
   noEvidence,
@@ -10,9 +12,8 @@ import {
   sampleOf,
   sampleSize,
   supposedChildren,
+  withPage,
 } from "../../src/crawl/child-evidence.js";
-import { embeddedChildren } from "../../src/crawl/embedded-children.js";
-import { evidenceOfPage, withPage } from "../../src/crawl/evidence-of-pages.js";
 
 const textOf = (child: Listed) => JSON.stringify(child);
 const children = (count: number) => Array.from({ length: count }, (_, at) => ({ id: `k${at}` }));

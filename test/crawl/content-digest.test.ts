@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ContentDigest, type Fingerprinted } from "../../src/crawl/content-digest.js";
+import { ContentDigest, type Fingerprinted } from "../../src/crawl/digests.js";
 
 function digestOf(rows: Iterable<Fingerprinted>): ContentDigest {
   const digest = new ContentDigest();

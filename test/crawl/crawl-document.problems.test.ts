@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { SkipError } from "../../src/errors.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { RequestRecord } from "../servers/behaviour.js";

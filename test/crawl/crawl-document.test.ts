@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { askedOf, type Crawling, crawl, neededOf, recordsOf, startCrawling } from "./crawling.js";
 

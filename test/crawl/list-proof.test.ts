@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { IdSet } from "../../src/crawl/id-set.js";
-import { ListProof } from "../../src/crawl/list-proof.js";
+import { ListProof } from "../../src/crawl/read-list.js";
 import { pageOf, rowsOf } from "./pages.js";
 
 type Pages = readonly (readonly [ids: string, total: number])[];

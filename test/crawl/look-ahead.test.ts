@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LookAhead, mapAhead } from "../../src/crawl/look-ahead.js";
+import { LookAhead, mapAhead } from "../../src/crawl/prefetch.js";
 
 /** Some turns of the event loop. */
 async function turns(count: number): Promise<void> {

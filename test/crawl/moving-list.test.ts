@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ListProof } from "../../src/crawl/list-proof.js";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
-import { readList } from "../../src/crawl/read-list.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
+import { ListProof, readList } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { Listed, ListPage } from "../../src/client/check-list.js";
+import type { Listed, ListPage } from "../../src/client/check-answer.js";
 
 /** Rows with these ids. */
 export function rowsOf(ids: Iterable<string | number>): Listed[] {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Listed } from "../../src/client/check-list.js";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import type { Listed } from "../../src/client/check-answer.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { type AnchoredPage, readAnchored } from "../../src/crawl/read-anchored.js";
 import { SkipError } from "../../src/errors.js";
 

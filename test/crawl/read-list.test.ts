@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ListPage } from "../../src/client/check-list.js";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import type { ListPage } from "../../src/client/check-answer.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { pagesBehind, readList, readRest } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 

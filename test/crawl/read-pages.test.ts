@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ListPage } from "../../src/client/check-list.js";
-import { readChildChunkPages, readChunkPages } from "../../src/crawl/read-pages.js";
+import type { ListPage } from "../../src/client/check-answer.js";
+import { readChildChunkPages, readChunkPages } from "../../src/crawl/read-list.js";
 import { SkipError } from "../../src/errors.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { deleteChunks } from "../servers/edits.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { readWholeList } from "../../src/crawl/read-whole-list.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";

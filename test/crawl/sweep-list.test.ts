@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ListPage } from "../../src/client/check-list.js";
-import { ContentDigest } from "../../src/crawl/content-digest.js";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import type { ListPage } from "../../src/client/check-answer.js";
+import { ContentDigest } from "../../src/crawl/digests.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { sweepList } from "../../src/crawl/sweep-list.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noChildren } from "../../src/crawl/child-lists.js";
-import { LookAhead } from "../../src/crawl/look-ahead.js";
+import { noChildren } from "../../src/crawl/child-evidence.js";
+import { LookAhead } from "../../src/crawl/prefetch.js";
 import { type ChildRows, readChildList, wholeList } from "../../src/crawl/read-child-list.js";
 import type { PageRead } from "../../src/crawl/read-list.js";
 

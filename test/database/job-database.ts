@@ -1,10 +1,10 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildFromStaged } from "../../src/database/build-database.js";
-import type { RunRow } from "../../src/database/run-rows.js";
-import { encodeLines } from "../../src/dump/files/encode-lines.js";
+import type { RunRow } from "../../src/database/tables.js";
 import type { RowFiles } from "../../src/dump/formats/format.js";
-import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
+import { jsonlText } from "../../src/dump/formats/jsonl.js";
+import { encodeLines } from "../../src/files/lines.js";
 import type { Row } from "../../src/rows/row.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { databaseOf, duckDbOptions } from "../dump/formats/formats.js";

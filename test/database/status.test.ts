@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copyWithStatus } from "../../src/database/add-status.js";
+import { copyWithStatus } from "../../src/database/build-database.js";
 import { StopError } from "../../src/errors.js";
 import { expectCells } from "../dump/formats/cells.js";
 import { plainFolder } from "../dump/formats/folder.js";

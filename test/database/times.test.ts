@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { beforeAll, expect, it } from "vitest";
-import { copyWithStatus } from "../../src/database/add-status.js";
-import { readRows } from "../../src/dump/formats/parquet/read.js";
-import { openWriter } from "../../src/dump/formats/parquet/write.js";
+import { copyWithStatus } from "../../src/database/build-database.js";
+import { openWriter, readRows } from "../../src/dump/formats/parquet.js";
 import { columns } from "../../src/rows/columns.js";
 import { expectCells } from "../dump/formats/cells.js";
 import { plainFolder } from "../dump/formats/folder.js";

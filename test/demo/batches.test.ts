@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
-import { restingBatch } from "../../src/demo/sample/batches.js";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { restingBatch } from "../../src/demo/sample/build-dataset.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { ask, type Row, readRows, started } from "./ask.js";
 import { datasetId, documentId, smallDatasets, uuid } from "./small-knowledge.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { ask, started } from "./ask.js";
 import { readEverything } from "./description/read-everything.js";
 import { inPractice, violations } from "./description/violations.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { ask, read, readRows, rowsFrom, started } from "./ask.js";
 import { datasetId, documentId, segments, smallKnowledge, uuid } from "./small-knowledge.js";
 

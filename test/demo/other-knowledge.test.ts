@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UnknownPath } from "../../src/demo/refusal.js";
+import { UnknownPath } from "../../src/demo/knowledge.js";
 import { ask, read, started } from "./ask.js";
 import { datasetId, documentId, segments, smallKnowledge } from "./small-knowledge.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import type { RunningService } from "../../src/demo/start-service.js";
 import { ask, type Row, readAllRows, readRows, started } from "./ask.js";
 import { smallKnowledge, uuid } from "./small-knowledge.js";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { type RunningService, startService } from "../../src/demo/start-service.js";
 import { type Row, readAllRows, rowsFrom } from "./ask.js";
 

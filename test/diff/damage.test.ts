@@ -1,8 +1,8 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { diffRuns } from "../../src/diff/diff-runs.js";
-import { lackOf } from "../../src/duckdb/with-spill.js";
+import { diffRuns } from "../../src/compare/diff-runs.js";
+import { lackOf } from "../../src/duckdb/open-duckdb.js";
 import { StopError, UsageError } from "../../src/errors.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { editManifest, forgeLines } from "../verify/forge.js";

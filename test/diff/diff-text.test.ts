@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { diffText } from "../../src/diff/diff-text.js";
+import { diffText } from "../../src/compare/read-changes.js";
 
 const text = (before: string | null, after: string | null) =>
   diffText(before, after)

@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import type { DiffOptions } from "../../src/diff/diff-options.js";
-import { diffRuns } from "../../src/diff/diff-runs.js";
-import type { ChunkChange, RunDiff } from "../../src/diff/run-diff.js";
+import { diffRuns } from "../../src/compare/diff-runs.js";
+import type { ChunkChange, DiffOptions, RunDiff } from "../../src/compare/run-diff.js";
 import type { Row } from "../../src/rows/row.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { noRows, type Tables } from "../dump/formats/stage.js";

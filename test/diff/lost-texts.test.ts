@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { withRunDiff } from "../../src/compare/diff-runs.js";
 import { startService } from "../../src/demo/start-service.js";
-import { withRunDiff } from "../../src/diff/diff-runs.js";
 import { runJob } from "../../src/run/run-job.js";
 import { renderDiff } from "../../src/terminal/diff-table.js";
 import { pageFor } from "../../src/terminal/text.js";

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { historyViews } from "../../src/database/history-views.js";
-import { stateViews } from "../../src/database/state-views.js";
 import { tables } from "../../src/database/tables.js";
+import { historyViews, stateViews } from "../../src/database/views.js";
 import { jobJsonSchema } from "../../src/job/write-json-schema.js";
 import { metricsAfter } from "../../src/notify/run-metrics.js";
 import { allKinds, columns } from "../../src/rows/columns.js";

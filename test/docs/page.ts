@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { loadJob } from "../../src/job/load-job.js";
-import { endNotice, startNotice } from "../../src/notify/notice.js";
+import { endNotice, startNotice } from "../../src/notify/notifier.js";
 import { type Block, blocksOf, placeOf } from "../documentation.js";
 import { outcomeOf } from "../notify/outcome-of.js";
 import { keys, openKbdump } from "../pseudo-terminal.js";

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { sampleDatasets } from "../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../src/demo/sample/sample-knowledge.js";
 import { blocks, blocksOf, pages, placeOf } from "../documentation.js";
 import { type ExamplePlaces, openExamplePlaces } from "./example-place.js";
 import { ids } from "./knowledge.js";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 import { blocksOf } from "../documentation.js";
 import { hasRedis, startRedis } from "../servers/start-redis.js";
 import { settleBroker } from "../shared-bounds/settle-broker.js";

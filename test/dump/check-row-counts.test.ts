@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { withSpill } from "../../src/duckdb/with-spill.js";
+import { loadDocumentRows } from "../../src/compare/load-document-rows.js";
+import { withSpill } from "../../src/duckdb/open-duckdb.js";
 import type { CheckedTable, Dump } from "../../src/dump/open-dump.js";
 import { StopError } from "../../src/errors.js";
-import { moveRun } from "../../src/move/course/move-run.js";
-import { loadFacts } from "../../src/move/plan/chunk-facts.js";
-import { loadDocumentRows } from "../../src/restore/load-document-rows.js";
+import { moveRun } from "../../src/restore/copy/copy-run.js";
+import { loadFacts } from "../../src/restore/copy/plan/read-dump.js";
 import { moving } from "../move/moving.js";
 import { dumpWithDetails } from "../move/plan/detailed-dumps.js";
 import { child, chunk, dumpOf, signsOf, tablesOf } from "../restore/plan/lost-dumps.js";

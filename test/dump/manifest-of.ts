@@ -1,4 +1,4 @@
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 
 /** The manifest of a run of nothing, with what a test is about. */
 export function manifestOf(more: Partial<Manifest>): Manifest {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Original } from "../../src/dump/manifest/original.js";
-import { attachmentFiles } from "../../src/dump/saved-files.js";
+import type { Original } from "../../src/dump/manifest.js";
+import { attachmentFiles } from "../../src/dump/open-dump.js";
 import { manifestOf } from "./manifest-of.js";
 
 const hash = "0".repeat(64);

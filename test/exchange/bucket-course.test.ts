@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ownExchange, removeOtherExchanges } from "../../src/exchange/open-exchange.js";
+import { ownExchange, removeOtherExchanges } from "../../src/parallel/exchange/open-exchange.js";
 import { keysBelow } from "../bucket/bucket-helpers.js";
 import { hasS3, startMoto } from "../servers/start-s3.js";
 import { holdBucket, readInto, runId } from "./exchange-worlds.js";

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isThere } from "../../src/dump/files/is-there.js";
 import { StopError } from "../../src/errors.js";
-import { DamagedFileError } from "../../src/exchange/damaged-file.js";
+import { isThere } from "../../src/files/files.js";
+import { DamagedFileError } from "../../src/parallel/exchange/exchange.js";
 import { type ExchangeWorld, factsOf, readInto } from "./exchange-worlds.js";
 
 const texts = { "1.chunks.jsonl": "one\ntwo\n", "1.child_chunks.jsonl": "" };

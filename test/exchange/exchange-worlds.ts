@@ -2,11 +2,16 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Attempt, AttemptFile, Exchange, OwnExchange } from "../../src/exchange/exchange.js";
-import { type ExchangeOptions, type Exchanges, openExchanges, ownExchange } from "../../src/exchange/open-exchange.js";
 import type { Job } from "../../src/job/job.js";
-import { withJob } from "../../src/run/bucket/with-job.js";
-import { foldersOf, type Hold } from "../../src/run/work/job-folders.js";
+import type { Attempt, AttemptFile, Exchange, OwnExchange } from "../../src/parallel/exchange/exchange.js";
+import {
+  type ExchangeOptions,
+  type Exchanges,
+  openExchanges,
+  ownExchange,
+} from "../../src/parallel/exchange/open-exchange.js";
+import { foldersOf, type Hold } from "../../src/store/folder/job-folders.js";
+import { withJob } from "../../src/store/open-job.js";
 import { openAt } from "../bucket/bucket-helpers.js";
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";

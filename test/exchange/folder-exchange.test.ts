@@ -1,13 +1,15 @@
 import { lstat, mkdir, open as openFile, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isThere } from "../../src/dump/files/is-there.js";
 import { StopError } from "../../src/errors.js";
-import { openFolderExchange, ownFolderExchange } from "../../src/exchange/folder-exchange.js";
-import { removeOtherFolders } from "../../src/exchange/folder-place.js";
-import { findEarlierWork } from "../../src/run/work/earlier-work.js";
-import { withHold } from "../../src/run/work/hold.js";
-import { planHash } from "../../src/run/work/plan-hash.js";
+import { isThere } from "../../src/files/files.js";
+import {
+  openFolderExchange,
+  ownFolderExchange,
+  removeOtherFolders,
+} from "../../src/parallel/exchange/folder-exchange.js";
+import { findEarlierWork, planHash } from "../../src/store/earlier-work.js";
+import { withHold } from "../../src/store/folder/lease.js";
 import { rounds } from "../rounds.js";
 import { testExchange } from "./contract.js";
 import { holdFolder, openFolderWorld, readInto, runId } from "./exchange-worlds.js";

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { isName, nameOfAttempt, nameOfReason, requireName, triedFrom } from "../../src/exchange/names.js";
+import { isName, nameOfAttempt, nameOfReason, requireName, triedFrom } from "../../src/parallel/exchange/exchange.js";
 
 const name = fc.stringMatching(/^\w[\w.]{0,20}$/);
 

@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { openWorkerFolder } from "../../src/exchange/worker-folder.js";
-import { foldersOf } from "../../src/run/work/job-folders.js";
-import { thisHolder } from "../../src/run/work/lock-holder.js";
+import { openWorkerFolder } from "../../src/parallel/exchange/open-exchange.js";
+import { foldersOf } from "../../src/store/folder/job-folders.js";
+import { thisHolder } from "../../src/store/folder/lock.js";
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 

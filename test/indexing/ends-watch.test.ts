@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
-import { endsWatch } from "../../src/indexing/ends-watch.js";
-import { type Outage, outageAfter } from "../../src/indexing/outage.js";
+import { endsWatch, type Outage, outageAfter } from "../../src/status/watch-status.js";
 
 const givenUp = (status?: number) => new GaveUpError(new RetryError("x", status === undefined ? {} : { status }), 7);
 const refused = (status: number, code?: string) => new SkipError("x", { status, ...(code ? { code } : {}) });

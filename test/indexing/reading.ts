@@ -1,5 +1,5 @@
-import type { BatchReading } from "../../src/indexing/read-batches.js";
 import type { Row } from "../../src/rows/row.js";
+import type { BatchReading } from "../../src/status/capture-status.js";
 
 /** A row of `indexing_status` with nothing said but these facts. */
 export function statusRow(facts: Row = {}): Row {

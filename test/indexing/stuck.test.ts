@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { ageOf, isStuck, stillFor } from "../../src/indexing/stuck.js";
-import { watchWarnings } from "../../src/indexing/watch-warnings.js";
-import { advance, type WatchedDocument, type WatchedDocuments } from "../../src/indexing/watched-documents.js";
 import type { Row } from "../../src/rows/row.js";
+import { ageOf, isStuck, stillFor, watchWarnings } from "../../src/status/watch-status.js";
+import { advance, type WatchedDocument, type WatchedDocuments } from "../../src/status/watched-documents.js";
 import { batchReading } from "./reading.js";
 
 const start = Date.parse("2026-11-20T02:00:00Z");

@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { takeStatus } from "../../src/indexing/take-status.js";
 import { runJob } from "../../src/run/run-job.js";
-import { lockJob } from "../../src/run/work/lock.js";
+import { takeStatus } from "../../src/status/capture-status.js";
+import { lockJob } from "../../src/store/folder/lock.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { query } from "../run/read-dump.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

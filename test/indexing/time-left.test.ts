@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Sample, timeLeft, withSample } from "../../src/indexing/time-left.js";
+import { type Sample, timeLeft, withSample } from "../../src/status/watched-documents.js";
 import { statusRow } from "./reading.js";
 
 const indexing = (done: unknown, total: unknown = 100) =>

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { takeStatus } from "../../src/indexing/take-status.js";
-import { watchStatus } from "../../src/indexing/watch-status.js";
+import { takeStatus } from "../../src/status/capture-status.js";
+import { watchStatus } from "../../src/status/watch-status.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { query } from "../run/read-dump.js";
 import { canMount, tinyDisk } from "../run/tiny-disk.js";

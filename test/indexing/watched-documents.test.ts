@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SkipError } from "../../src/errors.js";
-import { countsOf, stateOf } from "../../src/indexing/document-reading.js";
-import { advance, isOver, type WatchedDocuments } from "../../src/indexing/watched-documents.js";
 import type { Row } from "../../src/rows/row.js";
+import { advance, countsOf, isOver, stateOf, type WatchedDocuments } from "../../src/status/watched-documents.js";
 import { batchReading, statusRow } from "./reading.js";
 
 const none: WatchedDocuments = new Map();

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { withDuckDb } from "../../src/duckdb/open-duckdb.js";
-import { checkJob } from "../../src/job/check-job.js";
-import { checkMemory } from "../../src/job/check-memory.js";
+import { checkJob, checkMemory } from "../../src/job/check-job.js";
 import { testFolder } from "../run/job-for.js";
 import { smallJob } from "./job-folder.js";
 

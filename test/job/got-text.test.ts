@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what is tested
 import { expect, test } from "vitest";
-import { gotText } from "../../src/job/got-text.js";
+import { gotText } from "../../src/job/findings.js";
 
 const key = `dataset-${"aB3".repeat(8)}`;
 const hidden = "a value that is not shown";

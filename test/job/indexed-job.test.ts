@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { shardOf } from "../../src/crawl/discovery.js";
 import { exitCodes } from "../../src/errors.js";
 import { loadJob } from "../../src/job/load-job.js";
-import { shardOf } from "../../src/run/discover/shard-of.js";
 import { runHere } from "../cli/run-here.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what is tested
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { hasVariable, interpolate } from "../../src/job/interpolate.js";
+import { hasVariable, interpolate } from "../../src/job/findings.js";
 
 const secrets = new Set(["KEY"]);
 const env = { HOST: "kb.example.com", EMPTY: "", NESTED: "${HOST}", KEY: "tell-nobody" };

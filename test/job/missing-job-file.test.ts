@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { missingJobFile } from "../../src/job/missing-job-file.js";
+import { missingJobFile } from "../../src/job/load-job.js";
 import { testFolder } from "../run/job-for.js";
 
 async function messageFor(file: string, ...files: readonly string[]): Promise<string | undefined> {

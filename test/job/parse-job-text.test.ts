@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { UsageError } from "../../src/errors.js";
-import { parseJobText } from "../../src/job/parse-job-text.js";
+import { parseJobText } from "../../src/job/draft-from-file.js";
 
 const bomb = [
   "a: &a [x,x,x,x,x,x,x,x,x,x]",

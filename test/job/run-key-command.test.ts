@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runKeyCommand } from "../../src/job/run-key-command.js";
+import { runKeyCommand } from "../../src/job/read-key.js";
 import { jobFolder, usageError } from "./job-folder.js";
 
 const { folder, write } = await jobFolder();

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { shardOf } from "../../src/run/discover/shard-of.js";
+import { shardOf } from "../../src/crawl/discovery.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { readJsonl } from "../run/read-dump.js";
 import { allOf } from "../run/shards/sharding.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pauseSentences, type ShardTimes } from "../../src/join/find-pauses.js";
+import { pauseSentences, type ShardTimes } from "../../src/join/join-shards.js";
 import { startJoining } from "./joining.js";
 
 const ran = (index: number, started_at: string, finished_at: string): ShardTimes => ({

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { missingCompression } from "../../src/dump/files/compression.js";
+import { missingCompression } from "../../src/files/compression.js";
 import type { Format, Job } from "../../src/job/job.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { rounds } from "../rounds.js";

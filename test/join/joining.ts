@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { readTextPieces } from "../../src/dump/files/read-pieces.js";
+import { readTextPieces } from "../../src/files/lines.js";
 import type { Job } from "../../src/job/job.js";
 import { findShards } from "../../src/join/find-shards.js";
 import { type JoinOptions, type JoinResult, joinShards } from "../../src/join/join-shards.js";

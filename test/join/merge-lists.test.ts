@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { shardOf } from "../../src/crawl/discovery.js";
+import type { DocumentList } from "../../src/crawl/document-list.js";
 import { mergeLists } from "../../src/join/merge-lists.js";
-import type { DocumentList } from "../../src/run/discover/document-list.js";
-import { shardOf } from "../../src/run/discover/shard-of.js";
 
 type Dataset = DocumentList["datasets"][number];
 

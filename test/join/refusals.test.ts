@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, InterruptedError, StopError, UsageError } from "../../src/errors.js";
-import { withHold } from "../../src/run/work/hold.js";
+import { withHold } from "../../src/store/folder/lease.js";
 import { startJoining } from "./joining.js";
 
 /** What lies in the folder of the job, beside its shards. */

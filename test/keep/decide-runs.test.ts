@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { runIdFrom } from "../../src/dump/manifest/run-id.js";
+import { runIdFrom } from "../../src/dump/run-id.js";
 import type { Keep } from "../../src/job/job.js";
 import { decideRuns, type PastRun } from "../../src/keep/decide-runs.js";
 

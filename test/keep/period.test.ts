@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { runIdFrom, timeOfRun } from "../../src/dump/manifest/run-id.js";
-import { periodOf } from "../../src/keep/period.js";
+import { runIdFrom, timeOfRun } from "../../src/dump/run-id.js";
+import { periodOf } from "../../src/keep/decide-runs.js";
 
 test.each([
   ["20261120T020000123Z", "2026-11-20T02:00:00.123Z"],

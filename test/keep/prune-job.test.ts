@@ -3,11 +3,10 @@ import { mkdir, readdir, readFile, readlink, rename, rm, symlink, utimes, writeF
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { BusyError, UsageError } from "../../src/errors.js";
-import { pruneJob } from "../../src/keep/prune-job.js";
-import { planPrune } from "../../src/keep/prune-runs.js";
+import { planPrune, pruneJob } from "../../src/keep/prune-job.js";
 import { runJob } from "../../src/run/run-job.js";
-import { foldersOf } from "../../src/run/work/job-folders.js";
-import { lockJob } from "../../src/run/work/lock.js";
+import { foldersOf } from "../../src/store/folder/job-folders.js";
+import { lockJob } from "../../src/store/folder/lock.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, Store } from "../servers/store.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bucketWordFrom } from "../../src/locate/bucket-word.js";
+import { bucketWordFrom } from "../../src/store/find-named.js";
 
 const job = "s3://dumps/team/nightly";
 const run = "20261120T020000123Z";

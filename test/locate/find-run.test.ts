@@ -2,8 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findDatabase } from "../../src/locate/find-database.js";
-import { findRun, findRunAndOneBefore, findRunBefore } from "../../src/locate/find-run.js";
+import { findDatabase, findRun, findRunAndOneBefore, findRunBefore } from "../../src/store/find-run.js";
 import { makeRuns } from "../keep/past-run.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Found, type Meaning, meaningOf, type Sights, wordFrom } from "../../src/locate/meaning.js";
+import { type Found, type Meaning, meaningOf, type Sights, wordFrom } from "../../src/store/find-named.js";
 
 const nothing: Sights = { whole: "nothing", before: "nothing", job: "nothing" };
 const whole = (found: Found): Sights => ({ ...nothing, whole: found });

@@ -1,8 +1,8 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sqlText } from "../../src/duckdb/sql-text.js";
-import { matchRows } from "../../src/match/match-rows.js";
+import { sqlText } from "../../src/duckdb/sql.js";
+import { matchRows } from "../../src/rows/match-rows.js";
 import { contentOf, type Match, type MatchRow, matchDumps } from "./match-model.js";
 
 let instance: DuckDBInstance;

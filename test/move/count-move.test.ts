@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { countMove } from "../../src/move/count-move.js";
-import type { DatasetPlan, DocumentPlan, EarlierDocument } from "../../src/move/move-plan.js";
-import { planDataset } from "../../src/move/plan/plan-dataset.js";
-import { planDocument } from "../../src/move/plan/plan-document.js";
+import type { DatasetPlan, DocumentPlan, EarlierDocument } from "../../src/restore/copy/copy-plan.js";
+import { countMove } from "../../src/restore/copy/copy-result.js";
+import { planDataset } from "../../src/restore/copy/plan/plan-dataset.js";
+import { planDocument } from "../../src/restore/copy/plan/plan-document.js";
 import { datasetDetails, documentFacts } from "./plan/documents.js";
 
 const documentOf = (more: Partial<DocumentPlan> = {}): DocumentPlan => ({ ...planDocument(documentFacts()), ...more });

@@ -1,12 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
-import { productKnowledge } from "../../src/demo/sample/product-knowledge.js";
+import { productKnowledge } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
-import { compareWithService } from "../../src/move/against/compare-with-service.js";
-import { moveRun } from "../../src/move/course/move-run.js";
-import type { MoveOptions } from "../../src/move/move-options.js";
-import { exitCodeOf } from "../../src/move/move-result.js";
+import { compareWithService } from "../../src/restore/copy/against.js";
+import { exitCodeOf, type MoveOptions } from "../../src/restore/copy/copy-result.js";
+import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { readRows } from "../demo/ask.js";
 import { rounds } from "../rounds.js";

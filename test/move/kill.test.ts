@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moveRun } from "../../src/move/course/move-run.js";
+import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { rounds } from "../rounds.js";
 import type { Fate } from "../servers/lossy-wire.js";

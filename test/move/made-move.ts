@@ -1,7 +1,12 @@
-import { countMove } from "../../src/move/count-move.js";
-import type { DatasetPlan, DocumentPlan, Loss } from "../../src/move/move-plan.js";
-import { type MoveResult, statusOf } from "../../src/move/move-result.js";
-import type { MoveDifference, Moved, MovedDocument } from "../../src/move/moved.js";
+import type { DatasetPlan, DocumentPlan, Loss } from "../../src/restore/copy/copy-plan.js";
+import {
+  countMove,
+  type MoveDifference,
+  type Moved,
+  type MovedDocument,
+  type MoveResult,
+  statusOf,
+} from "../../src/restore/copy/copy-result.js";
 import { idOf } from "../restore/made-result.js";
 
 export const handbook = "be707760-4d1d-4f33-b3ad-f9bace31e975";

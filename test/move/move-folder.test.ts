@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSameService, moveFolderOf, plainBaseUrl } from "../../src/move/move-folder.js";
+import { isSameService, moveFolderOf, plainBaseUrl } from "../../src/restore/copy/copy-result.js";
 
 test("the folder of a move is named after host and port, in characters that every file system takes", () => {
   const names = [

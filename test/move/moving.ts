@@ -1,5 +1,4 @@
-import type { MoveOptions } from "../../src/move/move-options.js";
-import { emptyMoveTally } from "../../src/move/move-tally.js";
+import { emptyMoveTally, type MoveOptions } from "../../src/restore/copy/copy-result.js";
 
 /** The options of a move of the run in a folder, that writes without a question and waits little. */
 export function moving(

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
-import { outlines } from "../../src/demo/sample/outlines.js";
+import { outlines } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
-import { moveRun } from "../../src/move/course/move-run.js";
-import type { MoveOptions } from "../../src/move/move-options.js";
+import type { MoveOptions } from "../../src/restore/copy/copy-result.js";
+import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { moving } from "./moving.js";

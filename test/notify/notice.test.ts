@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NotifyUrls } from "../../src/job/job.js";
-import { endNotice, eventOf, newRunKey, noticeUrl, startNotice } from "../../src/notify/notice.js";
+import { endNotice, eventOf, newRunKey, noticeUrl, startNotice } from "../../src/notify/notifier.js";
 import { outcomeOf } from "./outcome-of.js";
 
 const base = { url: "https://hc-ping.com/uuid" };

@@ -1,5 +1,5 @@
 import { emptyRequestTally } from "../../src/client/request-tally.js";
-import type { RunOutcome } from "../../src/notify/run-outcome.js";
+import type { RunOutcome } from "../../src/notify/run-metrics.js";
 
 /** An outcome of a run, with what matters to a test in place. */
 export function outcomeOf(more: Partial<RunOutcome> = {}): RunOutcome {

@@ -1,9 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseMetrics, renderMetrics, sampleKey } from "../../src/notify/metrics-text.js";
-import { metricsAfter } from "../../src/notify/run-metrics.js";
-import type { RunOutcome } from "../../src/notify/run-outcome.js";
+import { metricsAfter, parseMetrics, type RunOutcome, renderMetrics, sampleKey } from "../../src/notify/run-metrics.js";
 import { outcomeOf } from "./outcome-of.js";
 import { readPrometheus } from "./prometheus.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sendNotice } from "../../src/notify/send-notice.js";
+import { sendNotice } from "../../src/notify/notifier.js";
 import { deadUrl } from "../client/serve.js";
 import { startProxy } from "../servers/proxy.js";
 import { startReceiver } from "./start-receiver.js";

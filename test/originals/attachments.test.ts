@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Original } from "../../src/dump/manifest/original.js";
-import { attachmentFiles } from "../../src/dump/saved-files.js";
+import type { Original } from "../../src/dump/manifest.js";
+import { attachmentFiles } from "../../src/dump/open-dump.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { brokenFile, file } from "../servers/file-store.js";

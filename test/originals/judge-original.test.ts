@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeOriginal } from "../../src/originals/judge-original.js";
+import { judgeOriginal } from "../../src/originals/save-original.js";
 
 const broke = "GET https://files.example.com: the connection was closed";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Original } from "../../src/dump/manifest/original.js";
+import type { Original } from "../../src/dump/manifest.js";
 import type { Job } from "../../src/job/job.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { runJob } from "../../src/run/run-job.js";

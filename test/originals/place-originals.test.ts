@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { originalSchema, type SavedOriginal } from "../../src/dump/manifest/original.js";
-import { placeOriginals } from "../../src/originals/place-originals.js";
+import { originalSchema, type SavedOriginal } from "../../src/dump/manifest.js";
+import { placeOriginals } from "../../src/originals/save-originals.js";
 import { rounds } from "../rounds.js";
 
 function saved(more: Partial<SavedOriginal>): SavedOriginal {

@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
 import type { Job } from "../../src/job/job.js";
-import { AnswerLog } from "../../src/plan/answer-log.js";
-import { ChildCounts, pagesOf } from "../../src/plan/child-counts.js";
-import { diskNeeds } from "../../src/plan/disk-space.js";
-import { PageSize } from "../../src/plan/page-size.js";
-import { RowSizes } from "../../src/plan/row-sizes.js";
-import { placesIn } from "../../src/plan/survey-documents.js";
-import { collisionsIn } from "../../src/plan/ties.js";
+import { ChildCounts, pagesOf, RowSizes } from "../../src/plan/document-survey.js";
+import { AnswerLog, collisionsIn, PageSize } from "../../src/plan/inquiry.js";
+import { diskNeeds } from "../../src/plan/plan-job.js";
+import { placesIn } from "../../src/plan/settle-children.js";
 
 test("child lists: an empty one takes a request, a long one several, and only full pages and those are read again", () => {
   const counts = new ChildCounts();

@@ -1,12 +1,11 @@
-import type { AppliedRow } from "../../src/restore/applied.js";
 import {
   type ChunkRestore,
   countPlan,
   type DocumentPlan,
   type ListedLoss,
   type TargetChunk,
-} from "../../src/restore/restore-plan.js";
-import { type RestoreResult, statusOf } from "../../src/restore/restore-result.js";
+} from "../../src/compare/lost/restore-plan.js";
+import { type AppliedRow, type RestoreResult, statusOf } from "../../src/restore/restore-options.js";
 
 /** Ids that sort by their number. */
 export const idOf = (number: number) => `1e63378f-0ff6-41a4-8f48-${String(number).padStart(12, "0")}`;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { StopError } from "../../src/errors.js";
-import { moveFolderOf } from "../../src/move/move-folder.js";
+import { moveFolderOf } from "../../src/restore/copy/copy-result.js";
 import type { LossyWire } from "../servers/lossy-wire.js";
 
 /** Places in the folder of the restores of a run, which is itself the first; `host` stands for that of a copy. */

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { Applied } from "../../src/restore/applied.js";
-import type { DocumentPlan } from "../../src/restore/restore-plan.js";
-import { exitCodeOf, type RestoreResult, statusOf } from "../../src/restore/restore-result.js";
+import type { DocumentPlan } from "../../src/compare/lost/restore-plan.js";
+import { type Applied, exitCodeOf, type RestoreResult, statusOf } from "../../src/restore/restore-options.js";
 import { appliedOf, documentOf, idOf, listedOf, manual, restoreOf } from "./made-result.js";
 
 const lost = documentOf({ restores: [restoreOf(1)] });

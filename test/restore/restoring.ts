@@ -1,5 +1,4 @@
-import type { RestoreOptions } from "../../src/restore/restore-options.js";
-import { emptyRestoreTally } from "../../src/restore/restore-tally.js";
+import { emptyRestoreTally, type RestoreOptions } from "../../src/restore/restore-options.js";
 
 /** The options of a restore of the run in a folder, that writes without a question and waits little. */
 export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Column } from "../../src/rows/column.js";
-import { allKinds, columns, kinds } from "../../src/rows/columns.js";
+import { allKinds, type Column, columns, kinds } from "../../src/rows/columns.js";
 
 const names = (list: string) => list.split(/[\s,]+/);
 

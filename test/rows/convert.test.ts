@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ColumnType } from "../../src/rows/column.js";
-import { convert, isFinerThanColumn, isoTime, mistyped } from "../../src/rows/convert.js";
+import type { ColumnType } from "../../src/rows/columns.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
+import { convert, isFinerThanColumn, isoTime, mistyped } from "../../src/rows/row-from-record.js";
 
 const exact = (text: string) => new ExactNumber(text);
 

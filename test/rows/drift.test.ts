@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DriftCount, sumOfDrift } from "../../src/rows/drift.js";
+import { DriftCount, sumOfDrift } from "../../src/rows/row-from-record.js";
 
 describe("DriftCount", () => {
   it("counts by table and field, whatever the field is called", () => {

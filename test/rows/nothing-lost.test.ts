@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ColumnType } from "../../src/rows/column.js";
-import { columns, type Kind } from "../../src/rows/columns.js";
+import { type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 import type { Row } from "../../src/rows/row.js";
 import { rowFromRecord } from "../../src/rows/row-from-record.js";

@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import type { Column, ColumnType } from "../../src/rows/column.js";
-import { columns, type Kind } from "../../src/rows/columns.js";
+import { type Column, type ColumnType, columns, type Kind } from "../../src/rows/columns.js";
 import { ExactNumber } from "../../src/rows/exact-json.js";
 import { exactNumbers, jsonValues, names, numbers, texts } from "./json-arbitrary.js";
 

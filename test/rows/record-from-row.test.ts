@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allKinds, type Kind } from "../../src/rows/columns.js";
 import { ExactNumber, jsonText, parseJson } from "../../src/rows/exact-json.js";
-import { recordFromRow } from "../../src/rows/record-from-row.js";
 import type { Row } from "../../src/rows/row.js";
-import { rowFromRecord } from "../../src/rows/row-from-record.js";
+import { recordFromRow, rowFromRecord } from "../../src/rows/row-from-record.js";
 import { jsonValues } from "./json-arbitrary.js";
 import { knownOf, recordsOf } from "./record-arbitrary.js";
 

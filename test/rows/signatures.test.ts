@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ExactNumber } from "../../src/rows/exact-json.js";
-import { withoutSignatures, withoutSignaturesIn } from "../../src/rows/signatures.js";
+import { withoutSignatures, withoutSignaturesIn } from "../../src/rows/row-from-record.js";
 
 const id = "0d9c8b7a-6f5e-4d3c-9b2a-1f0e9d8c7b6a";
 const file = `/files/${id}/file-preview`;

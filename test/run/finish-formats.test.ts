@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { StagedRows, Writer } from "../../src/dump/formats/format.js";
-import { finishFormats } from "../../src/run/finish-formats.js";
-import type { Outputs } from "../../src/run/open-outputs.js";
-import { emptyRunTally } from "../../src/run/setting/run-tally.js";
+import { emptyRunTally } from "../../src/job/open-service.js";
+import { finishFormats, type Outputs } from "../../src/run/finish-formats.js";
 import { someRun } from "../dump/formats/stage.js";
 
 type Work = (rows: StagedRows) => Promise<void>;

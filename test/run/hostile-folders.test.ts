@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { takeStatus } from "../../src/indexing/take-status.js";
 import { runJob } from "../../src/run/run-job.js";
+import { takeStatus } from "../../src/status/capture-status.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry, Store } from "../servers/store.js";
 import { jobFor, testFolder } from "./job-for.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { sampleSize } from "../../src/crawl/child-evidence.js";
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 import { finished, runKbdump, startKbdump } from "../cli/run-kbdump.js";
 import { rounds } from "../rounds.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

@@ -2,10 +2,10 @@ import { appendFile, readdir, readFile, rename, truncate } from "node:fs/promise
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
-import { resultSchema } from "../../src/run/documents/document-result.js";
-import { readJournal } from "../../src/run/parts/shared-journal.js";
+import type { RunOptions } from "../../src/job/open-service.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { RunOptions } from "../../src/run/setting/run-options.js";
+import { resultSchema } from "../../src/segments/document-result.js";
+import { readJournal } from "../../src/segments/shared-parts.js";
 import type { Behaviour } from "../servers/behaviour.js";
 import { rawNumber } from "../servers/json.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

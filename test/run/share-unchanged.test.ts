@@ -1,10 +1,10 @@
 import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readManifest } from "../../src/dump/manifest/read-manifest.js";
-import { shareUnchanged } from "../../src/run/share-unchanged.js";
-import { foldersOf } from "../../src/run/work/job-folders.js";
-import { workspaceIn } from "../../src/run/work/workspace.js";
+import { readManifest } from "../../src/dump/read-manifest.js";
+import { shareUnchanged } from "../../src/run/stage-run.js";
+import { foldersOf } from "../../src/store/folder/job-folders.js";
+import { workspaceIn } from "../../src/store/workspace.js";
 import { runHere } from "../cli/run-here.js";
 import { startPublishedPlace } from "./database/published-place.js";
 import { testFolder } from "./job-for.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { statusWarnings } from "../../src/run/status-warnings.js";
+import { statusWarnings } from "../../src/run/read-everything.js";
 
 const row = (total: number) => ({
   dataset_id: "d",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
-import { outlines } from "../../src/demo/sample/outlines.js";
+import { outlines } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { runJob } from "../../src/run/run-job.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FilterCache } from "../../src/serve/filter-cache.js";
-import { NumberList } from "../../src/serve/number-list.js";
+import { FilterCache } from "../../src/serve/dump-knowledge.js";
+import { NumberList } from "../../src/serve/row-file.js";
 
 function listOf(length: number): NumberList {
   const list = new NumberList(4);

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 import type { Format } from "../../src/job/job.js";
 import { runJob } from "../../src/run/run-job.js";
+import type { ServeOptions } from "../../src/serve/index-dump.js";
 import { type ServedDump, serveDump } from "../../src/serve/serve-dump.js";
-import type { ServeOptions } from "../../src/serve/serve-options.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 
 /** Serves a run folder until the test ends. */

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../src/errors.js";
 import { RowFile } from "../../src/serve/row-file.js";
-import { RowIndex } from "../../src/serve/row-index.js";
-import { RunTable } from "../../src/serve/run-table.js";
+import { RowIndex, RunTable } from "../../src/serve/row-index.js";
 import { plainFolder } from "../dump/formats/folder.js";
 
 async function indexOf(text: string, idColumn: "id" | "segment_id" = "id"): Promise<{ index: RowIndex; path: string }> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Notices } from "../../src/shared-bounds/notices.js";
+import { Notices } from "../../src/parallel/bounds/member.js";
 
 const quiet =
   "info no requests for up to 5 s: the broker redis://h is new, was out of reach or has lost its data, so requests from before may still be under way";

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { keysOf } from "../../src/shared-bounds/keys.js";
+import { keysOf } from "../../src/parallel/bounds/board.js";
 
 /** Lets a broker that has just started count as known, so that a test need not wait for the end of the quarantine. */
 export async function settleBroker(url: string): Promise<void> {

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Demand } from "../../src/shared-bounds/demand.js";
-import { isSure, leaseTime } from "../../src/shared-bounds/lease.js";
-import { goesRound, isLacking, placesToHold } from "../../src/shared-bounds/share-out.js";
-import { Standing } from "../../src/shared-bounds/standing.js";
+import { Demand, goesRound, isLacking, placesToHold, Standing } from "../../src/parallel/bounds/balance.js";
+import { isSure, leaseTime } from "../../src/parallel/bounds/board.js";
 
 test.each([
   ["one alone", { concurrency: 8, members: 1, held: 0, wanted: 8, isLack: false }, [8, true]],

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import { openBroker } from "../../src/broker/open-broker.js";
 import { openClient } from "../../src/client/open-client.js";
 import { emptyRequestTally } from "../../src/client/request-tally.js";
-import { openSharedBounds } from "../../src/shared-bounds/open-shared-bounds.js";
+import { openSharedBounds } from "../../src/parallel/bounds/open-shared-bounds.js";
+import { openBroker } from "../../src/parallel/broker.js";
 import { testKey } from "../client/open-test-http.js";
 
 export interface MemberSetting {

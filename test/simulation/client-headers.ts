@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import { openHttp } from "../../src/client/http.js";
+import { openHttp } from "../../src/client/open-client.js";
 
 let known: Promise<Readonly<Record<string, string>>> | undefined;
 

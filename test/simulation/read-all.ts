@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { type Client, openClient } from "../../src/client/open-client.js";
-import { csvText } from "../../src/dump/formats/csv/write.js";
-import { jsonlText } from "../../src/dump/formats/jsonl/write.js";
+import type { Discovery } from "../../src/crawl/discovery.js";
+import { csvText } from "../../src/dump/formats/csv.js";
+import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { checkJob } from "../../src/job/check-job.js";
 import type { Job, Shard } from "../../src/job/job.js";
-import { jobFromFile } from "../../src/job/job-from-file.js";
-import type { Discovery } from "../../src/run/discover/discovery.js";
+import { jobFromFile } from "../../src/job/load-job.js";
+import { emptyRunTally, type RunTally } from "../../src/job/open-service.js";
 import { readEverything } from "../../src/run/read-everything.js";
-import { emptyRunTally, type RunTally } from "../../src/run/setting/run-tally.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";
 import { documentId } from "./service/ids.js";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { journalFile } from "../../src/run/parts/shared-journal.js";
+import { journalFile } from "../../src/segments/shared-parts.js";
 
 /** How far the documents are that a process leaves behind, by the names of their files. */
 export interface Stored {

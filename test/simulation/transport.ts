@@ -1,6 +1,5 @@
 import { failedRequest } from "../../src/client/failed-request.js";
-import type { HttpOptions } from "../../src/client/http.js";
-import type { World } from "../../src/client/open-client.js";
+import type { HttpOptions, World } from "../../src/client/open-client.js";
 import { type Answer, targetOf } from "../../src/client/send.js";
 import { integer, type Random } from "../servers/random.js";
 import type { Call, Calls } from "./calls.js";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { ChunkChange, RunDiff } from "../../src/diff/run-diff.js";
-import type { WatchedStatus } from "../../src/indexing/watch-status.js";
+import type { ChunkChange, RunDiff } from "../../src/compare/run-diff.js";
 import type { PruneResult } from "../../src/keep/prune-job.js";
 import type { ByMode, JobPlan } from "../../src/plan/job-plan.js";
+import type { WatchedStatus } from "../../src/status/watch-status.js";
 import { renderDiff } from "../../src/terminal/diff-table.js";
 import { widthOf } from "../../src/terminal/display-width.js";
 import { renderPlan } from "../../src/terminal/plan-table.js";
@@ -11,7 +11,7 @@ import { renderStatusTable } from "../../src/terminal/status-table.js";
 import { type Page, pageFor } from "../../src/terminal/text.js";
 import { renderVerification } from "../../src/terminal/verification.js";
 import { renderWatchResult } from "../../src/terminal/watch-result.js";
-import type { Verification } from "../../src/verify/verification.js";
+import type { Verification } from "../../src/verify/findings.js";
 import { statusRow } from "../indexing/reading.js";
 
 const id = "1e63378f-0ff6-41a4-8f48-687d51b4e63d";

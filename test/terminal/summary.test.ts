@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { retryCommand } from "../../src/shell-text.js";
 import { renderSummary, summaryJson } from "../../src/terminal/summary.js";

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { emptyRunTally } from "../../src/run/setting/run-tally.js";
+import { emptyRunTally } from "../../src/job/open-service.js";
 import { widthOf } from "../../src/terminal/display-width.js";
 import { renderRun } from "../../src/terminal/progress.js";
 import { openView, type Rendering } from "../../src/terminal/view.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emptyWatchTally } from "../../src/indexing/watch-options.js";
+import { emptyWatchTally } from "../../src/status/watched-documents.js";
 import { terminalText } from "../../src/terminal/text.js";
 import {
   renderDocumentLine,

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { emptyWatchTally } from "../../src/indexing/watch-options.js";
+import { emptyWatchTally } from "../../src/status/watched-documents.js";
 import { openView } from "../../src/terminal/view.js";
 import { renderWatch, WatchNews } from "../../src/terminal/watch-progress.js";
 import { withoutTimes } from "../cli/run-kbdump.js";

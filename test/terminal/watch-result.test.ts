@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WatchedStatus } from "../../src/indexing/watch-status.js";
+import type { WatchedStatus } from "../../src/status/watch-status.js";
 import { pageFor } from "../../src/terminal/text.js";
 import { renderWatchResult, timeoutText } from "../../src/terminal/watch-result.js";
 import { statusRow } from "../indexing/reading.js";

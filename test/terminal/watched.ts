@@ -1,6 +1,5 @@
-import { emptyWatchTally, type WatchTally } from "../../src/indexing/watch-options.js";
-import { advance, type WatchedDocument } from "../../src/indexing/watched-documents.js";
 import type { Row } from "../../src/rows/row.js";
+import { advance, emptyWatchTally, type WatchedDocument, type WatchTally } from "../../src/status/watched-documents.js";
 import { batchReading } from "../indexing/reading.js";
 
 /** Puts another reading of batch b into the tally, and gives what changed. */

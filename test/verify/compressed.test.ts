@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
-import type { Compression } from "../../src/dump/files/compression.js";
+import type { Compression } from "../../src/files/compression.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { runHere } from "../cli/run-here.js";
 import { plainFolder } from "../dump/formats/folder.js";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { sqlText } from "../../src/duckdb/sql-text.js";
+import { sqlText } from "../../src/duckdb/sql.js";
 import { read } from "../database/query.js";
 import { readCsv } from "../dump/formats/rfc4180.js";
 

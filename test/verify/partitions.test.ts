@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, writeFile 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sqlText } from "../../src/duckdb/sql-text.js";
+import { sqlText } from "../../src/duckdb/sql.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { fileFormats, ids, openDatasets, threeDatasets } from "../dump/partition/datasets.js";
 import { testFolder } from "../run/job-for.js";

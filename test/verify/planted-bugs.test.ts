@@ -16,17 +16,17 @@ const planted = vi.hoisted(() => {
   return { state, withBug };
 });
 
-vi.mock("../../src/dump/formats/csv/write.js", async (original) => {
-  const real = await original<typeof import("../../src/dump/formats/csv/write.js")>();
+vi.mock("../../src/dump/formats/csv.js", async (original) => {
+  const real = await original<typeof import("../../src/dump/formats/csv.js")>();
   return { ...real, csvText: (safe: boolean) => planted.withBug(real.csvText(safe), "csv writer") };
 });
-vi.mock("../../src/dump/formats/jsonl/write.js", async (original) => {
-  const real = await original<typeof import("../../src/dump/formats/jsonl/write.js")>();
+vi.mock("../../src/dump/formats/jsonl.js", async (original) => {
+  const real = await original<typeof import("../../src/dump/formats/jsonl.js")>();
   return { ...real, jsonlText: planted.withBug(real.jsonlText, "jsonl writer") };
 });
 // The writer of Parquet and everybody who reads JSONL by DuckDB share this: a bug in it would hide from a reader that uses it.
-vi.mock("../../src/dump/formats/jsonl/sql.js", async (original) => {
-  const real = await original<typeof import("../../src/dump/formats/jsonl/sql.js")>();
+vi.mock("../../src/dump/formats/jsonl.js", async (original) => {
+  const real = await original<typeof import("../../src/dump/formats/jsonl.js")>();
   const selectRows: SelectRows = (kind, ...args) => {
     const isBroken = planted.state.bug === "jsonl reader" && kind === "chunks";
     const rows = real.selectRows(kind, ...args);

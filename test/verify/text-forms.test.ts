@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson, canonicalText } from "../../src/verify/readers/canonical-json.js";
-import { shortText, shortTextSql, unguardedText } from "../../src/verify/readers/long-text.js";
-import { membersOf } from "../../src/verify/readers/scan-json.js";
+import {
+  canonicalJson,
+  canonicalText,
+  membersOf,
+  shortText,
+  shortTextSql,
+  unguardedText,
+} from "../../src/verify/readers/row-text.js";
 import { textOfRow } from "../../src/verify/row-store.js";
 import { query, quoted } from "../database/query.js";
 

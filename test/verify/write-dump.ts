@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Compression } from "../../src/dump/files/compression.js";
 import type { StagedFile } from "../../src/dump/formats/format.js";
 import { formats as all } from "../../src/dump/formats/formats.js";
+import type { Compression } from "../../src/files/compression.js";
 import { type kinds, optionalKinds } from "../../src/rows/columns.js";
 import { stageOf, type Tables } from "../dump/formats/stage.js";
 

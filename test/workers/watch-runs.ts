@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Manifest } from "../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../src/dump/manifest.js";
 import { hashesOf } from "../faults/published-files.js";
 
 /** Watches a folder of runs: each run that appears must be whole at once. */

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { exitCodes } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
+import { gotText } from "../../job/findings.js";
 import type { CompletionResult } from "../../results/completion.js";
 import { jsonLine } from "../../terminal/text.js";
 import { type Command, defineCommand } from "../command.js";

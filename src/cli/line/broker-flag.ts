@@ -1,5 +1,5 @@
-import { brokenBrokerRule } from "../../broker/broker-url.js";
 import type { Problem } from "../../errors.js";
+import { brokenBrokerRule } from "../../parallel/broker.js";
 
 /** Names of environment variables: an address always has a colon. */
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -1,8 +1,6 @@
 import type { Problem } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
-import { looksLikeKey } from "../../job/looks-like-key.js";
-import { nearestName } from "../../job/schema/nearest-name.js";
-import { isNamedLikeKey } from "../../job/schema/unknown-key-text.js";
+import { gotText, looksLikeKey } from "../../job/findings.js";
+import { isNamedLikeKey, nearestName } from "../../job/schema/shapes.js";
 import { type Command, meaningOf, type Options } from "../command.js";
 import { globalOptions } from "./global-options.js";
 import { placeProblems } from "./place-problems.js";

@@ -1,5 +1,5 @@
 import { parseEnv } from "node:util";
-import { readText } from "../../job/read-text.js";
+import { readText } from "../../job/read-key.js";
 
 /**
  * The environment with the variables of these files added; a later file wins over an earlier one, and what is set already wins

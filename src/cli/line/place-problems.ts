@@ -1,5 +1,5 @@
 import type { Problem } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
+import { gotText } from "../../job/findings.js";
 import type { Command, Positional } from "../command.js";
 import type { Flag, Place } from "./read-line.js";
 

@@ -1,6 +1,6 @@
-import { mostShards } from "../../dump/manifest/shard.js";
+import { mostShards } from "../../dump/manifest.js";
 import type { Problem } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
+import { gotText } from "../../job/findings.js";
 import type { Shard } from "../../job/job.js";
 import { wrongLine } from "./wrong-line.js";
 

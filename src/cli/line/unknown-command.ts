@@ -1,7 +1,6 @@
 import { UsageError } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
-import { looksLikeKey } from "../../job/looks-like-key.js";
-import { nearestName } from "../../job/schema/nearest-name.js";
+import { gotText, looksLikeKey } from "../../job/findings.js";
+import { nearestName } from "../../job/schema/shapes.js";
 import { globalOptions } from "./global-options.js";
 
 /** The error of a line that begins with something else than a command. */

@@ -1,5 +1,5 @@
 import type { Problem } from "../../errors.js";
-import { gotText } from "../../job/got-text.js";
+import { gotText } from "../../job/findings.js";
 
 /** The whole number that a flag was given, or a problem of this flag. Both bounds are allowed. */
 export function wholeNumberFrom(path: string, given: unknown, least: number, most?: number): number | Problem {

@@ -17,7 +17,7 @@ const settleBounds = { least: 0, most: 3_600_000, text: "from 0 s to 1 h" };
 
 /** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
 export async function checkArguments(args: RestoreArguments, world: World): Promise<Times> {
-  const { checkIds, checkServiceFlags } = await import("../../job/check-flags.js"); // heavy; --help does without
+  const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // heavy; --help does without
   const timeout = durationFrom("--timeout", args.timeout, timeBounds);
   const settle = durationFrom("--settle", args.settle, settleBounds);
   const lockTime = durationFrom("--lock-time", args.lockTime, settleBounds);

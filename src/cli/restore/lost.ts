@@ -1,9 +1,14 @@
-import { bucketNames, withFolderName } from "../../bucket/copy/bucket-names.js";
-import type { FindOptions } from "../../locate/found-thing.js";
-import type { OwnService, RestoreLost, RestoreOptions } from "../../restore/restore-options.js";
-import { exitCodeOf, type RestoreResult } from "../../restore/restore-result.js";
-import { emptyRestoreTally } from "../../restore/restore-tally.js";
+import {
+  emptyRestoreTally,
+  exitCodeOf,
+  type OwnService,
+  type RestoreLost,
+  type RestoreOptions,
+  type RestoreResult,
+} from "../../restore/restore-options.js";
 import type { RestoreOutput } from "../../results/restore.js";
+import { bucketNames, withFolderName } from "../../store/copy/cache.js";
+import type { FindOptions } from "../../store/find-named.js";
 import { renderRestore } from "../../terminal/restore/restore-progress.js";
 import { renderRestored } from "../../terminal/restore/restored.js";
 import { jsonLine, pageFor } from "../../terminal/text.js";
@@ -50,7 +55,7 @@ async function placeFrom(
   args: RestoreArguments,
   world: World,
 ): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
-  const { findRun } = await import("../../locate/find-run.js");
+  const { findRun } = await import("../../store/find-run.js");
   const { run, against, apply, keyEnv, to } = args;
   const { env } = world;
   const places = placesFrom(args, world);
@@ -63,7 +68,7 @@ async function placeFrom(
 
 /** The service of the job file, where the run is named by one; else that of the variable. */
 async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
-  const { findNamed } = await import("../../locate/find-named.js");
+  const { findNamed } = await import("../../store/find-named.js");
   const found = await findNamed(run, options);
   if (found.kind === "job" && found.file !== undefined) {
     const { loadJob } = await import("../../job/load-job.js");

@@ -1,8 +1,6 @@
-import { bucketNames, withFolderName } from "../../bucket/copy/bucket-names.js";
-import type { Move } from "../../move/move-options.js";
-import { exitCodeOf, type MoveResult } from "../../move/move-result.js";
-import { emptyMoveTally } from "../../move/move-tally.js";
+import { emptyMoveTally, exitCodeOf, type Move, type MoveResult } from "../../restore/copy/copy-result.js";
 import type { MoveOutput } from "../../results/move.js";
+import { bucketNames, withFolderName } from "../../store/copy/cache.js";
 import { renderMove } from "../../terminal/move/move-progress.js";
 import { renderMoved } from "../../terminal/move/moved.js";
 import { jsonLine, pageFor } from "../../terminal/text.js";
@@ -26,7 +24,7 @@ export async function runMove(
   load: () => Promise<Move>,
 ): Promise<number> {
   const { run, keyEnv, from = "chunks", retryFailed } = args;
-  const { findRun } = await import("../../locate/find-run.js"); // heavy; --help does without
+  const { findRun } = await import("../../store/find-run.js"); // heavy; --help does without
   const folder = await findRun(run, placesFrom(args, world));
   const key = await keyFrom(keyEnv, world.env);
   const move = await load();

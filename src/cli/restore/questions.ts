@@ -1,9 +1,8 @@
 import { countText } from "../../amounts.js";
+import type { ListedLoss } from "../../compare/lost/restore-plan.js";
 import type { Dialogue } from "../../dialogue/dialogue.js";
-import type { MoveResult } from "../../move/move-result.js";
-import type { Confirmed } from "../../restore/restore-options.js";
-import type { ListedLoss } from "../../restore/restore-plan.js";
-import type { RestoreResult } from "../../restore/restore-result.js";
+import type { MoveResult } from "../../restore/copy/copy-result.js";
+import type { Confirmed, RestoreResult } from "../../restore/restore-options.js";
 import { renderMovePlan } from "../../terminal/move/move-plan.js";
 import { sortListed } from "../../terminal/restore/document-plan.js";
 import { renderPlan } from "../../terminal/restore/restore-plan.js";

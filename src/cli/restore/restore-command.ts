@@ -1,4 +1,4 @@
-import type { Move } from "../../move/move-options.js";
+import type { Move } from "../../restore/copy/copy-result.js";
 import type { RestoreLost } from "../../restore/restore-options.js";
 import { defineCommand } from "../command.js";
 import { checkArguments } from "./check-arguments.js";

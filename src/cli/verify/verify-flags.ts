@@ -1,5 +1,5 @@
 import type { Problem } from "../../errors.js";
-import type { AgainstOptions } from "../../move/against/compare-with-service.js";
+import type { AgainstOptions } from "../../restore/copy/against.js";
 import type { ArgumentsOf, Options } from "../command.js";
 import { wrongLine } from "../line/wrong-line.js";
 import { commonOptions, dirOption, environmentOption, itemsOf, memoryOption } from "../options.js";
@@ -50,7 +50,7 @@ export type VerifyArguments = ArgumentsOf<typeof options>;
 
 /** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
 export async function checkArguments(args: VerifyArguments): Promise<void> {
-  const { checkIds, checkServiceFlags } = await import("../../job/check-flags.js"); // heavy; --help does without
+  const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // heavy; --help does without
   const problems = [
     ...checkServiceFlags({ ...args, to: args.against }, "--against"),
     ...checkIds("--document", itemsOf(args.document)),

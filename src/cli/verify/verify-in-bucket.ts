@@ -1,10 +1,9 @@
-import type { BucketNames } from "../../bucket/copy/bucket-names.js";
-import { copyDatabase } from "../../bucket/copy/copy-database.js";
-import { mirrorRun } from "../../bucket/copy/mirror-run.js";
-import { manifestName } from "../../dump/manifest/manifest.js";
+import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import type { RunInBucket } from "../../locate/find-run.js";
-import type { Verification } from "../../verify/verification.js";
+import type { BucketNames } from "../../store/copy/cache.js";
+import { copyDatabase, mirrorRun } from "../../store/copy/copy-database.js";
+import type { RunInBucket } from "../../store/find-run.js";
+import type { Verification } from "../../verify/findings.js";
 
 /** Verifies what lies in a folder, and compares it with a database where one is named. */
 export type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;

@@ -1,9 +1,14 @@
-import { RetryError, StopError } from "../../errors.js";
-import { refusalOf, throttleOf } from "../check-answer.js";
-import { hintFor, isUnknownUrl, keyHint, type Refusal, type SettingNames, unknownUrlHint } from "../hint-for.js";
+import { openAsBlob } from "node:fs";
+import { stat } from "node:fs/promises";
+import { FormData } from "undici";
+import { RetryError, SkipError, StopError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
+import { jsonText } from "../../rows/exact-json.js";
+import { isMapping } from "../../schema.js";
+import { checkData, checkListed, checkRecords, jsonOf, type Listed, refusalOf, throttleOf } from "../check-answer.js";
+import { hintFor, isUnknownUrl, keyHint, type Refusal, type SettingNames, unknownUrlHint } from "../failed-request.js";
+import { plainText } from "../plain-text.js";
 import type { Answer } from "../send.js";
-import { isUnreadable } from "./multipart.js";
-import type { ReadAnswer } from "./written.js";
 
 /**
  * The outcome of a write; `value` is what the service answered. `refused`: for good, and nothing was done. `throttled`: too often, and
@@ -47,7 +52,7 @@ function isBeforeRequest(error: Error): boolean {
   return ("code" in error && neverConnected.test(String(error.code))) || noTunnel.test(error.message);
 }
 
-export interface Asked<T> {
+interface Asked<T> {
   readonly method: string;
   readonly read: ReadAnswer<T>;
   readonly key: string;
@@ -88,4 +93,149 @@ function outcomeOfSuccess<T>(answer: Answer, { method, read, key }: Asked<T>): W
     const reason = `${method} ${answer.url}: ${answer.status}, but the answer is not the service's`;
     return { kind: "unknown", isOver: false, reason };
   }
+}
+
+/** Reads the answer to a write that was done. Throws where it is not the service's. */
+export type ReadAnswer<T> = (answer: Answer, key: string) => T;
+
+/** The row that a write made or changed, as the service answered it. */
+export interface WrittenRow {
+  readonly id: string;
+  /** The status of a chunk: completed, error and others. Null for a child chunk. */
+  readonly status: string | null;
+  readonly enabled: boolean;
+  /** The service's own words on why it could not index the chunk; empty where it says none. */
+  readonly error: string;
+}
+
+/** Something that was created. */
+export interface Created {
+  readonly id: string;
+}
+
+export interface CreatedDataset extends Created {
+  readonly name: string;
+}
+
+export interface CreatedDocument extends Created {
+  /** The batch whose indexing status tells when the document is ready. */
+  readonly batch: string;
+}
+
+/** The one row of an answer: an added chunk comes in a list, everything else alone. */
+export const readRow: ReadAnswer<WrittenRow> = (answer, key) => {
+  const body = jsonOf(answer, key);
+  const isList = isMapping(body) && Array.isArray(body.data);
+  return writtenRow(isList ? single(checkRecords(body, answer.url), answer.url) : checkData(body, answer.url), key);
+};
+
+/** As many rows as were sent, in their order. */
+export function readRows(count: number): ReadAnswer<readonly WrittenRow[]> {
+  return (answer, key) => {
+    const records = checkRecords(jsonOf(answer, key), answer.url);
+    if (records.length !== count) throw wrongCount(answer.url, count, records.length);
+    return records.map((record) => writtenRow(record, key));
+  };
+}
+
+export const readCreated: ReadAnswer<Created> = (answer, key) => {
+  const { id } = checkListed(jsonOf(answer, key), answer.url);
+  return { id };
+};
+
+export const readDataset: ReadAnswer<CreatedDataset> = (answer, key) => {
+  const { id, name } = checkListed(jsonOf(answer, key), answer.url);
+  return { id, name: textIn(name, "name", answer.url) };
+};
+
+export const readDocument: ReadAnswer<CreatedDocument> = (answer, key) => {
+  const body = jsonOf(answer, key);
+  const { document, batch } = isMapping(body) ? body : {};
+  return { id: checkListed(document, answer.url).id, batch: textIn(batch, "batch", answer.url) };
+};
+
+/** Nothing is to be learned: a 204, or any JSON object, as `{"result": "success"}`. */
+export const readNothing: ReadAnswer<null> = (answer, key) => {
+  if (answer.status === 204 || isMapping(jsonOf(answer, key))) return null;
+  throw new RetryError(`${answer.url}: the answer is no JSON object`);
+};
+
+/** Any success of a DELETE: release 1.12.1 answers 200 with the body `204`, later ones 204 without a body. No web page is one. */
+export const readDeleted: ReadAnswer<null> = (answer, key) => {
+  if (answer.body.length > 0) jsonOf(answer, key);
+  return null;
+};
+
+function single([record, ...others]: readonly Listed[], url: string): Listed {
+  if (!record || others.length > 0) throw wrongCount(url, 1, record ? others.length + 1 : 0);
+  return record;
+}
+
+function wrongCount(url: string, sent: number, answered: number): RetryError {
+  return new RetryError(`${url}: ${sent} sent, and the answer has ${answered}`);
+}
+
+function textIn(value: unknown, name: string, url: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new RetryError(`${url}: the answer has no "${name}"`);
+}
+
+function writtenRow({ id, status, enabled, error }: Listed, key: string): WrittenRow {
+  const words = typeof error === "string" ? error : error === null || error === undefined ? "" : JSON.stringify(error);
+  return {
+    id,
+    status: typeof status === "string" ? status : null,
+    enabled: enabled !== false,
+    error: plainText(words, key),
+  };
+}
+
+/** A file on disk that is sent. */
+export interface LocalFile {
+  readonly path: string;
+  /** Its name in the service. */
+  readonly name: string;
+  /** Null: the service goes by the name. */
+  readonly mime_type: string | null;
+}
+
+/** A multipart form: JSON as the part `data`, if there is any, and the file as the part `file`. */
+export interface Multipart {
+  readonly data?: object;
+  readonly file: LocalFile;
+}
+
+/**
+ * Sends a form. Its file is read while it is sent, so that it is never in memory as a whole. SkipError where the file cannot be read, or
+ * changes while it is sent: nothing was done, since the form had no end.
+ */
+export async function sendForm<T>({ data, file }: Multipart, send: (form: FormData) => Promise<T>): Promise<T> {
+  const blob = await openFile(file);
+  const form = new FormData();
+  if (data !== undefined) form.append("data", jsonText(data));
+  form.append("file", blob, file.name);
+  try {
+    return await send(form);
+  } catch (error) {
+    throw isUnreadable(error) ? unreadable(file, "it changed while it was sent", error) : error;
+  }
+}
+
+/** Whether an error is of a file that could not be read while it was sent. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && error.name === "NotReadableError";
+}
+
+async function openFile(file: LocalFile): Promise<Blob> {
+  const type = file.mime_type === null ? {} : { type: file.mime_type };
+  try {
+    if (!(await stat(file.path)).isFile()) throw new Error("it is no file");
+    return await openAsBlob(file.path, type);
+  } catch (error) {
+    throw unreadable(file, problemText(error), error);
+  }
+}
+
+function unreadable({ path }: LocalFile, reason: string, cause: unknown): SkipError {
+  return new SkipError(`${path}: the file cannot be read, and was not sent: ${reason}`, { cause });
 }

@@ -2,17 +2,21 @@ import { createHash } from "node:crypto";
 import { jsonText } from "../../rows/exact-json.js";
 import { throttleOf } from "../check-answer.js";
 import { openConnections } from "../connections.js";
-import { counted } from "../counted.js";
 import { exchangeWith, type Outgoing } from "../exchange.js";
-import { jobFileNames, type SettingNames } from "../hint-for.js";
+import { jobFileNames, type SettingNames } from "../failed-request.js";
 import { Pace } from "../pace.js";
-import { emptyRequestTally, type RequestTally } from "../request-tally.js";
+import { pause, turnAt } from "../paced.js";
+import { counted, emptyRequestTally, type RequestTally } from "../request-tally.js";
 import type { Answer } from "../send.js";
-import { pause, turnAt } from "../turn.js";
-import { sendForm } from "./multipart.js";
-import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./write-operations.js";
-import { outcomeOfAnswer, outcomeOfError, type Undone, type WriteOutcome } from "./write-outcome.js";
-import type { ReadAnswer } from "./written.js";
+import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
+import {
+  outcomeOfAnswer,
+  outcomeOfError,
+  type ReadAnswer,
+  sendForm,
+  type Undone,
+  type WriteOutcome,
+} from "./write-outcome.js";
 
 export interface WriterOptions {
   /** Ends in the version segment, as in `https://kb.example.com/v1`. */

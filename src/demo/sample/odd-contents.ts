@@ -1,6 +1,4 @@
-import { sentences } from "./prose/compose.js";
-import { english } from "./prose/english.js";
-import { randomFrom } from "./random.js";
+import { english, randomFrom, sentences } from "./prose.js";
 
 /** Contents that break careless exports, each of them seen in real documents. None holds NUL: a database would refuse it. */
 export function oddContents(): readonly string[] {

@@ -1,16 +1,21 @@
-import type { Present, StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
-import type { Dataset, Document, StatusEntry } from "../knowledge.js";
-import { beingIndexed, notFound } from "../refusal.js";
-import type { Course } from "../reindex/course.js";
-import type { Source } from "../reindex/source.js";
-import { datasetWith } from "./change-document.js";
-import { type Begun, type HeldDataset, type HeldDocument, heldDataset, newestFirst, textsOf } from "./held.js";
-import { beginCourse, entryOf, presentAt, runningAt } from "./held-courses.js";
-import type { ChunkText } from "./new-chunk.js";
-import { cutAnew, sourceFrom } from "./new-source.js";
+import type { Batch, Present, StoredChunk, StoredDataset, StoredDocument } from "../index-knowledge.js";
+import { beingIndexed, type Dataset, type Document, invalidParam, notFound, type StatusEntry } from "../knowledge.js";
+import {
+  type Course,
+  documentAt,
+  entryAt,
+  isOver,
+  outcomeOf,
+  reindexedDocument,
+  type Source,
+  sourceOf,
+} from "../reindex.js";
+import { jsonReply, type Route, routePath } from "../routes.js";
+import type { ChunkText } from "./new-rows.js";
+import { cutAnew, datasetWith, sourceFrom } from "./new-source.js";
 
 /** How a document is indexed anew. */
-export interface Manner {
+interface Manner {
   readonly seconds: number;
   /** The size of the new chunks; undefined for those that the source has. Questions and answers stay pairs. */
   readonly maxCharacters?: number | undefined;
@@ -192,4 +197,135 @@ export class DocumentStore implements Present {
   #present(held: HeldDocument): StoredDocument {
     return presentAt(held, this.now());
   }
+}
+
+/** An indexing that shall begin; `number` tells apart the batches of one second. */
+interface Start extends Pick<Course, "startedAt" | "seconds" | "error"> {
+  readonly number: number;
+}
+
+/** Begins to index a document that is idle from a source. Its version is at once the one that the indexing leaves. */
+function beginCourse(held: HeldDocument, source: Source, { number, startedAt, seconds, error }: Start): Begun {
+  const { version: before, dataset } = held;
+  const batch = batchName(new Date(startedAt * 1000), number);
+  const generation = held.courses.length + 1;
+  const after = reindexedDocument(before, source, { generation, startedAt: Math.floor(startedAt), seconds });
+  const begun = { dataset_id: dataset.row.id, document_id: before.row.id, batch };
+  const course = { ...begun, before, after, startedAt, seconds, error };
+  held.courses.push(course);
+  held.version = outcomeOf(course);
+  return begun;
+}
+
+/** The document at a time, in Unix seconds. */
+function presentAt(held: HeldDocument, now: number): StoredDocument {
+  const course = runningAt(held, now);
+  return course ? documentAt(course, now) : held.version;
+}
+
+/** The indexing that is under way at a time. */
+function runningAt({ courses }: HeldDocument, now: number): Course | undefined {
+  const newest = courses.at(-1);
+  return newest && !isOver(newest, now) ? newest : undefined;
+}
+
+/** The entry of the document in its batches; undefined if no indexing began here. */
+function entryOf({ courses }: HeldDocument, now: () => number): StatusEntry | undefined {
+  const newest = courses.at(-1);
+  return newest && entryAt(newest, now());
+}
+
+/** The time, as the service names batches, and a number. */
+function batchName(time: Date, number: number): string {
+  return time.toISOString().slice(0, 19).replace(/\D/g, "") + String(number).padStart(6, "0");
+}
+
+/** The answer to who has a document indexed: nothing else says which batch that is. */
+interface Begun {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  readonly batch: string;
+}
+
+/** A dataset of the store. Its row is never changed, but replaced. */
+interface HeldDataset {
+  row: Dataset;
+  readonly documents: Map<string, HeldDocument>;
+  /** The batches that it began with. */
+  readonly batches: ReadonlyMap<string, Batch>;
+}
+
+/** A document of the store. Its versions are never changed, but replaced. */
+interface HeldDocument {
+  readonly dataset: HeldDataset;
+  version: StoredDocument;
+  /** The texts that an indexing makes it from. No write changes them. */
+  source: Source;
+  /** Every indexing that began here, in order. */
+  readonly courses: (Course & Begun)[];
+}
+
+/** A dataset as it is held, with its documents. */
+function heldDataset({ row, documents, batches }: StoredDataset): HeldDataset {
+  const dataset: HeldDataset = { row, documents: new Map(), batches: new Map(batches.map((each) => [each.id, each])) };
+  for (const document of documents) {
+    const version = { ...document, embedsChildren: document.embedsChildren ?? embedsAny(document) };
+    dataset.documents.set(document.row.id, { dataset, version, source: sourceOf(document), courses: [] });
+  }
+  return dataset;
+}
+
+/** The texts of a chunk. */
+function textsOf({ row: { content, answer, keywords } }: StoredChunk): ChunkText {
+  return {
+    content,
+    answer: typeof answer === "string" ? answer : null,
+    keywords: Array.isArray(keywords) ? keywords.map(String) : null,
+  };
+}
+
+/** The order of a list of documents. */
+function newestFirst({ row: a }: StoredDocument, { row: b }: StoredDocument): number {
+  return b.created_at - a.created_at || Number(b.position ?? 0) - Number(a.position ?? 0);
+}
+
+function embedsAny({ chunks }: StoredDocument): boolean {
+  return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
+}
+
+/** How long a re-index takes where nobody says so, and at the most, in seconds. */
+const usual = 5;
+const longest = 86_400;
+
+const fewestCharacters = 20;
+
+/**
+ * `POST /demo/reindex/<document id>?seconds=5` has a document of the demo indexed anew. It is no part of the interface
+ * that the service stands in for, and lies outside of its base URL. The answer is 202 with what was begun, as JSON; or the
+ * batch alone, where plain text is asked for. `max_characters` cuts the source into chunks of that size.
+ */
+export function reindexRoute(store: { readonly reindex: (documentId: string, manner: Manner) => Begun }): Route {
+  return {
+    method: "POST",
+    path: routePath("/demo/reindex/:document"),
+    reply: ({ id, query, accept }) => {
+      const manner = { seconds: secondsFrom(query), maxCharacters: charactersFrom(query) };
+      const begun = store.reindex(id("document").toLowerCase(), manner);
+      if (!accept?.startsWith("text/plain")) return jsonReply(202, begun);
+      return { status: 202, type: "text/plain; charset=UTF-8", content: `${begun.batch}\n` };
+    },
+  };
+}
+
+function secondsFrom(query: URLSearchParams): number {
+  const text = query.get("seconds") ?? String(usual);
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) <= longest) return Number(text);
+  throw invalidParam(`seconds must be a number from 0 to ${longest}.`);
+}
+
+function charactersFrom(query: URLSearchParams): number | undefined {
+  const text = query.get("max_characters");
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text) && Number(text) >= fewestCharacters) return Number(text);
+  throw invalidParam(`max_characters must be a whole number from ${fewestCharacters}.`);
 }

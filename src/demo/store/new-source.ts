@@ -1,9 +1,9 @@
-import type { StoredChunk, StoredDocument } from "../index-knowledge.js";
+import { type StoredChunk, type StoredDocument, shownStatus } from "../index-knowledge.js";
 import type { ChildChunk, Dataset } from "../knowledge.js";
-import { cutText, sentencesIn } from "../reindex/cut-text.js";
-import type { Source } from "../reindex/source.js";
-import { stableId } from "../sample/stable-id.js";
-import { type ChunkText, isQa, newChild, newChunk } from "./new-chunk.js";
+import { cutText, type Source, sentencesIn } from "../reindex.js";
+import { sumOf } from "../sample/build-document.js";
+import { stableId } from "../sample/outline.js";
+import { type ChunkText, isQa, newChild, newChunk } from "./new-rows.js";
 
 /** Whether a dataset embeds its texts: only then are tokens counted. */
 export function isHighQuality({ indexing_technique }: Dataset): boolean {
@@ -47,4 +47,46 @@ export function cutAnew(source: Source, most: number, document: StoredDocument, 
     document,
     dataset,
   );
+}
+
+/** The document with other chunks, and counts that follow them. */
+export function withChunks(document: StoredDocument, chunks: readonly StoredChunk[]): StoredDocument {
+  const rows = chunks.map(({ row }) => row);
+  const counts = { tokens: sumOf(rows, "tokens"), word_count: sumOf(rows, "word_count") };
+  return { ...document, row: { ...document.row, ...known(counts, document.row) }, chunks };
+}
+
+/** The document with another version of one of its chunks. */
+export function withChunk(document: StoredDocument, chunk: StoredChunk): StoredDocument {
+  return withChunks(
+    document,
+    document.chunks.map((each) => (each.row.id === chunk.row.id ? chunk : each)),
+  );
+}
+
+/** The chunk with other children, which it embeds where its document does so. */
+export function withChildren(
+  { row }: StoredChunk,
+  children: readonly ChildChunk[],
+  { embedsChildren = false }: StoredDocument,
+): StoredChunk {
+  return { row: embedsChildren ? { ...row, child_chunks: children } : row, children };
+}
+
+/** The row of a dataset, with counts that follow its documents. */
+export function datasetWith(row: Dataset, documents: readonly StoredDocument[]): Dataset {
+  const rows = documents.map((document) => document.row);
+  const counts = {
+    word_count: sumOf(rows, "word_count"),
+    document_count: rows.length,
+    total_documents: rows.length,
+    total_available_documents: rows.filter((document) => shownStatus(document) === "available").length,
+    doc_form: rows.at(-1)?.doc_form ?? null,
+  };
+  return { ...row, ...known(counts, row) };
+}
+
+/** The fields that a row has, too: older servers have fewer. */
+function known(fields: Readonly<Record<string, unknown>>, row: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => field in row));
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { listOf, object, text, truth } from "../../schema.js";
-import { checked } from "./checked.js";
+import { check, listOf, object, text, truth } from "../../schema.js";
+import { invalidParam, Refusal } from "../knowledge.js";
+import type { IncomingFile } from "../store/file-store.js";
 
 const optionalText = v.nullish(text);
 const optionalTexts = v.nullish(listOf(text));
@@ -45,4 +46,21 @@ export function checkChange(body: unknown): ChunkChange {
 /** The content of a child chunk; the same. */
 export function checkChild(body: unknown): string {
   return checked(childRequest, body).content;
+}
+
+/** The value of a request with its type. Throws a 400 that names every problem. */
+export function checked<const Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
+  const result = check(schema, body);
+  if (result.problems === null) return result.value;
+  throw invalidParam(result.problems.map(({ path, message }) => `${path || "the body"}: ${message}`).join("; "));
+}
+
+/** The one file of a form. Throws a 400 for none, for more than one, and for one without a name. */
+export async function fileFrom(form: FormData): Promise<IncomingFile> {
+  const [file, ...others] = [...form.values()].filter((value) => typeof value !== "string");
+  if (!file || !form.has("file")) throw new Refusal(400, "no_file_uploaded", "Please upload your file.");
+  if (others.length > 0) throw new Refusal(400, "too_many_files", "Only one file is allowed.");
+  if (file.name.trim() === "") throw invalidParam("The specified filename does not exist.");
+  const bytes = Buffer.from(await file.arrayBuffer());
+  return { name: file.name, mimeType: file.type || "application/octet-stream", bytes };
 }

@@ -1,9 +1,9 @@
 import type { DuckDbOptions } from "../../duckdb/open-duckdb.js";
-import type { Kind } from "../../rows/columns.js";
+import type { FileFacts } from "../../files/byte-facts.js";
+import { type Compression, compressionOf, endingOf } from "../../files/compression.js";
+import type { JoinedFile, PartFile } from "../../files/join-parts.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
-import type { FileFacts } from "../files/byte-facts.js";
-import { type Compression, compressionOf } from "../files/compression.js";
-import type { JoinedFile, PartFile } from "../files/join-parts.js";
 
 /**
  * A format of the files of a dump: a folder beside this file, with one module for each direction. Each is loaded only when it
@@ -146,4 +146,54 @@ export function allFiles(files: readonly RowFiles[]): RowFiles {
     longestLine: files.reduce((longest, file) => Math.max(longest, file.longestLine), 0),
     longNumbers: files.some(({ longNumbers }) => longNumbers !== false),
   };
+}
+
+/** A row as a line of JSON, from its cells as text: a cell that holds JSON stays as it is, so that no number is rounded. */
+export function jsonLine(kind: Kind, cells: readonly (string | null)[]): string {
+  const members = columns[kind].map(({ name, type }, at) => `"${name}":${cellJson(type, cells[at] ?? null)}`);
+  return `{${members.join(",")}}`;
+}
+
+function cellJson(type: ColumnType, cell: string | null): string {
+  if (cell === null) return "null";
+  if (type === "text" || type === "time" || type === "any") return JSON.stringify(cell);
+  return cell.replaceAll("\n", " "); // only between values
+}
+
+/** The kinds whose files are divided by `output.partition: dataset`; the others are small. */
+export const partitionedKinds: readonly Kind[] = ["chunks", "child_chunks"];
+
+/** A file, and the dataset that its rows are of; undefined where it holds those of all. */
+interface NamedFile {
+  readonly kind: Kind;
+  readonly format: string;
+  readonly dataset: string | undefined;
+  readonly compression: Compression;
+}
+
+/**
+ * The path of a file in a run folder: `chunks.jsonl`, `chunks.csv.gz`, or in a folder for each dataset, as Hive names partitions:
+ * `chunks.parquet/dataset_id=<id>/part-0.parquet`.
+ */
+export function fileName({ kind, format, dataset, compression }: NamedFile): string {
+  const ending = `${format}${endingOf(compression)}`;
+  if (dataset === undefined) return `${kind}.${ending}`;
+  return `${kind}.${format}/${folderName(dataset)}/part-0.${ending}`;
+}
+
+/** Bytes of the longest name that ext4, XFS, APFS, NTFS and others take. */
+const longestName = 255;
+
+/** Whether the id of a dataset is so long that no folder can be named after it. */
+export function isTooLongForFolder(dataset: string): boolean {
+  return Buffer.byteLength(folderName(dataset)) > longestName;
+}
+
+/**
+ * Percent signs stand for ASCII characters that are no letters, digits, `_`, `.` or `-`, as in Hive's names of folders. Other
+ * characters stay: readers such as Spark take a percent sign for one character, never for a byte of UTF-8.
+ */
+function folderName(dataset: string): string {
+  const code = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0");
+  return `dataset_id=${dataset.replace(/[^\w.\u0080-\uffff-]/g, (character) => `%${code(character)}`)}`;
 }

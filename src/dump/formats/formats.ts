@@ -1,17 +1,20 @@
-import type { FormatModules } from "./format.js";
+import { type Compression, compressionOf } from "../../files/compression.js";
+import { isKind, type Kind } from "../../rows/columns.js";
+import { type FormatModules, fileName, type TextFormat } from "./format.js";
+import { jsonlText } from "./jsonl.js";
 
 /** Every format of the files of a dump, in the order in which they are written: one folder and one line each. */
 // biome-ignore format: a line each
 export const formats = {
-  jsonl: { write: () => import("./jsonl/write.js"), read: () => import("./jsonl/read.js"), sql: () => import("./jsonl/sql.js"), isText: true },
-  csv: { write: () => import("./csv/write.js"), read: () => import("./csv/read.js"), sql: () => import("./csv/sql.js"), isExact: ({ csv_safe }) => !csv_safe, isText: true, size: 0.8 },
-  parquet: { write: () => import("./parquet/write.js"), read: () => import("./parquet/read.js"), sql: () => import("./parquet/sql.js"), size: 0.4 },
+  jsonl: { write: () => import("./jsonl.js"), read: () => import("./jsonl.js"), sql: () => import("./jsonl.js"), isText: true },
+  csv: { write: () => import("./csv.js"), read: () => import("./csv.js"), sql: () => import("./csv.js"), isExact: ({ csv_safe }) => !csv_safe, isText: true, size: 0.8 },
+  parquet: { write: () => import("./parquet.js"), read: () => import("./parquet.js"), sql: () => import("./parquet.js"), size: 0.4 },
 } satisfies Readonly<Record<string, FormatModules>>;
 
 export type FileFormat = keyof typeof formats;
 
 /** Whether a text is the name of a format. */
-export function isFileFormat(name: string): name is FileFormat {
+function isFileFormat(name: string): name is FileFormat {
   return Object.hasOwn(formats, name);
 }
 
@@ -21,4 +24,41 @@ export const fileFormats: readonly FileFormat[] = Object.keys(formats).filter(is
 /** The code of a format. */
 export function modulesOf(format: FileFormat): FormatModules {
   return formats[format];
+}
+
+/** The text formats in which rows are written while the crawl goes on: JSONL always, as the others are loaded from it. */
+export async function openTexts(asked: readonly string[], csvSafe: boolean): Promise<readonly TextFormat[]> {
+  const others: TextFormat[] = [];
+  for (const name of fileFormats.filter((format) => asked.includes(format) && format !== jsonlText.format)) {
+    const { openText } = await modulesOf(name).write();
+    if (openText) others.push(openText({ csvSafe }));
+  }
+  return [jsonlText, ...others];
+}
+
+/** The rows that a file of a dump holds, and how. */
+export interface FileParts {
+  readonly kind: Kind;
+  readonly format: FileFormat;
+  /** The dataset that the rows are of; undefined where the file holds those of all. */
+  readonly dataset: string | undefined;
+  readonly compression: Compression;
+}
+
+/** The parts of the path of a file in a run folder; undefined for any other path. */
+export function partsOfName(path: string): FileParts | undefined {
+  const names = /^(\w+)\.(\w+)(?:\/dataset_id=([^/]+)\/part-0\.(\w+))?(?:\.gz|\.zst)?$/.exec(path);
+  const [, kind = "", format = "", folder, inner = format] = names ?? [];
+  if (!isKind(kind) || !isFileFormat(format) || inner !== format) return undefined;
+  const dataset = folder === undefined ? undefined : datasetOf(folder);
+  const parts = { kind, format, dataset, compression: compressionOf(path) };
+  return fileName(parts) === path ? parts : undefined;
+}
+
+function datasetOf(folder: string): string {
+  try {
+    return decodeURIComponent(folder);
+  } catch {
+    return folder;
+  }
 }

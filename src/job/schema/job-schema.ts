@@ -1,16 +1,70 @@
 import * as v from "valibot";
+import { fileFormats } from "../../dump/formats/formats.js";
+import { missingCompression } from "../../files/compression.js";
 import { isMapping } from "../../schema.js";
-import { jobName } from "../job-name.js";
-import { datasetSchema } from "./dataset-schema.js";
-import { all, positiveNumber, trueOrFalse } from "./leaf.js";
-import { mapping } from "./mapping.js";
-import { notifySchema } from "./notify-schema.js";
-import { outputSchema } from "./output-schema.js";
-import { repeats } from "./repeats.js";
+import { jobName } from "../job.js";
+import { brokenRule, isBucketUrl } from "../s3-url.js";
 import { serviceSchema } from "./service-schema.js";
+import {
+  all,
+  filePath,
+  list,
+  mapping,
+  memorySize,
+  positiveNumber,
+  repeats,
+  text,
+  trueOrFalse,
+  uuid,
+  wholeNumber,
+} from "./shapes.js";
 
 const nameText = "a name of a-z, 0-9, _ and - that starts with a letter or digit, at most 100 characters";
 const datasetsText = "a list of datasets, or the word all";
+
+const documentsText = "a list of document UUIDs, or the word all";
+const batchText = "a batch id: text that is not empty, nor . or ..";
+const quotedBatchText = 'the batch id in quotes, as in "20250306120000123456": a number loses its last digits';
+
+/** A batch becomes a segment of a URL, where . and .. would lead elsewhere. */
+const batch = v.pipe(
+  v.string((issue) => (typeof issue.input === "number" ? quotedBatchText : batchText)),
+  v.regex(/^(?!\.{0,2}$)/, batchText),
+);
+
+/** One dataset of the job: its documents, batches and filters. */
+const datasetSchema = v.pipe(
+  mapping("a mapping with id, and documents or batches", {
+    id: v.pipe(uuid, v.description("The dataset's id, a UUID.")),
+    documents: v.pipe(
+      v.nullish(v.union([all, list("documents", "document", documentsText, uuid)], documentsText), []),
+      v.description("Ids of the documents to read, or the word all: those that the service lists when the run begins."),
+    ),
+    batches: v.pipe(
+      v.nullish(list("batches", "batch", "a list of batch ids", batch), []),
+      v.description(
+        "Batches whose indexing status is taken; the creation of a document answered with them. In quotes.",
+      ),
+    ),
+    status: v.pipe(
+      v.nullish(
+        list("status", "status", "a list of statuses, such as [completed]", text("a status, such as completed")),
+        [],
+      ),
+      v.description("Only chunks of these statuses. Absent or empty: all of them."),
+    ),
+    keyword: v.pipe(
+      v.optional(text("text that is not empty, in quotes where it looks like a number")),
+      v.description("Only chunks whose content holds this text."),
+    ),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!isMapping(dataset.value) || !isEmpty(dataset.value.documents) || !isEmpty(dataset.value.batches)) return;
+    const input = { ...dataset.value };
+    const place = { type: "object", origin: "value", input, key: "documents", value: input.documents } as const;
+    addIssue({ message: "at least one document or batch, or the word all for documents", path: [place] });
+  }),
+);
 
 const datasets = v.pipe(
   v.array(datasetSchema, datasetsText),
@@ -26,6 +80,119 @@ const datasets = v.pipe(
   }),
 );
 
+const formatText = `${fileFormats.join(", ")} or duckdb`;
+const keepText = "at least one of last, daily, weekly and monthly";
+
+const format = v.picklist([...fileFormats, "duckdb"], formatText);
+const runs = () => v.exactOptional(wholeNumber(1, 10_000));
+
+const keep = v.pipe(
+  mapping("a mapping such as {last: 14}", {
+    last: v.pipe(runs(), v.description("The newest runs.")),
+    daily: v.pipe(runs(), v.description("The newest run of each of so many days.")),
+    weekly: v.pipe(runs(), v.description("The newest run of each of so many weeks.")),
+    monthly: v.pipe(runs(), v.description("The newest run of each of so many months.")),
+  }),
+  v.minEntries(1, keepText),
+);
+
+const compression = v.pipe(
+  v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd"),
+  v.check(
+    (name) => missingCompression(name) === undefined,
+    ({ input }) => `none or gzip: ${missingCompression(input)}`,
+  ),
+);
+
+/** DuckDB takes what stands behind a question mark for options. */
+const dirText = "the path of a folder, without a question mark in it";
+
+const folderPath = v.pipe(
+  filePath(dirText),
+  v.check((dir) => !dir.includes("?"), dirText),
+);
+
+/** A folder, or a place in a bucket. */
+const dir = v.pipe(
+  folderPath,
+  v.check(
+    (text) => !isBucketUrl(text) || brokenRule(text) === undefined,
+    ({ input }) => `s3://bucket/prefix; ${typeof input === "string" ? brokenRule(input) : ""}`,
+  ),
+);
+
+const metricsText = "the path of a file whose name ends in .prom";
+
+/** The place and formats of the result, and how long runs are kept. */
+const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
+  dir: v.pipe(
+    v.nullish(dir, "output"),
+    v.description(
+      "Folder of the results, made where there is none. Relative to the working directory. Or s3://bucket/prefix: see docs/s3.md.",
+    ),
+  ),
+  work_dir: v.pipe(
+    v.optional(folderPath),
+    v.description(
+      "With dir: s3://…, the local folder for what is in work, and for a copy of the database. Default: output/.s3/<bucket>/<prefix>.",
+    ),
+  ),
+  allow_unsafe_lock: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description(
+      "true: use a bucket whose store ignores conditions of writes. Two runs at once may then undo each other's changes.",
+    ),
+  ),
+  formats: v.pipe(
+    v.nullish(
+      v.pipe(list("formats", "format", `a list of ${formatText}`, format), v.nonEmpty(`at least one of ${formatText}`)),
+      ["jsonl", "duckdb"],
+    ),
+    v.description(`Formats to write, of ${fileFormats.join(", ")} and duckdb.`),
+  ),
+  keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
+  keep_signatures: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: leave timestamp, nonce and sign in links to files. Whoever has them can open the file."),
+  ),
+  csv_safe: v.pipe(
+    v.nullish(trueOrFalse, false),
+    v.description("true: guard CSV cells that a spreadsheet would run as formulas; such a file is not lossless."),
+  ),
+  compress: v.pipe(
+    v.nullish(compression, "none"),
+    v.description("Compression of the JSONL and CSV files of the run folder: none, gzip or zstd."),
+  ),
+  partition: v.pipe(
+    v.nullish(v.picklist(["none", "dataset"], "none or dataset"), "none"),
+    v.description(
+      "dataset: chunks and child chunks lie in a folder for each dataset, as Hive names partitions, with the documents in the order of their ids.",
+    ),
+  ),
+  metrics_file: v.pipe(
+    v.optional(v.pipe(filePath(metricsText), v.regex(/[^/]\.prom$/, metricsText))),
+    v.description(
+      "A copy of metrics.prom that everybody can read, for the textfile collector of node_exporter. Its folder must exist.",
+    ),
+  ),
+  memory: v.pipe(
+    v.nullish(memorySize, "500MB"),
+    v.description("Memory that DuckDB may use while it builds its files, such as 800MB or 2GB."),
+  ),
+});
+
+/** The same, where the folder of a bucket's work stands only beside a bucket. */
+const outputSchema = v.pipe(
+  output,
+  v.forward(
+    v.check(
+      ({ dir, work_dir }) => work_dir === undefined || isBucketUrl(dir),
+      "nothing, unless dir is s3://bucket/prefix",
+    ),
+    ["work_dir"],
+  ),
+);
+
 /** The part of a job file that says where its runs are. */
 export const placeEntries = {
   name: v.pipe(
@@ -34,6 +201,43 @@ export const placeEntries = {
   ),
   output: v.pipe(v.nullish(outputSchema, {}), v.description("Where the result goes, and in which formats.")),
 };
+
+const notifyText = "a mapping such as {url: https://hc-ping.com/your-uuid}";
+const someText = "at least one of url, start, success, partial and failure";
+const urlText = "an https URL without user and password (http for this machine only)";
+
+const url = (description: string) =>
+  v.pipe(
+    v.exactOptional(
+      v.pipe(
+        v.string(urlText),
+        v.regex(/^[hH][tT][tT][pP][sS]?:\/\/[^\s\\/?#@]+([/?][^\s\\#]*)?$/, urlText),
+        v.check(isSafe, urlText),
+      ),
+    ),
+    v.description(description),
+  );
+
+/** The receivers of notifications. The URLs are secrets: anybody who has one can send false messages. */
+const notifySchema = v.pipe(
+  mapping(notifyText, {
+    url: url(
+      "Told of every end of a run, with /start and /fail behind it of the start and of a run that is not complete.",
+    ),
+    start: url("Told of the start of a run, in place of url."),
+    success: url("Told of a complete run, in place of url."),
+    partial: url("Told of a partial run, in place of failure or url."),
+    failure: url("Told of a run that failed, in place of url."),
+    style: v.pipe(
+      v.exactOptional(v.picklist(["json", "teams"], "json or teams")),
+      v.description(
+        "Body of the calls. json, the default: figures, and a text that Slack shows. teams: an Adaptive Card, for a workflow of Microsoft Teams.",
+      ),
+    ),
+  }),
+  v.minEntries(1, someText),
+  v.check(({ style, ...urls }) => Object.keys(urls).length > 0, someText),
+);
 
 /** The whole job file: what is checked, and what the JSON Schema for editors is derived from. */
 export const jobSchema = mapping("a mapping with service, datasets and output", {
@@ -76,3 +280,13 @@ export const jobSchema = mapping("a mapping with service, datasets and output", 
 
 /** A job file that holds what the schema says, under the names of the file. */
 export type JobFile = v.InferOutput<typeof jobSchema>;
+
+function isEmpty(items: unknown): boolean {
+  return Array.isArray(items) && items.length === 0;
+}
+
+function isSafe(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === "https:" || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -1,8 +1,7 @@
 import * as v from "valibot";
 import { isMapping } from "../../schema.js";
-import { looksLikeKey } from "../looks-like-key.js";
-import { filePath, positiveNumber, trueOrFalse, wholeNumber } from "./leaf.js";
-import { mapping } from "./mapping.js";
+import { looksLikeKey } from "../findings.js";
+import { filePath, mapping, positiveNumber, trueOrFalse, wholeNumber } from "./shapes.js";
 
 /** The variable that holds the key where a job names none. */
 export const defaultKeyVariable = "KNOWLEDGE_API_KEY";

@@ -1,9 +1,8 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { rowsOf, type SqlRow } from "../../duckdb/rows-of.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import { type ChangedKind, type ChangeFacts, changedKinds, type RunChanges } from "../history-facts.js";
-import { askDatabase, type FactSource } from "./fact-source.js";
-import { numberFrom } from "./values.js";
+import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import { type ChangedKind, type ChangeFacts, changedKinds, type RunChanges } from "../report-facts.js";
+import { askDatabase, type FactSource, numberFrom } from "./fact-source.js";
 
 /** Runs that are shown, the newest ones. */
 const mostRuns = 40;

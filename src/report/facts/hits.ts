@@ -1,10 +1,27 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { rowsOf, type SqlRow } from "../../duckdb/rows-of.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import { type DocumentHits, type HitFacts, type NeverHitChunk, placesOfDocument } from "../history-facts.js";
-import { askDatabase, askRun, type FactSource, rowsOfRun } from "./fact-source.js";
-import { documentFrom, placeFrom, readCut } from "./read-cut.js";
-import { knownNumber, knownText, numberFrom } from "./values.js";
+import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import {
+  type DocumentHits,
+  type DocumentLengths,
+  type HitFacts,
+  type LengthFacts,
+  type Lengths,
+  type NeverHitChunk,
+  placesOfDocument,
+} from "../report-facts.js";
+import {
+  askDatabase,
+  askRun,
+  documentFrom,
+  type FactSource,
+  knownNumber,
+  knownText,
+  numberFrom,
+  placeFrom,
+  readCut,
+  rowsOfRun,
+} from "./fact-source.js";
 
 /**
  * Gathers which chunks were never retrieved. A re-index sets the count of a chunk to 0: it was hit all the same if the history knows
@@ -114,5 +131,53 @@ function neverHitChunk(row: SqlRow): NeverHitChunk {
     characters: numberFrom(row.characters),
     created_at: knownNumber(row.created_at),
     beginning: knownText(row.beginning),
+  };
+}
+
+/** Gathers the lengths of chunks, of all and of each document. Chunks whose length nobody knows are left out. */
+export async function gatherLengths(connection: Connection, source: FactSource): Promise<LengthFacts> {
+  const [all] = await rowsOf(connection, `SELECT ${figuresOf("characters")} FROM chunks WHERE characters IS NOT NULL`);
+  return {
+    all: all && numberFrom(all.chunks) > 0 ? lengthsFrom(all) : undefined,
+    documents: await readCut(connection, { ...lengthsOfDocuments, query: queryOf(source) }, documentLengths),
+  };
+}
+
+/** SQL: the figures of some chunks; quartiles lie between two lengths where none is in the middle. */
+function figuresOf(length: string): string {
+  return `count(*) AS chunks, sum(${length})::BIGINT AS characters, sum(tokens)::BIGINT AS tokens, min(${length}) AS shortest,
+    quantile_cont(${length}, 0.25) AS quartile_1, quantile_cont(${length}, 0.5) AS median,
+    quantile_cont(${length}, 0.75) AS quartile_3, max(${length}) AS longest`;
+}
+
+const lengthsOfDocuments = {
+  select: `SELECT dataset_id, document_id, ${figuresOf("characters")} FROM chunks WHERE characters IS NOT NULL
+    GROUP BY dataset_id, document_id`,
+  order: "chunks DESC, dataset_id, document_id",
+};
+
+function queryOf(source: FactSource): string {
+  const lengths = `SELECT *, coalesce(word_count, length(content)) AS length FROM ${rowsOfRun(source, "chunks")}`;
+  return askRun(
+    source,
+    `SELECT dataset_id, document_id, count(*) AS chunks, sum(length) AS characters, min(length) AS shortest, median(length) AS median, max(length) AS longest
+    FROM (${lengths}) WHERE length IS NOT NULL GROUP BY dataset_id, document_id ORDER BY chunks DESC`,
+  );
+}
+
+function documentLengths(row: SqlRow): DocumentLengths {
+  return { ...documentFrom(row), ...lengthsFrom(row) };
+}
+
+function lengthsFrom(row: SqlRow): Lengths {
+  return {
+    chunks: numberFrom(row.chunks),
+    characters: numberFrom(row.characters),
+    tokens: numberFrom(row.tokens),
+    shortest: numberFrom(row.shortest),
+    quartile_1: numberFrom(row.quartile_1),
+    median: numberFrom(row.median),
+    quartile_3: numberFrom(row.quartile_3),
+    longest: numberFrom(row.longest),
   };
 }

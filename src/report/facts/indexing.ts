@@ -1,12 +1,20 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { rowsOf, type SqlRow } from "../../duckdb/rows-of.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import type { Manifest } from "../../dump/manifest/manifest.js";
-import { mostRows } from "../cut.js";
-import type { DocumentIndexing, IndexingFacts, ListedDocument } from "../state-facts.js";
-import { askDatabase, askRun, type FactSource, rowsOfRun } from "./fact-source.js";
-import { documentFrom, readCut } from "./read-cut.js";
-import { knownNumber, knownText, numberFrom } from "./values.js";
+import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import type { Manifest } from "../../dump/manifest.js";
+import { mostRows } from "../lost-facts.js";
+import type { DocumentIndexing, IndexingFacts, ListedDocument } from "../report-facts.js";
+import {
+  askDatabase,
+  askRun,
+  documentFrom,
+  type FactSource,
+  knownNumber,
+  knownText,
+  numberFrom,
+  readCut,
+  rowsOfRun,
+} from "./fact-source.js";
 
 /** Gathers how far the indexing is, of the documents of batches and of all others. Makes the table `readings`. */
 export async function gatherIndexing(

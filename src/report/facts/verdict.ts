@@ -1,14 +1,22 @@
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { rowsOf, type SqlRow } from "../../duckdb/rows-of.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import { filteredDatasets } from "../../dump/manifest/filtered-datasets.js";
-import type { Manifest } from "../../dump/manifest/manifest.js";
+import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
+import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { cutText } from "../../safe-text.js";
-import { type Cut, mostRows } from "../cut.js";
-import type { DatasetCounts, IncompleteDocument, VerdictFacts } from "../state-facts.js";
-import { askDatabase, askRun, type FactSource, rowsOfRun } from "./fact-source.js";
-import { documentFrom, readCut } from "./read-cut.js";
-import { knownNumber, knownText, numberFrom } from "./values.js";
+import type { Verification } from "../../verify/findings.js";
+import { type Cut, mostRows } from "../lost-facts.js";
+import type { DatasetCounts, IncompleteDocument, VerdictFacts, VerificationFacts } from "../report-facts.js";
+import {
+  askDatabase,
+  askRun,
+  documentFrom,
+  type FactSource,
+  knownNumber,
+  knownText,
+  numberFrom,
+  readCut,
+  rowsOfRun,
+} from "./fact-source.js";
 
 /** Warnings of the run that are shown, and the UTF-16 units of each. */
 const [mostWarnings, longestWarning] = [100, 500];
@@ -101,5 +109,24 @@ function datasetFrom(row: SqlRow): DatasetCounts {
     incomplete: numberFrom(row.incomplete),
     chunks: numberFrom(row.chunks),
     child_chunks: numberFrom(row.child_chunks),
+  };
+}
+
+/** Findings and notes that are shown of each, and the UTF-16 units of one. */
+const [mostShown, longest] = [20, 500];
+
+/** The facts of a verification. Findings and notes may quote the service: without content they are left out. */
+export function verificationFacts(
+  { status, finding_count, findings, checked }: Verification,
+  content: boolean,
+): VerificationFacts {
+  const shown = (texts: readonly string[]) =>
+    content ? texts.slice(0, mostShown).map((text) => cutText(text, longest)) : [];
+  return {
+    status,
+    finding_count,
+    findings: shown(findings.map(({ file, message }) => `${file}: ${message}`)),
+    files: checked.files,
+    notes: shown(checked.notes),
   };
 }

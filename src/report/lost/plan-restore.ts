@@ -1,14 +1,12 @@
+import { groupRows } from "../../compare/document-rows.js";
+import { checkFit, findSigns } from "../../compare/lost/evidence.js";
+import { planEach } from "../../compare/lost/plan-lost.js";
+import { countPlan, type DocumentPlan } from "../../compare/lost/restore-plan.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
-import { groupRows } from "../../restore/group-rows.js";
-import { checkFit } from "../../restore/plan/check-fit.js";
-import { findSigns } from "../../restore/plan/find-signs.js";
-import { planEach } from "../../restore/plan/plan-lost.js";
-import { countPlan, type DocumentPlan } from "../../restore/restore-plan.js";
-import { documentKey } from "../../rows/document-row.js";
+import { documentKey } from "../../rows/row.js";
 import { mostCards } from "../lost-facts.js";
-import { type LostRow, rowKey } from "./lost-row.js";
-import { leftAlone, outcomeIn, type RowOutcome } from "./row-outcome.js";
+import { type LostRow, rowKey } from "./read-lost-rows.js";
 
 export interface PlanSetting {
   /** The database of the older run's job, with its history; undefined where there is none. */
@@ -105,4 +103,36 @@ function refusalOf(name: "older" | "newer", dump: Dump): string | null {
 function refusedRestore(refused: string): PlannedRestore {
   const outcomeOf = () => leftAlone("No row of these runs can be restored.");
   return { rows: 0, refused, enabled: [], enabledCounts: new Map(), outcomeOf, warnings: [] };
+}
+
+/** The part that a restore has in mind for a lost row. */
+export interface RowOutcome {
+  /** Whether it is written by the evidence. */
+  readonly isWritten: boolean;
+  /** Why it is left alone, as a sentence; null where it is written. */
+  readonly reason: string | null;
+  /** Whether its owner can have it written by naming it. */
+  readonly canBeChosen: boolean;
+}
+
+/** The outcome of a row that is left alone, whatever its owner wishes. */
+function leftAlone(reason: string): RowOutcome {
+  return { isWritten: false, reason, canBeChosen: false };
+}
+
+/** Looks a lost row up in the plan of its document. Without `content`, no reason quotes a text of the service. */
+function outcomeIn(plan: DocumentPlan, row: LostRow, content: boolean): RowOutcome {
+  if (plan.refused !== null) return leftAlone(content ? plan.refused : "Nothing of its document can be restored.");
+  if (isWritten(plan, row)) return { isWritten: true, reason: null, canBeChosen: false };
+  const listed = plan.listed.find(({ level, id }) => level === row.level && id === row.id);
+  if (listed) return { isWritten: false, reason: listed.reason, canBeChosen: listed.choice !== null };
+  return leftAlone(row.level === "child_chunk" && row.hand === null ? madeByService : standing);
+}
+
+const madeByService = "The service makes such child chunks itself, and nothing proves that a person made this one.";
+const standing = "A restore finds its text in the newer run, as a chunk or inside one, and leaves it alone.";
+
+function isWritten({ restores }: DocumentPlan, { level, id }: LostRow): boolean {
+  if (level === "child_chunk") return restores.some(({ children }) => children.some(({ child_id }) => child_id === id));
+  return restores.some(({ chunk_id, texts, disable }) => chunk_id === id && (texts !== null || disable));
 }

@@ -1,12 +1,9 @@
-import { contentSql } from "../../diff/facts-sql.js";
-import type { ReadRun } from "../../diff/read-run.js";
-import { isGuarded } from "../../diff/warnings.js";
-import type { Connection } from "../../duckdb/open-duckdb.js";
-import { rowsOf, type SqlRow } from "../../duckdb/rows-of.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import { type SpillOptions, withSpill } from "../../duckdb/with-spill.js";
+import { contentSql } from "../../compare/changes-sql.js";
+import { type ChunkChange, isGuarded, type ReadRun, type TextDiff } from "../../compare/run-diff.js";
+import { type Connection, type SpillOptions, withSpill } from "../../duckdb/open-duckdb.js";
+import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
+import { sqlText } from "../../duckdb/sql.js";
 import type { LostCard, WordPart } from "../lost-facts.js";
-import { type LostRow, rowKey } from "./lost-row.js";
 
 /** A lost row, as the older run has it. */
 export interface OldRow {
@@ -17,7 +14,7 @@ export interface OldRow {
   readonly hands: Readonly<Record<NonNullable<LostCard["hand"]>, Hand>>;
 }
 
-export interface Hand {
+interface Hand {
   /** The account, as the service names it; null where it does not say. */
   readonly by: string | null;
   /** Milliseconds since 1970. */
@@ -114,4 +111,36 @@ function textOf(value: unknown): string | null {
 
 function numberOf(value: unknown): number | null {
   return value === null || value === undefined ? null : Number(value);
+}
+
+/** A row of the older run that was lost, and may get a card. */
+export interface LostRow extends Pick<LostCard, "level" | "loss" | "position" | "hand"> {
+  readonly dataset_id: string;
+  readonly document_id: string;
+  /** The parent of a child chunk; null for a chunk. */
+  readonly segment_id: string | null;
+  /** Id in the older run; empty where the service sent none. */
+  readonly id: string;
+  /** The words that differ, of an edit that was undone. */
+  readonly text: TextDiff | undefined;
+}
+
+/** The lost row of a change between the two runs. */
+export function lostRowFrom(change: ChunkChange): LostRow {
+  const { dataset_id, document_id, level, kind, hand_made, old_id, old_segment_id, old_position, text } = change;
+  return {
+    ...{ dataset_id, document_id, level, id: old_id ?? "", segment_id: old_segment_id, position: old_position },
+    ...{ loss: kind === "removed" ? "removed" : "undone", hand: hand_made, text },
+  };
+}
+
+/** Tells a row of the older run from all others. */
+export function rowKey({
+  dataset_id,
+  document_id,
+  level,
+  segment_id,
+  id,
+}: Pick<LostRow, "dataset_id" | "document_id" | "level" | "segment_id" | "id">): string {
+  return JSON.stringify([dataset_id, document_id, level, segment_id, id]);
 }

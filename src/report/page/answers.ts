@@ -1,14 +1,10 @@
 import { countText } from "../../amounts.js";
-import type { HitFacts } from "../history-facts.js";
 import type { LostFacts } from "../lost-facts.js";
-import type { ReportFacts } from "../report-facts.js";
-import type { IndexingFacts, VerdictFacts } from "../state-facts.js";
-import { shareText, type Tone } from "./cells.js";
-import { foreign } from "./foreign.js";
-import { type HtmlValue, html } from "./html.js";
-import { unreadText } from "./indexing-words.js";
-import { limitsOf } from "./lost-limits.js";
-import { notIndexedOf } from "./parts/not-indexed.js";
+import type { HitFacts, IndexingFacts, ReportFacts, VerdictFacts } from "../report-facts.js";
+import { foreign, type HtmlValue, html } from "./html.js";
+import { notIndexedOf, unreadText } from "./parts/indexing.js";
+import { limitsOf } from "./parts/lost.js";
+import { shareText, type Tone } from "./table.js";
 
 /** The answer to one of the questions that the first screen answers. */
 export interface Answer {

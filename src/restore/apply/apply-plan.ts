@@ -1,9 +1,8 @@
-import type { Applied, AppliedRow } from "../applied.js";
-import type { DocumentPlan, RestorePlan } from "../restore-plan.js";
-import { type ApplyOptions, withDefaults } from "./apply-options.js";
-import { DocumentWork } from "./document-work.js";
+import { openWriter, type Writer, type WriterOptions } from "../../client/write/writer.js";
+import type { DocumentPlan, RestorePlan } from "../../compare/lost/restore-plan.js";
+import type { Applied, AppliedRow } from "../restore-options.js";
+import { type ApplyOptions, DocumentWork, takeTurns, type Waiting, withDefaults } from "./document-work.js";
 import { restoreChunk } from "./restore-chunk.js";
-import { takeTurns, type Waiting } from "./take-turns.js";
 
 /**
  * Carries out a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
@@ -52,4 +51,16 @@ async function* counted<T>(work: Waiting<T>, onDone: () => void): Waiting<T> {
   const result = yield* work;
   onDone();
   return result;
+}
+
+export type { Writer, WriterOptions };
+
+/** Opens the writer for as long as the work takes. Nothing else in the program opens one. */
+export async function withWriter<T>(options: WriterOptions, work: (writer: Writer) => Promise<T>): Promise<T> {
+  const writer = openWriter(options);
+  try {
+    return await work(writer);
+  } finally {
+    await writer.close();
+  }
 }

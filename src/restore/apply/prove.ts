@@ -1,6 +1,6 @@
-import type { ProofDifference } from "../applied.js";
-import { isSameSet } from "../same-set.js";
-import type { Intent } from "./journal-lines.js";
+import { isSameSet } from "../../compare/document-rows.js";
+import type { ProofDifference } from "../restore-options.js";
+import type { Intent, WrittenRow } from "./journal.js";
 import {
   childHash,
   haveSameTexts,
@@ -9,7 +9,6 @@ import {
   type StandingChunk,
   textsHash,
 } from "./row-texts.js";
-import type { WrittenRow } from "./written-rows.js";
 
 type Chunk = Omit<StandingChunk, "document_id">;
 

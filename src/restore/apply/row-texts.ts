@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { attachmentsIn } from "../../rows/attachments.js";
-import type { RawRecord } from "../../rows/row.js";
-import { numberIn, textIn } from "../json-fields.js";
-import type { ChunkTexts } from "../restore-plan.js";
+import type { DocumentRef, KnowledgeApi } from "../../client/knowledge-api.js";
+import { numberIn, textIn } from "../../compare/document-rows.js";
+import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
+import { readChildChunkPages, readChunkPages } from "../../crawl/read-list.js";
+import { SkipError } from "../../errors.js";
+import { attachmentsIn, type RawRecord } from "../../rows/row.js";
 
 /** A chunk as it stands in the service or in a dump, as far as a restore looks at it. */
 export interface StandingChunk extends ChunkTexts {
@@ -77,4 +79,35 @@ function asSet(texts: readonly string[]): readonly string[] {
 
 function hashOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
+export type Place = Pick<DocumentRef, "datasetId" | "documentId">;
+
+/** Times that a list is read which changes while it is read. */
+const readings = 3;
+
+/** The chunks of a document, in order. */
+export function readStandingChunks(api: KnowledgeApi, place: Place): Promise<readonly StandingChunk[]> {
+  return readAll(() => readChunkPages(api, place), standingChunk);
+}
+
+/** The children of a chunk, in order. */
+export function readChildren(api: KnowledgeApi, place: Place, chunkId: string): Promise<readonly StandingChild[]> {
+  return readAll(() => readChildChunkPages(api, place, chunkId), standingChild);
+}
+
+/** Reads a list, and makes something of every row. A list that changes while it is read is read again. */
+export async function readAll<T>(
+  read: () => AsyncIterable<{ readonly rows: readonly RawRecord[] }>,
+  make: (record: RawRecord) => T,
+): Promise<readonly T[]> {
+  for (let reading = 1; ; reading++) {
+    try {
+      const all: T[] = [];
+      for await (const { rows } of read()) for (const row of rows) all.push(make(row));
+      return all;
+    } catch (error) {
+      if (!(error instanceof SkipError) || error.status !== undefined || reading === readings) throw error;
+    }
+  }
 }

@@ -1,14 +1,16 @@
-import type { PreparedWrite } from "../../client/write/write-operations.js";
-import type { Undone, WriteOutcome } from "../../client/write/write-outcome.js";
-import type { WrittenRow } from "../../client/write/written.js";
+import type { PreparedWrite } from "../../client/write/operations.js";
+import type { Undone, WriteOutcome, WrittenRow } from "../../client/write/write-outcome.js";
 import { SkipError, StopError } from "../../errors.js";
-import { lookFor } from "../look-for.js";
-import type { DocumentWork, Landed, Landing } from "./document-work.js";
-import { type FoundRow, findWrite, isIndexed } from "./find-write.js";
-import { isChunkAdd } from "./journal.js";
-import type { Intent, IntentFacts } from "./journal-lines.js";
-import { latestLanding } from "./latest-landing.js";
-import { meaningOf } from "./meaning-of.js";
+import {
+  type ApplyOptions,
+  type DocumentWork,
+  type FoundRow,
+  findWrite,
+  isIndexed,
+  type Landed,
+  type Landing,
+} from "./document-work.js";
+import { type Intent, type IntentFacts, isChunkAdd, type Journal } from "./journal.js";
 
 /** A write, and what the journal shall know of it. */
 export interface ReadyWrite {
@@ -135,4 +137,60 @@ function concludeRefused(work: DocumentWork, refused: Extract<Undone, { readonly
     throw new StopError(`${reason}; what was written is in the journal`, { status: refused.status });
   if (meaning === "document") work.refused = `the service takes no writes to this document: ${reason}`;
   return { kind: meaning === "busy" ? "busy" : "failed", id: null, reason };
+}
+
+interface LandingOptions extends Required<Pick<ApplyOptions, "settle" | "lockTime">> {
+  readonly journal: Pick<Journal, "sentAt">;
+}
+
+/**
+ * The latest time at which a write may still be carried out, in milliseconds since 1970. An add of a chunk first waits for the lock of its
+ * document, which a server that was killed keeps for 600 s (multi_add_segment_lock_document_id_… in Dify's `SegmentService`).
+ */
+export function latestLanding(intent: Intent, { journal, settle, lockTime }: LandingOptions): number {
+  const sent = journal.sentAt(intent) ?? Date.parse(intent.time);
+  return sent + 1_000 * (settle + (isChunkAdd(intent) ? lockTime : 0));
+}
+
+/** The reach of a refusal: this row for now, this row for good, its document, or every request with this key. */
+type RefusalMeaning = "busy" | "row" | "document" | "key";
+
+/** Reads the service's own words: it has no code for these. */
+export function meaningOf({ status, message }: { readonly status: number; readonly message: string }): RefusalMeaning {
+  if (status === 401 || status === 403) return "key";
+  if (/^segment is indexing/i.test(message)) return "busy";
+  return /^(document|dataset|knowledge base)\b/i.test(message) ? "document" : "row";
+}
+
+/** The wait between two looks for a lost answer, in milliseconds: the first, which doubles, and the longest. */
+const [firstLook, longestLook] = [200, 10_000];
+
+export interface LookOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Rejects with the reason of the signal. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Called once before a wait of over a minute, with its end. */
+  readonly onWait?: (until: number) => void;
+}
+
+/** Longer waits are reported. Milliseconds. */
+const longWait = 60_000;
+
+/** Looks for what a write did until it shows up, or `until` has passed, in milliseconds since 1970; undefined: it was not done. */
+export async function lookFor<T>(
+  find: () => Promise<T | undefined>,
+  until: number,
+  { signal, now, sleep, onWait }: LookOptions,
+): Promise<T | undefined> {
+  let isTold = false;
+  for (let wait = firstLook; ; wait = Math.min(longestLook, wait * 2)) {
+    const left = until - now(); // before the look: the last one comes after all the time
+    const found = await find();
+    if (found !== undefined || left <= 0) return found;
+    if (!isTold && left > longWait) onWait?.(until);
+    isTold = true;
+    await sleep(Math.min(wait, left), signal);
+  }
 }

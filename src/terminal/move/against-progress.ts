@@ -1,4 +1,4 @@
-import type { AgainstTally } from "../../move/against/compare-with-service.js";
+import type { AgainstTally } from "../../restore/copy/against.js";
 import { renderBarLine, renderProgress } from "../progress.js";
 import { watchDumps } from "../restore/dump-progress.js";
 import { secondsFrom } from "../text.js";

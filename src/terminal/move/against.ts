@@ -1,5 +1,5 @@
 import { countText } from "../../amounts.js";
-import type { Against } from "../../move/against/compare-with-service.js";
+import type { Against } from "../../restore/copy/against.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";
 import { renderDifferences } from "./differences.js";

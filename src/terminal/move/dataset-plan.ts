@@ -1,6 +1,5 @@
-import { isMade } from "../../move/count-move.js";
-import { wishedName } from "../../move/dataset-key.js";
-import type { DatasetPlan, MoveFrom } from "../../move/move-plan.js";
+import { type DatasetPlan, type MoveFrom, wishedName } from "../../restore/copy/copy-plan.js";
+import { isMade } from "../../restore/copy/copy-result.js";
 import { nameAndId, nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";

@@ -1,4 +1,4 @@
-import type { MoveDifference } from "../../move/moved.js";
+import type { MoveDifference } from "../../restore/copy/copy-result.js";
 import type { PlacedRow } from "../restore/row-lines.js";
 import { renderTroubles, type Trouble } from "../restore/troubles.js";
 import type { Page } from "../text.js";

@@ -1,5 +1,5 @@
-import { comes } from "../../move/count-move.js";
-import type { DocumentPlan } from "../../move/move-plan.js";
+import type { DocumentPlan } from "../../restore/copy/copy-plan.js";
+import { comes } from "../../restore/copy/copy-result.js";
 
 /** The turn that a document takes: `failed` is left alone, as it failed earlier and nobody asked to try it again. */
 export type DocumentState = "comes" | "there" | "failed" | "left out";

@@ -1,5 +1,5 @@
 import { bytesText, numberText } from "../../amounts.js";
-import type { DocumentPlan, MoveFrom } from "../../move/move-plan.js";
+import type { DocumentPlan, MoveFrom } from "../../restore/copy/copy-plan.js";
 import { nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { layOutTable, type TableColumn } from "../table.js";

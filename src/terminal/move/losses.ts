@@ -1,5 +1,5 @@
 import { countText } from "../../amounts.js";
-import type { DatasetPlan, LossPart } from "../../move/move-plan.js";
+import type { DatasetPlan, LossPart } from "../../restore/copy/copy-plan.js";
 import { nameText } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";

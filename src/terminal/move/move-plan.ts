@@ -1,6 +1,6 @@
 import { bytesText, countText, numberText } from "../../amounts.js";
-import type { DatasetPlan, DocumentPlan, MoveFrom, MovePlan } from "../../move/move-plan.js";
-import type { MoveResult } from "../../move/move-result.js";
+import type { DatasetPlan, DocumentPlan, MoveFrom, MovePlan } from "../../restore/copy/copy-plan.js";
+import type { MoveResult } from "../../restore/copy/copy-result.js";
 import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
 import { renderTroubles, type Trouble } from "../restore/troubles.js";

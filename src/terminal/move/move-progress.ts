@@ -1,5 +1,5 @@
 import { countText, durationText, numberText } from "../../amounts.js";
-import type { MoveTally } from "../../move/move-tally.js";
+import type { MoveTally } from "../../restore/copy/copy-result.js";
 import type { MoveFacts } from "../../results/log.js";
 import { renderBarLine, renderProgress } from "../progress.js";
 import { watchDumps } from "../restore/dump-progress.js";

@@ -1,7 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
-import type { DatasetPlan, DocumentPlan } from "../../move/move-plan.js";
-import type { MoveResult } from "../../move/move-result.js";
-import type { MovedDocument } from "../../move/moved.js";
+import type { DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
+import type { MovedDocument, MoveResult } from "../../restore/copy/copy-result.js";
 import type { Invocation } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";

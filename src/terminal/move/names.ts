@@ -1,4 +1,4 @@
-import type { MovePlan } from "../../move/move-plan.js";
+import type { MovePlan } from "../../restore/copy/copy-plan.js";
 
 /** Names of datasets and documents by their ids in the dump; null where the id stands for a name that nobody knows. */
 export function namesIn({ datasets }: MovePlan): ReadonlyMap<string, string | null> {

@@ -1,4 +1,4 @@
-import type { MoveResult } from "../../move/move-result.js";
+import type { MoveResult } from "../../restore/copy/copy-result.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { shortPath } from "../summary.js";
 

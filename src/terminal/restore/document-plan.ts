@@ -6,7 +6,7 @@ import type {
   Evidence,
   ListedLoss,
   WhyListed,
-} from "../../restore/restore-plan.js";
+} from "../../compare/lost/restore-plan.js";
 import { nameAndId } from "../../words.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";

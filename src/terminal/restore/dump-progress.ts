@@ -1,4 +1,4 @@
-import type { RunTally } from "../../run/setting/run-tally.js";
+import type { RunTally } from "../../job/open-service.js";
 import { progressOf, type RunProgress } from "../progress.js";
 
 /**

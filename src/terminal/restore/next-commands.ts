@@ -1,6 +1,6 @@
 import { countText } from "../../amounts.js";
-import type { RestorePlan } from "../../restore/restore-plan.js";
-import { isMissed } from "../../restore/restore-result.js";
+import { isMissed, type RestorePlan } from "../../compare/lost/restore-plan.js";
+
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";

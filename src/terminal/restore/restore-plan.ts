@@ -1,6 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
-import type { DocumentPlan, ListedLoss, PlanCounts, WhyListed } from "../../restore/restore-plan.js";
-import type { RestoreResult } from "../../restore/restore-result.js";
+import type { DocumentPlan, ListedLoss, PlanCounts, WhyListed } from "../../compare/lost/restore-plan.js";
+import type { RestoreResult } from "../../restore/restore-options.js";
 import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
 import { type Page, terminalText } from "../text.js";

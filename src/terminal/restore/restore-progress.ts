@@ -1,4 +1,4 @@
-import type { RestoreTally } from "../../restore/restore-tally.js";
+import type { RestoreTally } from "../../restore/restore-options.js";
 import type { ReadFacts } from "../../results/log.js";
 import { renderBarLine, renderProgress } from "../progress.js";
 import { secondsFrom } from "../text.js";

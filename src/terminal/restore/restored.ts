@@ -1,7 +1,12 @@
 import { countText, numberText } from "../../amounts.js";
-import type { AppliedRow, ProofDifference, RowOutcome } from "../../restore/applied.js";
-import type { DocumentPlan, ListedLoss } from "../../restore/restore-plan.js";
-import { isMissed, isMissing, type RestoreResult } from "../../restore/restore-result.js";
+import { type DocumentPlan, isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
+import {
+  type AppliedRow,
+  isMissing,
+  type ProofDifference,
+  type RestoreResult,
+  type RowOutcome,
+} from "../../restore/restore-options.js";
 import type { Invocation } from "../../shell-text.js";
 import { wrapToWidth } from "../display-width.js";
 import { renderPlaces, shortPath } from "../summary.js";

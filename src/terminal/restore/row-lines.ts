@@ -1,6 +1,6 @@
-import { diffText } from "../../diff/diff-text.js";
-import type { TextPart } from "../../diff/run-diff.js";
-import type { ChunkTexts } from "../../restore/restore-plan.js";
+import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
+import { diffText } from "../../compare/read-changes.js";
+import type { TextPart } from "../../compare/run-diff.js";
 import { cutText } from "../../safe-text.js";
 import { lineOf, signedLines } from "../diff-change.js";
 import { wrapToWidth } from "../display-width.js";

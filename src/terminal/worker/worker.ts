@@ -1,7 +1,7 @@
 import { countText, numberText } from "../../amounts.js";
+import { type RunTally, readingDocuments, waitingForDocuments } from "../../job/open-service.js";
+import type { WorkerResult } from "../../parallel/worker/document-worker.js";
 import type { WorkerSummary } from "../../results/worker.js";
-import { type RunTally, readingDocuments, waitingForDocuments } from "../../run/setting/run-tally.js";
-import type { WorkerResult } from "../../worker/worker-options.js";
 import { cutToWidth } from "../display-width.js";
 import { renderRun } from "../progress.js";
 import type { Rendering } from "../view.js";

@@ -1,12 +1,10 @@
 import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
-import { sqlText } from "../../duckdb/sql-text.js";
-import { sqlTypes, utcTime, zonelessTime } from "../../duckdb/sql-types.js";
-import { streamTexts } from "../../duckdb/stream-texts.js";
+import { streamTexts } from "../../duckdb/read-rows.js";
+import { sqlText, sqlTypes, utcTime, zonelessTime } from "../../duckdb/sql.js";
 import { StopError } from "../../errors.js";
-import type { ColumnType } from "../../rows/column.js";
-import { columns, type Kind } from "../../rows/columns.js";
-import { shortTextSql } from "./long-text.js";
-import { type ReadRow, type RowSource, UnreadableError } from "./row-source.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import { type ReadRow, type RowSource, UnreadableError } from "./read-text.js";
+import { shortTextSql } from "./row-text.js";
 
 /** The rows of a Parquet file, which must have exactly the columns, in order, each of its type. */
 export function parquetRows(connection: Connection, name: string, kind: Kind, path: string): RowSource {

@@ -1,12 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
 import type { Connection } from "../../duckdb/open-duckdb.js";
-import { type Manifest, manifestName } from "../../dump/manifest/manifest.js";
-import { type DumpTable, partsOf } from "../../dump/manifest/tables.js";
-import type { Kind } from "../../rows/columns.js";
-import { csvRows } from "./csv-rows.js";
-import { jsonlRows, rowTextFromJson } from "./jsonl-rows.js";
-import { partitionedRows } from "./partitioned-rows.js";
-import type { RowSource } from "./row-source.js";
+import { type DumpTable, type Manifest, manifestName, partsOf } from "../../dump/manifest.js";
+import { allKinds, type Column, columns, type Kind } from "../../rows/columns.js";
+import { type FileOfRows, type Problem, type ReadRow, type RowSource, readText, UnreadableError } from "./read-text.js";
+import { isShortened, membersOf, RowError, type RowText, shortText, unguardedText } from "./row-text.js";
 import { parquetRows } from "./sql-rows.js";
 
 /** Readers of this folder alone: one that a writer shared would not see what the writer does wrong. */
@@ -44,4 +42,266 @@ export function manifestRows({ documents }: Manifest): RowSource {
       yield documents.map((row, at) => ({ row: at + 1, text: rowTextFromJson("documents", JSON.stringify(row)) }));
     },
   };
+}
+
+/** A file of the rows of one dataset. */
+interface Partition {
+  readonly dataset: string;
+  readonly rows: RowSource;
+}
+
+/**
+ * The rows of a kind that lie in a file for each dataset, file after file and numbered throughout. A row of another dataset is a
+ * problem, and so is a document that stands behind one with a larger id.
+ */
+function partitionedRows(name: string, kind: Kind, partitions: readonly Partition[]): RowSource {
+  let files: readonly (FileOfRows & { rows: number })[] = [];
+  async function* read(problem: Problem): AsyncGenerator<Iterable<ReadRow>> {
+    files = partitions.map(({ rows }) => ({ name: rows.name, rows: 0 }));
+    let before = 0;
+    for (const [at, { dataset, rows }] of partitions.entries()) {
+      const counted = files[at] ?? { name, rows: 0 };
+      const start = before;
+      const tell: Problem = (row, message, kind) => {
+        counted.rows = Math.max(counted.rows, row);
+        problem(start + row, message, kind);
+      };
+      const check = placeCheck(dataset, tell);
+      try {
+        for await (const some of rows.read(tell)) {
+          yield (function* () {
+            for (const { row, text } of some) {
+              counted.rows = row;
+              if (text) check(row, text);
+              yield { row: start + row, text };
+            }
+          })();
+        }
+      } catch (error) {
+        throw error instanceof UnreadableError ? new UnreadableError(error.message, rows.name) : error;
+      }
+      before += counted.rows;
+    }
+  }
+  return { name, kind, read, files: () => files };
+}
+
+/** Checks that rows are of a dataset, and that their documents stand by their ids. */
+function placeCheck(dataset: string, tell: Problem): (row: number, cells: readonly (string | null)[]) => void {
+  const named = shortText(dataset);
+  let last = "";
+  return (row, [its, id]) => {
+    if (its != null && its !== named && unguardedText(its) !== named)
+      return tell(row, `is of dataset ${its}, and lies in the partition of another`, "in another partition");
+    if (id == null || isShortened(id)) return;
+    if (id < last) tell(row, `is of document ${id}, which belongs before document ${last}`, "order of documents");
+    last = id;
+  };
+}
+
+/** The rows of a CSV file by the letter of RFC 4180, below its header. An empty cell without quotes is null. */
+function csvRows(name: string, kind: Kind, path: string): RowSource {
+  const header = Buffer.from(columns[kind].map((column) => column.name).join(","));
+  return {
+    name,
+    kind,
+    async *read(problem) {
+      let first = 0; // the header
+      for await (const records of readRecords(path, true)) {
+        const [top] = records;
+        if (first === 0 && top?.equals(header) === false) throw new UnreadableError("has another header");
+        const rows = first === 0 ? records.slice(1) : records;
+        yield readRows(rows, Math.max(first, 1), (text) => rowTextFromCsv(kind, text), problem);
+        first += records.length;
+      }
+      if (first === 0) throw new UnreadableError("has no header");
+    },
+  };
+}
+
+/** The cells of one record, long texts short; RowError as with `csvCells`. */
+function rowTextFromCsv(kind: Kind, record: string): RowText {
+  return csvCells(kind, record).map((cell, at) =>
+    cell !== null && columns[kind][at]?.type === "text" ? shortText(cell) : cell,
+  );
+}
+
+/** The cells of one record as they are; RowError when it is none, or has other than as many cells as there are columns. */
+function csvCells(kind: Kind, record: string): RowText {
+  const cells: (string | null)[] = [];
+  for (let at = 0; at <= record.length; ) {
+    const end = record[at] === '"' ? endOfQuoted(record, at) : endOfBare(record, at);
+    if (end < record.length && record[end] !== ",") throw new RowError(`is not valid CSV at character ${end + 1}`);
+    cells.push(
+      record[at] === '"' ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null,
+    );
+    at = end + 1;
+  }
+  const expected = columns[kind];
+  if (cells.length !== expected.length) throw new RowError(`has ${cells.length} cells instead of ${expected.length}`);
+  return cells;
+}
+
+function endOfQuoted(record: string, start: number): number {
+  for (let at = record.indexOf('"', start + 1); at >= 0; at = record.indexOf('"', at + 2)) {
+    if (record[at + 1] !== '"') return at + 1;
+  }
+  throw new RowError(`has an unclosed quote at character ${start + 1}`);
+}
+
+function endOfBare(record: string, start: number): number {
+  const comma = record.indexOf(",", start);
+  const end = comma < 0 ? record.length : comma;
+  if (/["\r]/.test(record.slice(start, end))) throw new RowError(`is not valid CSV at character ${start + 1}`);
+  return end;
+}
+
+/** The rows of a JSONL file, one JSON object a line. */
+function jsonlRows(name: string, kind: Kind, path: string): RowSource {
+  return {
+    name,
+    kind,
+    async *read(problem) {
+      let first = 1;
+      for await (const records of readRecords(path, false)) {
+        yield readRows(records, first, (text) => rowTextFromJson(kind, text), problem);
+        first += records.length;
+      }
+    },
+  };
+}
+
+/** The cells of a JSON object that has exactly the columns, in order, each of its type; RowError for any other. */
+function rowTextFromJson(kind: Kind, json: string): RowText {
+  const object = objectFrom(json);
+  const members = membersOf(json);
+  const names = quotedNames.get(kind) ?? [];
+  if (members.length !== names.length || !members.every((member, at) => member[0] === names[at])) {
+    throw new RowError(`has other columns: ${members.map(([name]) => name.slice(1, -1)).join(", ")}`);
+  }
+  return columns[kind].map((column, at) => cellText(column, members[at]?.[1] ?? "", object[column.name]));
+}
+
+/** The names of the columns of each kind, in quotes as JSON has them: made once, because every row is compared with them. */
+const quotedNames = new Map(allKinds.map((kind) => [kind, columns[kind].map(({ name }) => `"${name}"`)]));
+
+function objectFrom(json: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new RowError(`is not valid JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  if (!isObject(value)) throw new RowError("is not a JSON object");
+  return value;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A string as it is, anything else as its JSON text. */
+function cellText({ name, type }: Column, json: string, value: unknown): string | null {
+  if (value === null) return null;
+  const isString = typeof value === "string";
+  if (type !== "any" && isString !== (type === "text" || type === "time")) {
+    throw new RowError(`${name} is not of type ${type}: ${json.slice(0, 40)}`);
+  }
+  if (!isString) return json;
+  return type === "text" ? shortText(value) : value;
+}
+
+/** The rows of some records, the first of which is row `first`; what is none is told to `problem`. */
+function* readRows(
+  records: readonly Buffer[],
+  first: number,
+  read: (text: string) => RowText,
+  problem: Problem,
+): Generator<ReadRow> {
+  for (const [at, record] of records.entries()) yield readRow(first + at, record, read, problem);
+}
+
+function readRow(row: number, record: Buffer, read: (text: string) => RowText, problem: Problem): ReadRow {
+  try {
+    if (!isUtf8(record)) throw new RowError("is not UTF-8");
+    return { row, text: read(record.toString("utf8")) };
+  } catch (error) {
+    if (!(error instanceof RowError)) throw error;
+    problem(row, error.message);
+    return { row, text: undefined };
+  }
+}
+
+/** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
+const longest = 256 * 1024 * 1024;
+const lineFeed = 10;
+const quote = 34;
+
+/**
+ * The records of a text file, without the line feeds at their ends, some at a time. With `quoted`, a line feed between
+ * quotes ends no record, as in CSV. A file may be compressed. A symlink is not followed. Memory is that of one record.
+ */
+export async function* readRecords(path: string, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
+  yield* recordsOf(readText(path), quoted);
+}
+
+/** The same for bytes from wherever they come. */
+async function* recordsOf(pieces: AsyncIterable<Buffer>, quoted: boolean): AsyncGenerator<readonly Buffer[]> {
+  const split = new RecordSplit(quoted);
+  for await (const piece of pieces) yield split.add(piece);
+  const rest = split.rest();
+  if (rest.length > 0) yield [rest];
+}
+
+class RecordSplit {
+  readonly #quoted: boolean;
+  #begun: Buffer[] = [];
+  #length = 0;
+  #inQuotes = false;
+
+  constructor(quoted: boolean) {
+    this.#quoted = quoted;
+  }
+
+  /** The records that end in this piece. */
+  add(piece: Buffer): readonly Buffer[] {
+    const records: Buffer[] = [];
+    let start = 0;
+    for (let at = 0; ; ) {
+      const end = piece.indexOf(lineFeed, at);
+      if (this.#quoted) this.#countQuotes(piece, at, end < 0 ? piece.length : end);
+      if (end < 0) break;
+      at = end + 1;
+      if (this.#inQuotes) continue;
+      records.push(this.#ended(piece.subarray(start, end)));
+      start = at;
+    }
+    this.#keep(piece.subarray(start));
+    return records;
+  }
+
+  rest(): Buffer {
+    return this.#ended(Buffer.alloc(0));
+  }
+
+  #ended(end: Buffer): Buffer {
+    if (this.#begun.length === 0) return end;
+    const record = Buffer.concat([...this.#begun, end]);
+    this.#begun = [];
+    this.#length = 0;
+    return record;
+  }
+
+  #keep(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#begun.push(piece);
+    this.#length += piece.length;
+    if (this.#length > longest) throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
+  }
+
+  #countQuotes(piece: Buffer, start: number, end: number): void {
+    let odd = this.#inQuotes;
+    for (let at = start; at < end; at++) if (piece[at] === quote) odd = !odd;
+    this.#inQuotes = odd;
+  }
 }

@@ -1,8 +1,7 @@
 import { homedir } from "node:os";
 import { expect, test } from "vitest";
-import { bucketNames, withBucketNames } from "../../../src/bucket/copy/bucket-names.js";
-import { cacheFrom, folderInCache } from "../../../src/bucket/copy/cache.js";
 import { StopError, UsageError } from "../../../src/errors.js";
+import { bucketNames, cacheFrom, folderInCache, withBucketNames } from "../../../src/store/copy/cache.js";
 
 const env = { KBDUMP_CACHE: "/var/my cache (1)/kb" };
 const names = bucketNames(env);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Copy, copiesToRemove } from "../../../src/bucket/copy/copies-to-remove.js";
+import { type Copy, copiesToRemove } from "../../../src/store/copy/make-room.js";
 
 const now = Date.parse("2026-11-20T12:00:00Z");
 const hour = 3_600_000;

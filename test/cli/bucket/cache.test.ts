@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { holdInBucket } from "../../../src/bucket/hold-bucket.js";
+import { holdInBucket } from "../../../src/store/bucket/lease.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { finished, startKbdump } from "../run-kbdump.js";

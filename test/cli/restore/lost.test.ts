@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { RestoreLost, RestoreOptions } from "../../../src/restore/restore-options.js";
-import type { RestoreResult } from "../../../src/restore/restore-result.js";
+import type { RestoreLost, RestoreOptions, RestoreResult } from "../../../src/restore/restore-options.js";
 import { appliedOf, documentOf, idOf, listedOf, restoreOf, resultOf } from "../../restore/made-result.js";
 import { restoreHere, runFolder } from "./restore-here.js";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { Move, MoveOptions } from "../../../src/move/move-options.js";
-import type { MoveResult } from "../../../src/move/move-result.js";
+import type { Move, MoveOptions, MoveResult } from "../../../src/restore/copy/copy-result.js";
 import {
   appliedOf,
   datasetPlanOf,

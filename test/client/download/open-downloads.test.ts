@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { openDownloads } from "../../../src/client/download/open-downloads.js";
+import { openDownloads } from "../../../src/client/download.js";
 import { emptyRequestTally } from "../../../src/client/request-tally.js";
 import { RetryError, SkipError } from "../../../src/errors.js";
 import { brokenFile, type FileStore, file, redirect, startFileStore } from "../../servers/file-store.js";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { jobFileNames } from "../../../src/client/hint-for.js";
+import { jobFileNames } from "../../../src/client/failed-request.js";
 import { RetryError } from "../../../src/errors.js";
 import { firstTimes } from "../../servers/faults.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";

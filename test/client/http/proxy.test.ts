@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { HttpOptions } from "../../../src/client/http.js";
+import type { HttpOptions } from "../../../src/client/open-client.js";
 import { RetryError, StopError, UsageError } from "../../../src/errors.js";
 import { testFolder } from "../../run/job-for.js";
 import { pemFile } from "../../servers/certificates.js";

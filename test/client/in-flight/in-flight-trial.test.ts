@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { HttpOptions } from "../../../src/client/http.js";
-import { openClient } from "../../../src/client/open-client.js";
+import { type HttpOptions, openClient } from "../../../src/client/open-client.js";
 import type { Request } from "../../../src/client/send.js";
-import { LookAhead, mapAhead } from "../../../src/crawl/look-ahead.js";
+import { LookAhead, mapAhead } from "../../../src/crawl/prefetch.js";
 import { rounds } from "../../rounds.js";
 import { randomFrom } from "../../servers/random.js";
 import { VirtualClock } from "../virtual-clock.js";

@@ -3,7 +3,7 @@ import { appendFile, truncate, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { LocalFile } from "../../../src/client/write/multipart.js";
+import type { LocalFile } from "../../../src/client/write/write-outcome.js";
 import { SkipError } from "../../../src/errors.js";
 import { testFolder } from "../../run/job-for.js";
 import { JumpingClock } from "../jumping-clock.js";

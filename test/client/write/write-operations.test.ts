@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { PreparedWrite } from "../../../src/client/write/write-operations.js";
+import type { PreparedWrite } from "../../../src/client/write/operations.js";
 import type { Writer } from "../../../src/client/write/writer.js";
 import { ExactNumber } from "../../../src/rows/exact-json.js";
 import { testKey } from "../open-test-http.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { jobFileNames } from "../../../src/client/hint-for.js";
+import { jobFileNames } from "../../../src/client/failed-request.js";
 import { Pace } from "../../../src/client/pace.js";
 import type { WriteOutcome } from "../../../src/client/write/write-outcome.js";
 import type { Writer, WriterOptions } from "../../../src/client/write/writer.js";

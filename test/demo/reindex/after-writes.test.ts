@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { sampleDatasets } from "../../../src/demo/sample/outlines.js";
-import { sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
+import { sampleDatasets, sampleKnowledge } from "../../../src/demo/sample/sample-knowledge.js";
 import { documentId, uuid } from "../small-knowledge.js";
 import { documentRow, refused, start, startWriting, type Writing } from "../write/writing.js";
 

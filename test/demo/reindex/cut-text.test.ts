@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutText, sentencesIn } from "../../../src/demo/reindex/cut-text.js";
+import { cutText, sentencesIn } from "../../../src/demo/reindex.js";
 
 test.each([
   ["nothing", " \n", 10, []],

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
-import { accounts } from "../../../src/demo/sample/stable-id.js";
-import type { ChunkSketch } from "../small-knowledge.js";
-import { documentId, uuid } from "../small-knowledge.js";
+import { accounts } from "../../../src/demo/sample/outline.js";
+import { type ChunkSketch, documentId, uuid } from "../small-knowledge.js";
 import { documentRow, refused, start, startWriting, type Writing } from "./writing.js";
 
 const [first, second] = [uuid(101), uuid(102)];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampleDatasets } from "../../../src/demo/sample/outlines.js";
+import { sampleDatasets } from "../../../src/demo/sample/sample-knowledge.js";
 import { ask, readRows, started } from "../ask.js";
 import { datasetId, documentId, segments, smallKnowledge, uuid } from "../small-knowledge.js";
 import { send, startWriting } from "./writing.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { encodeLines, LineEncoder } from "../../../src/dump/files/encode-lines.js";
+import { encodeLines, LineEncoder } from "../../../src/files/lines.js";
 
 const texts = fc.array(
   fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),

@@ -3,10 +3,10 @@ import { readdir, readFile, readlink, stat, truncate, writeFile } from "node:fs/
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { endingOf } from "../../../src/dump/files/compression.js";
-import { fingerprint, joinParts } from "../../../src/dump/files/join-parts.js";
-import { readTextPieces } from "../../../src/dump/files/read-pieces.js";
-import { joinJsonl } from "../../../src/dump/formats/jsonl/write.js";
+import { joinJsonl } from "../../../src/dump/formats/jsonl.js";
+import { endingOf } from "../../../src/files/compression.js";
+import { fingerprint, joinParts } from "../../../src/files/join-parts.js";
+import { readTextPieces } from "../../../src/files/lines.js";
 import { canMount, tinyDisk } from "../../run/tiny-disk.js";
 import { compressions } from "../../zstd.js";
 import { plainFolder } from "../formats/folder.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LongNumbers } from "../../../src/dump/files/long-numbers.js";
+import { LongNumbers } from "../../../src/files/byte-facts.js";
 
 function foundIn(...pieces: readonly string[]): boolean {
   const numbers = new LongNumbers();

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RangeReader } from "../../../src/dump/files/read-ranges.js";
+import { RangeReader } from "../../../src/files/lines.js";
 import { plainFolder } from "../formats/folder.js";
 
 async function bytesOf(reader: RangeReader, range: Parameters<RangeReader["pieces"]>[0]): Promise<Buffer> {

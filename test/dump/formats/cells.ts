@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import type { ColumnType } from "../../../src/rows/column.js";
-import { columns, type Kind } from "../../../src/rows/columns.js";
+import { type ColumnType, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
 

@@ -1,8 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readRows } from "../../../src/dump/formats/csv/read.js";
-import { csvText } from "../../../src/dump/formats/csv/write.js";
+import { csvText, readRows } from "../../../src/dump/formats/csv.js";
 import { chunk } from "../../verify/sound-tables.js";
 import { plainFolder } from "./folder.js";
 import { duckDbOptions } from "./formats.js";

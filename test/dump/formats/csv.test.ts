@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeLines } from "../../../src/dump/files/encode-lines.js";
-import { csvText } from "../../../src/dump/formats/csv/write.js";
+import { csvText } from "../../../src/dump/formats/csv.js";
+import { encodeLines } from "../../../src/files/lines.js";
 import { columns, type Kind, kinds } from "../../../src/rows/columns.js";
 import { ExactNumber } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";

@@ -1,5 +1,4 @@
-import type { ColumnType } from "../../../src/rows/column.js";
-import { columns, type Kind } from "../../../src/rows/columns.js";
+import { type ColumnType, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber } from "../../../src/rows/exact-json.js";
 import type { Row } from "../../../src/rows/row.js";
 import type { Tables } from "./stage.js";

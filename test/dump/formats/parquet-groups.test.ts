@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sqlText } from "../../../src/duckdb/sql-text.js";
+import { sqlText } from "../../../src/duckdb/sql.js";
 import { query } from "../../run/read-dump.js";
 import { documentId, writePartition } from "./parquet-partition.js";
 

@@ -1,8 +1,7 @@
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { ColumnType } from "../../../src/rows/column.js";
-import { columns, type Kind } from "../../../src/rows/columns.js";
+import { type ColumnType, columns, type Kind } from "../../../src/rows/columns.js";
 import { parseJson } from "../../../src/rows/exact-json.js";
 import { query, quoted } from "../../database/query.js";
 import { plainFolder } from "./folder.js";

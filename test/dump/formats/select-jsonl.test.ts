@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { selectRows } from "../../../src/dump/formats/jsonl/sql.js";
+import { selectRows } from "../../../src/dump/formats/jsonl.js";
 import { jsonText, parseJson } from "../../../src/rows/exact-json.js";
 import { query } from "../../database/query.js";
 import { jsonValues } from "../../rows/json-arbitrary.js";

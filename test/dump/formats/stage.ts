@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RunFacts, RunRow } from "../../../src/database/run-rows.js";
-import { ByteFacts } from "../../../src/dump/files/byte-facts.js";
-import type { Compression } from "../../../src/dump/files/compression.js";
-import { encodeLines } from "../../../src/dump/files/encode-lines.js";
-import type { PartFile } from "../../../src/dump/files/join-parts.js";
-import { csvText } from "../../../src/dump/formats/csv/write.js";
+import type { RunFacts, RunRow } from "../../../src/database/tables.js";
+import { csvText } from "../../../src/dump/formats/csv.js";
 import type { StagedRows, StagedTable } from "../../../src/dump/formats/format.js";
-import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
+import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
+import { ByteFacts } from "../../../src/files/byte-facts.js";
+import type { Compression } from "../../../src/files/compression.js";
+import type { PartFile } from "../../../src/files/join-parts.js";
+import { encodeLines } from "../../../src/files/lines.js";
 import { allKinds, type Kind, type PerKind } from "../../../src/rows/columns.js";
 import type { Row } from "../../../src/rows/row.js";
 

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readManifest, readRunFacts } from "../../../src/dump/manifest/read-manifest.js";
+import { readManifest, readRunFacts } from "../../../src/dump/read-manifest.js";
 import { testFolder } from "../../run/job-for.js";
 import { manifestOf } from "../manifest-of.js";
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isRunId, newRunId, runIdFrom } from "../../../src/dump/manifest/run-id.js";
+import { isRunId, newRunId, runIdFrom } from "../../../src/dump/run-id.js";
 import { testFolder } from "../../run/job-for.js";
 
 const now = new Date("2026-11-20T02:00:00.123Z");

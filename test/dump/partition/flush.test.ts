@@ -4,8 +4,8 @@ import { ids, startDatasets, threeDatasets } from "./datasets.js";
 
 /** The paths that are flushed, in their order. */
 const flushed = vi.hoisted((): string[] => []);
-vi.mock("../../../src/dump/files/flush.js", async (original) => {
-  const { flush } = await original<typeof import("../../../src/dump/files/flush.js")>();
+vi.mock("../../../src/files/flush.js", async (original) => {
+  const { flush } = await original<typeof import("../../../src/files/flush.js")>();
   return {
     flush: async (path: string) => {
       flushed.push(path);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type FileFormat, fileFormats } from "../../../src/dump/formats/formats.js";
-import { tablesOf } from "../../../src/dump/manifest/tables.js";
+import { tablesOf } from "../../../src/dump/manifest.js";
 import { openDump } from "../../../src/dump/open-dump.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { rounds } from "../../rounds.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearestName } from "../../../src/job/schema/nearest-name.js";
+import { nearestName } from "../../../src/job/schema/shapes.js";
 
 test.each([
   ["runn", "run"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unknownKeyText } from "../../../src/job/schema/unknown-key-text.js";
+import { unknownKeyText } from "../../../src/job/schema/shapes.js";
 
 const known = ["base_url", "api_key_env", "api_key_file", "timeout", "keep"];
 const all = "unknown key; expected one of base_url, api_key_env, api_key_file, timeout, keep";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Manifest } from "../../../src/dump/manifest/manifest.js";
-import { chooseDocuments } from "../../../src/move/against/choose-documents.js";
-import { type JournalFacts, noFacts } from "../../../src/move/journal-facts.js";
+import type { Manifest } from "../../../src/dump/manifest.js";
+import { chooseDocuments } from "../../../src/restore/copy/against.js";
+import { type JournalFacts, noFacts } from "../../../src/restore/copy/copy-result.js";
 
 const row = (document_id: string, dataset_id = "d", status: "complete" | "unstable" | "failed" = "complete") => ({
   ...{ dataset_id, document_id, doc_form: "text_model", status, error: null },

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
-import { compareWithService } from "../../../src/move/against/compare-with-service.js";
-import { moveRun } from "../../../src/move/course/move-run.js";
+import { compareWithService } from "../../../src/restore/copy/against.js";
+import { moveRun } from "../../../src/restore/copy/copy-run.js";
 import { documentId, uuid } from "../../demo/small-knowledge.js";
 import { moving } from "../moving.js";
 import { dumped, sketches, treeOf } from "./compared-service.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
+import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
 import { copyOfTwo, datasetPlan, startMove, told, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";

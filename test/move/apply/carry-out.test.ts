@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { SkipError, StopError } from "../../../src/errors.js";
-import { carryOut, type Find } from "../../../src/move/apply/carry-out.js";
-import { BatchSize } from "../../../src/move/apply/rows/batch-size.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
+import { BatchSize } from "../../../src/restore/copy/apply/apply-options.js";
+import { carryOut, type Find } from "../../../src/restore/copy/apply/execute-write.js";
+import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
 import { deadUrl, serve } from "../../client/serve.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
 import { memoryJournal } from "../journal/memory-journal.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
+import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
 import { copyOfTwo, startMove, told, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";

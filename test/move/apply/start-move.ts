@@ -1,11 +1,10 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
-import { type ApplyMoveOptions, applyMove } from "../../../src/move/apply/apply-move.js";
-import { settleWrites } from "../../../src/move/apply/settle-writes.js";
-import type { JournalLine } from "../../../src/move/journal/journal-lines.js";
-import type { DatasetPlan, DocumentPlan, MovePlan } from "../../../src/move/move-plan.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
-import type { Moved } from "../../../src/move/moved.js";
-import type { DocumentRows } from "../../../src/restore/document-rows.js";
+import type { DocumentRows } from "../../../src/compare/document-rows.js";
+import { type ApplyMoveOptions, applyMove } from "../../../src/restore/copy/apply/apply-copy.js";
+import { settleWrites } from "../../../src/restore/copy/apply/execute-write.js";
+import type { DatasetPlan, DocumentPlan, MovePlan } from "../../../src/restore/copy/copy-plan.js";
+import { emptyMoveTally, type Moved } from "../../../src/restore/copy/copy-result.js";
+import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";

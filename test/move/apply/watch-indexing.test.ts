@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SkipError } from "../../../src/errors.js";
-import { watchIndexing } from "../../../src/move/apply/watch-indexing.js";
+import { watchIndexing } from "../../../src/restore/copy/apply/copy-document.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { rejection } from "../../client/open-test-http.js";

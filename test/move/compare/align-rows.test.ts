@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { alignRows } from "../../../src/move/compare/align-rows.js";
+import { alignRows } from "../../../src/restore/copy/compare/compare-document.js";
 
 /** A row says its first letter; the rest tells equal ones apart. */
 const textOf = (row: string) => row.slice(0, 1);

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
-import { type CopiedDataset, datasetPairKey } from "../../../src/move/compare/compare-dataset.js";
-import { compareDumps } from "../../../src/move/compare/compare-dumps.js";
-import type { Copies, DocumentPair } from "../../../src/move/compare/compare-options.js";
-import type { MoveDifference } from "../../../src/move/moved.js";
+import { type CopiedDataset, datasetPairKey } from "../../../src/restore/copy/compare/compare-dataset.js";
+import { type Copies, compareDumps, type DocumentPair } from "../../../src/restore/copy/compare/compare-dumps.js";
+import type { MoveDifference } from "../../../src/restore/copy/copy-result.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows, type Tables } from "../../dump/formats/stage.js";
 import * as sound from "../../verify/sound-tables.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { copiesOfJournal, copiesOfPlan } from "../../../src/move/compare/copies-of.js";
-import { noFacts } from "../../../src/move/journal-facts.js";
-import type { DatasetPlan, DocumentPlan, LossPart } from "../../../src/move/move-plan.js";
+import { copiesOfJournal, copiesOfPlan } from "../../../src/restore/copy/compare/compare-dumps.js";
+import type { DatasetPlan, DocumentPlan, LossPart } from "../../../src/restore/copy/copy-plan.js";
+import { noFacts } from "../../../src/restore/copy/copy-result.js";
 
 const facts = {
   ...noFacts,

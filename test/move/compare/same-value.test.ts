@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differingMembers, isNothing, isSameMetadata, isSameValue } from "../../../src/move/compare/same-value.js";
+import { differingMembers, isNothing, isSameMetadata, isSameValue } from "../../../src/restore/copy/compare/details.js";
 import { parseJson } from "../../../src/rows/exact-json.js";
 
 test("nothing has many words, and members no order", () => {

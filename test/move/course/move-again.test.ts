@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
-import { moveRun } from "../../../src/move/course/move-run.js";
+import { moveRun } from "../../../src/restore/copy/copy-run.js";
 import { backUp, key } from "../back-up.js";
 import { moving } from "../moving.js";
 import type { DrawnDocument, Scenario } from "../random/scenario.js";

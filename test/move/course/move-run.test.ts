@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { moveRun } from "../../../src/move/course/move-run.js";
-import { exitCodeOf } from "../../../src/move/move-result.js";
+import { exitCodeOf } from "../../../src/restore/copy/copy-result.js";
+import { moveRun } from "../../../src/restore/copy/copy-run.js";
 import { openLossyWire } from "../../servers/lossy-wire.js";
 import { backUp, key } from "../back-up.js";
 import { moving } from "../moving.js";

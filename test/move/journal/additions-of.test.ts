@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { IntentFacts } from "../../../src/move/journal/journal-lines.js";
+import type { IntentFacts } from "../../../src/restore/copy/journal-lines.js";
 import { memoryJournal } from "./memory-journal.js";
 
 const none = { old_id: null, target_id: null, name: null, first: null, rows: null };

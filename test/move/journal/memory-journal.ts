@@ -1,5 +1,5 @@
-import type { JournalLine } from "../../../src/move/journal/journal-lines.js";
-import { MoveJournal, type MoveJournalOptions } from "../../../src/move/journal/move-journal.js";
+import { MoveJournal, type MoveJournalOptions } from "../../../src/restore/copy/journal.js";
+import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
 
 /** A journal on no disk, and the lines that it has noted. */
 export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<MoveJournalOptions> = {}) {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { IntentFacts, JournalLine } from "../../../src/move/journal/journal-lines.js";
-import type { MoveJournal } from "../../../src/move/journal/move-journal.js";
+import type { MoveJournal } from "../../../src/restore/copy/journal.js";
+import type { IntentFacts, JournalLine } from "../../../src/restore/copy/journal-lines.js";
 import { memoryJournal } from "./memory-journal.js";
 
 const none = { document_id: null, old_id: null, target_id: null, name: null, first: null, rows: null };

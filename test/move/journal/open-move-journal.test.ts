@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import { type OpenOptions, openMoveJournal, readJournalFacts } from "../../../src/move/journal/open-move-journal.js";
-import { noFacts } from "../../../src/move/journal-facts.js";
+import { noFacts } from "../../../src/restore/copy/copy-result.js";
+import { type OpenOptions, openMoveJournal, readJournalFacts } from "../../../src/restore/copy/journal.js";
 import { testFolder } from "../../run/job-for.js";
 
 const usual = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { noFacts } from "../../../src/move/journal-facts.js";
-import { checkWishes, type Wishes } from "../../../src/move/plan/check-wishes.js";
+import { noFacts } from "../../../src/restore/copy/copy-result.js";
+import { checkWishes, type Wishes } from "../../../src/restore/copy/plan/plan-copy.js";
 import { chunk, dumpOf, tablesOf } from "../../restore/plan/lost-dumps.js";
 import * as sound from "../../verify/sound-tables.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Dump } from "../../../src/dump/open-dump.js";
-import { listingWarnings } from "../../../src/move/plan/choose-documents.js";
+import { listingWarnings } from "../../../src/restore/copy/plan/plan-dataset.js";
 import { chunk } from "../../restore/plan/lost-dumps.js";
 import { detailedDump } from "./detailed-dumps.js";
 import { planOf } from "./plan-of.js";

@@ -1,12 +1,10 @@
-import { noRows } from "../../../src/move/plan/count-rows.js";
 import {
   type DatasetDetails,
   type DocumentDetails,
   documentFrom,
   unknownDataset,
-} from "../../../src/move/plan/details.js";
-import type { DocumentFacts } from "../../../src/move/plan/plan-document.js";
-import { noAttachments } from "../../../src/move/plan/read-attachments.js";
+} from "../../../src/restore/copy/plan/details.js";
+import { type DocumentFacts, noAttachments, noRows } from "../../../src/restore/copy/plan/plan-document.js";
 
 /** The settings of a dataset: what is given, and nothing else. */
 export function datasetDetails(more: Partial<DatasetDetails> = {}): DatasetDetails {

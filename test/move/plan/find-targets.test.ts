@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
-import type { JournalFacts } from "../../../src/move/journal-facts.js";
-import { noFacts } from "../../../src/move/journal-facts.js";
-import { findTargets } from "../../../src/move/plan/find-targets.js";
+import { type JournalFacts, noFacts } from "../../../src/restore/copy/copy-result.js";
+import { findTargets } from "../../../src/restore/copy/plan/find-targets.js";
 import { refusing, startPlace, upload } from "../../run/discover/discovering.js";
 import { startTarget, targetDataset } from "./start-target.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { freeName } from "../../../src/move/plan/free-name.js";
+import { freeName } from "../../../src/restore/copy/plan/find-targets.js";
 
 test("a name that is free stays, and a taken one gets a number", () => {
   expect(freeName("Handbook", new Set())).toBe("Handbook");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Listed } from "../../../src/client/check-list.js";
-import { datasetFrom, unknownDataset } from "../../../src/move/plan/details.js";
-import { planDataset } from "../../../src/move/plan/plan-dataset.js";
+import type { Listed } from "../../../src/client/check-answer.js";
+import { datasetFrom, unknownDataset } from "../../../src/restore/copy/plan/details.js";
+import { planDataset } from "../../../src/restore/copy/plan/plan-dataset.js";
 import { datasetDetails } from "./documents.js";
 
 const retrieval_model = { search_method: "hybrid_search", top_k: 3, weights: { keyword: 0.3 } };

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { noRows } from "../../../src/move/plan/count-rows.js";
-import { documentFrom } from "../../../src/move/plan/details.js";
-import { planDocument } from "../../../src/move/plan/plan-document.js";
+import { documentFrom } from "../../../src/restore/copy/plan/details.js";
+import { noRows, planDocument } from "../../../src/restore/copy/plan/plan-document.js";
 import { datasetDetails, documentDetails, documentFacts } from "./documents.js";
 
 const planWith = (details: Parameters<typeof documentDetails>[0], more: Parameters<typeof documentFacts>[0] = {}) =>

@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { countMove } from "../../../src/move/count-move.js";
-import { type JournalFacts, noFacts } from "../../../src/move/journal-facts.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
+import { countMove, emptyMoveTally, type JournalFacts, noFacts } from "../../../src/restore/copy/copy-result.js";
 import { child, chunk } from "../../restore/plan/lost-dumps.js";
 import { idsOf, type Place, refusing, startPlace, upload } from "../../run/discover/discovering.js";
 import type { JsonObject } from "../../servers/json.js";

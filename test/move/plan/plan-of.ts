@@ -1,7 +1,6 @@
 import type { Dump } from "../../../src/dump/open-dump.js";
-import { noFacts } from "../../../src/move/journal-facts.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
-import { type PlannedMove, type PlanOptions, planMove } from "../../../src/move/plan/plan-move.js";
+import { emptyMoveTally, noFacts } from "../../../src/restore/copy/copy-result.js";
+import { type PlannedMove, type PlanOptions, planMove } from "../../../src/restore/copy/plan/plan-copy.js";
 
 /** Plans a move of all of a dump into new datasets, unless something else is asked for. */
 export function planOf(

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { AttachmentPlan } from "../../../src/move/move-plan.js";
+import type { AttachmentPlan } from "../../../src/restore/copy/copy-plan.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
 import { testFolder } from "../../run/job-for.js";
 import { rowsFrom, startCopy, uuid } from "./start-copy.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FaultSearch } from "../../../src/move/apply/rows/fault-search.js";
+import { FaultSearch } from "../../../src/restore/copy/rows/add-chunks.js";
 
 /** Sends chunks to a service that fails every request with a faulty one in it. Gives what became of them, and the sizes of the requests. */
 function play(chunks: number, faulty: ReadonlySet<number>, size: number, mayPass = false) {

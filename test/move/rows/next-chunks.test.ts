@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextChunks } from "../../../src/move/apply/rows/next-chunks.js";
+import { nextChunks } from "../../../src/restore/copy/rows/add-chunks.js";
 
 const chunk = (bytes: number, answer: string | null = null) => ({ content: "x".repeat(bytes), answer });
 

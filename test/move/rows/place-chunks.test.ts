@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { placeChunks } from "../../../src/move/apply/rows/place-chunks.js";
-import type { Addition } from "../../../src/move/journal/additions-of.js";
+import type { Addition } from "../../../src/restore/copy/journal.js";
+import { placeChunks } from "../../../src/restore/copy/rows/copy-rows.js";
 
 interface Chunk {
   readonly id: string;

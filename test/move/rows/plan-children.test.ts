@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ChildThere, planChildren } from "../../../src/move/apply/rows/plan-children.js";
+import { type ChildThere, planChildren } from "../../../src/restore/copy/rows/finish-chunks.js";
 
 const wanted = (content: string, type: string | null = "automatic") => ({
   id: `old ${content}`,

@@ -1,10 +1,9 @@
-import type { ApplyOptions } from "../../../src/move/apply/apply-options.js";
-import { BatchSize } from "../../../src/move/apply/rows/batch-size.js";
-import { bringRows } from "../../../src/move/apply/rows/bring-rows.js";
-import type { JournalLine } from "../../../src/move/journal/journal-lines.js";
-import type { DocumentPlan } from "../../../src/move/move-plan.js";
-import { emptyMoveTally } from "../../../src/move/move-tally.js";
-import type { ChildRow, ChunkRow } from "../../../src/restore/document-rows.js";
+import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
+import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/apply/apply-options.js";
+import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
+import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
+import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
+import { bringRows } from "../../../src/restore/copy/rows/copy-rows.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";

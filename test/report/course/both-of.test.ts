@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { bothOf } from "../../../src/report/course/both-of.js";
+import { bothOf } from "../../../src/report/render-report.js";
 
 const calm = () => new AbortController().signal;
 

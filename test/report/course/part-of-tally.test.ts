@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emptyReadTally } from "../../../src/read-tally.js";
-import { partOfTally } from "../../../src/report/course/part-of-tally.js";
+import { partOfTally } from "../../../src/report/render-report.js";
 
 const shareOf = ({ expected, done }: { readonly expected: number; readonly done: number }) => done / expected;
 

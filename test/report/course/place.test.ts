@@ -2,7 +2,7 @@ import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
-import { checkPlace, usualPlace } from "../../../src/report/course/place.js";
+import { checkPlace, usualPlace } from "../../../src/report/place.js";
 import { testFolder } from "../../run/job-for.js";
 import { useDump } from "../../verify/dumped.js";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { writeReport } from "../../../src/report/course/write-report.js";
+import { writeReport } from "../../../src/report/render-report.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { rounds } from "../../rounds.js";
 import { jobFor, testFolder } from "../../run/job-for.js";

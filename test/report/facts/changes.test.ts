@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { gatherChanges } from "../../../src/report/facts/changes.js";
-import { changedKinds } from "../../../src/report/history-facts.js";
+import { changedKinds } from "../../../src/report/report-facts.js";
 import { JobDatabase } from "../../database/job-database.js";
 import { change } from "../../database/query.js";
 import { tablesOf } from "../../diff/dumps.js";

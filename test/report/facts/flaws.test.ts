@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { mostRows } from "../../../src/report/cut.js";
 import { gatherFlaws } from "../../../src/report/facts/flaws.js";
+import { mostRows } from "../../../src/report/lost-facts.js";
 import { tablesOf } from "../../diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import type { Tables } from "../../dump/formats/stage.js";

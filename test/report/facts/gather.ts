@@ -1,5 +1,5 @@
 import type { Connection } from "../../../src/duckdb/open-duckdb.js";
-import type { Manifest } from "../../../src/dump/manifest/manifest.js";
+import type { Manifest } from "../../../src/dump/manifest.js";
 import { type FactSource, factSourceOf } from "../../../src/report/facts/fact-source.js";
 import type { LoadOptions } from "../../../src/report/facts/load-tables.js";
 import { withTables } from "./loaded.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { gatherHits } from "../../../src/report/facts/hits.js";
-import { placesOfDocument } from "../../../src/report/history-facts.js";
+import { placesOfDocument } from "../../../src/report/report-facts.js";
 import type { Row } from "../../../src/rows/row.js";
 import { JobDatabase } from "../../database/job-database.js";
 import { tablesOf } from "../../diff/dumps.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { gatherLengths } from "../../../src/report/facts/lengths.js";
+import { gatherLengths } from "../../../src/report/facts/hits.js";
 import type { Row } from "../../../src/rows/row.js";
 import { tablesOf } from "../../diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";

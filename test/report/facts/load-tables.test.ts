@@ -1,7 +1,7 @@
 import { appendFile, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { rowsOf } from "../../../src/duckdb/rows-of.js";
+import { rowsOf } from "../../../src/duckdb/read-rows.js";
 import { emptyReadTally } from "../../../src/read-tally.js";
 import type { LoadOptions } from "../../../src/report/facts/load-tables.js";
 import type { Row } from "../../../src/rows/row.js";

@@ -1,5 +1,4 @@
-import type { Connection } from "../../../src/duckdb/open-duckdb.js";
-import { withSpill } from "../../../src/duckdb/with-spill.js";
+import { type Connection, withSpill } from "../../../src/duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
 import { emptyReadTally } from "../../../src/read-tally.js";
 import { type LoadedTables, type LoadOptions, loadTables } from "../../../src/report/facts/load-tables.js";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gatherVerdict } from "../../../src/report/facts/verdict.js";
-import { verificationFacts } from "../../../src/report/facts/verification.js";
+import { gatherVerdict, verificationFacts } from "../../../src/report/facts/verdict.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows } from "../../dump/formats/stage.js";

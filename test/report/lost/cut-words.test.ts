@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutWords } from "../../../src/report/lost/cut-words.js";
+import { cutWords } from "../../../src/report/lost/gather-lost.js";
 import type { WordPart } from "../../../src/report/lost-facts.js";
 
 const part = (kind: WordPart["kind"], text: string, cut = 0): WordPart => ({ kind, text, cut });

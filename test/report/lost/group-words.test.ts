@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { diffText } from "../../../src/diff/diff-text.js";
-import { groupWords } from "../../../src/report/lost/group-words.js";
+import { diffText } from "../../../src/compare/read-changes.js";
+import { groupWords } from "../../../src/report/lost/gather-lost.js";
 import type { WordPart } from "../../../src/report/lost-facts.js";
 
 const grouped = (old: string, fresh: string) =>

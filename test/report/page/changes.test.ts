@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type ChangedKind, changedKinds, type RunChanges } from "../../../src/report/history-facts.js";
+import { renderSection } from "../../../src/report/page/html.js";
 import { changesSection } from "../../../src/report/page/parts/changes.js";
-import { renderSection } from "../../../src/report/page/section.js";
+import { type ChangedKind, changedKinds, type RunChanges } from "../../../src/report/report-facts.js";
 import { marksOf, rowsOf, textOf } from "./marks-of.js";
 import { emptyFacts } from "./sample-facts.js";
 

@@ -1,4 +1,4 @@
-import type { Cut } from "../../../src/report/cut.js";
+import type { Cut } from "../../../src/report/lost-facts.js";
 import type { ReportFacts } from "../../../src/report/report-facts.js";
 import { endOfRun } from "./sample-documents.js";
 import { sampleVerdict } from "./sample-state.js";

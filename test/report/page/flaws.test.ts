@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { flawsSection } from "../../../src/report/page/parts/flaws.js";
-import { drawFlawCounts } from "../../../src/report/page/pictures/flaw-counts.js";
-import { renderSection } from "../../../src/report/page/section.js";
+import { renderSection } from "../../../src/report/page/html.js";
+import { drawFlawCounts, flawsSection } from "../../../src/report/page/parts/flaws.js";
 import { emptyFacts, sampleFacts } from "./sample-facts.js";
 
 const { flaws } = sampleFacts();

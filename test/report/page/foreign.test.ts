@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { documentCell, idText, shareText, timeText } from "../../../src/report/page/cells.js";
-import { foreign, foreignText, harmless } from "../../../src/report/page/foreign.js";
-import { html } from "../../../src/report/page/html.js";
+import { foreign, foreignText, harmless, html } from "../../../src/report/page/html.js";
+import { documentCell, idText, shareText, timeText } from "../../../src/report/page/table.js";
 import { anyText } from "./hostile-texts.js";
 
 const markup = (value: Parameters<typeof html>[1]) => html`${value}`.toString();

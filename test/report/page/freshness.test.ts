@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { renderSection } from "../../../src/report/page/html.js";
 import { freshnessSection } from "../../../src/report/page/parts/freshness.js";
-import { renderSection } from "../../../src/report/page/section.js";
-import type { FreshnessFacts, ReadState } from "../../../src/report/state-facts.js";
+import type { FreshnessFacts, ReadState } from "../../../src/report/report-facts.js";
 import { marksOf, textOf } from "./marks-of.js";
 import { emptyFacts, sampleFacts } from "./sample-facts.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { DocumentHits, HitFacts } from "../../../src/report/history-facts.js";
+import { renderSection } from "../../../src/report/page/html.js";
 import { hitsSection } from "../../../src/report/page/parts/hits.js";
-import { renderSection } from "../../../src/report/page/section.js";
+import type { DocumentHits, HitFacts } from "../../../src/report/report-facts.js";
 import { namesOf, rowsOf, textOf } from "./marks-of.js";
 import { emptyFacts } from "./sample-facts.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { renderSection } from "../../../src/report/page/html.js";
 import { indexingSection } from "../../../src/report/page/parts/indexing.js";
-import { renderSection } from "../../../src/report/page/section.js";
-import type { DocumentIndexing, IndexingFacts } from "../../../src/report/state-facts.js";
+import type { DocumentIndexing, IndexingFacts } from "../../../src/report/report-facts.js";
 import { marksOf, rowsOf, textOf } from "./marks-of.js";
 import { emptyFacts, sampleFacts } from "./sample-facts.js";
 

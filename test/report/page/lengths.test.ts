@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { renderSection } from "../../../src/report/page/html.js";
 import { lengthsSection } from "../../../src/report/page/parts/lengths.js";
-import { renderSection } from "../../../src/report/page/section.js";
-import type { Lengths } from "../../../src/report/state-facts.js";
+import type { Lengths } from "../../../src/report/report-facts.js";
 import { marksOf, namesOf, rowsOf, textOf } from "./marks-of.js";
 
 const even: Lengths = {

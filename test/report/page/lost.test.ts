@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { LostCard, LostFacts } from "../../../src/report/lost-facts.js";
-import { html } from "../../../src/report/page/html.js";
+import { html, renderSection } from "../../../src/report/page/html.js";
 import { lostSection } from "../../../src/report/page/parts/lost.js";
-import { renderSection } from "../../../src/report/page/section.js";
 import { hostileFacts } from "./sample-facts.js";
 import { sampleLost } from "./sample-lost.js";
 

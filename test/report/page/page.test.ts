@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Cut, mostRows } from "../../../src/report/cut.js";
-import { mostCards } from "../../../src/report/lost-facts.js";
+import { type Cut, mostCards, mostRows } from "../../../src/report/lost-facts.js";
 import { readAssets } from "../../../src/report/page/assets.js";
 import { renderPage } from "../../../src/report/page/page.js";
 import type { ReportFacts } from "../../../src/report/report-facts.js";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { renderSection, type Section } from "../../../src/report/page/html.js";
 import { changesSection } from "../../../src/report/page/parts/changes.js";
 import { freshnessSection } from "../../../src/report/page/parts/freshness.js";
 import { hitsSection } from "../../../src/report/page/parts/hits.js";
 import { indexingSection } from "../../../src/report/page/parts/indexing.js";
 import { lengthsSection } from "../../../src/report/page/parts/lengths.js";
-import { renderSection, type Section } from "../../../src/report/page/section.js";
 import { rounds } from "../../rounds.js";
 import { randomChanges, randomFreshness, randomHits, randomIndexing, randomLengths } from "./random-facts.js";
 import { hostileFacts, sampleFacts } from "./sample-facts.js";

@@ -3,16 +3,14 @@ import {
   type ChangedKind,
   type ChangeFacts,
   changedKinds,
+  type FreshnessFacts,
   type HitFacts,
+  type IndexingFacts,
+  type LengthFacts,
+  type Lengths,
   placesOfDocument,
-} from "../../../src/report/history-facts.js";
-import type {
-  FreshnessFacts,
-  IndexingFacts,
-  LengthFacts,
-  Lengths,
-  ReadState,
-} from "../../../src/report/state-facts.js";
+  type ReadState,
+} from "../../../src/report/report-facts.js";
 import { hostileTexts } from "./hostile-texts.js";
 
 const count = fc.oneof(fc.nat(3), fc.nat(1000), fc.nat(2_000_000_000));

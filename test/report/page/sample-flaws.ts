@@ -1,4 +1,4 @@
-import type { FlawFacts } from "../../../src/report/flaw-facts.js";
+import type { FlawFacts } from "../../../src/report/report-facts.js";
 import { day, drawn, endOfRun, named, sampleId } from "./sample-documents.js";
 import { sampleQuery } from "./sample-state.js";
 

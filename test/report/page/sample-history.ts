@@ -1,4 +1,4 @@
-import { type ChangeFacts, changedKinds, type HitFacts, placesOfDocument } from "../../../src/report/history-facts.js";
+import { type ChangeFacts, changedKinds, type HitFacts, placesOfDocument } from "../../../src/report/report-facts.js";
 import { day, documents, drawn, endOfRun, named, sampleId } from "./sample-documents.js";
 import { sampleQuery } from "./sample-state.js";
 

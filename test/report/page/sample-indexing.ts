@@ -1,4 +1,4 @@
-import type { IndexingFacts } from "../../../src/report/state-facts.js";
+import type { IndexingFacts } from "../../../src/report/report-facts.js";
 import { endOfRun, hour, named, sampleId } from "./sample-documents.js";
 
 /** Fourteen documents of batches: one is stuck, one failed, one waits, most are completed. */

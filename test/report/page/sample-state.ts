@@ -5,7 +5,7 @@ import type {
   Lengths,
   ReadState,
   VerdictFacts,
-} from "../../../src/report/state-facts.js";
+} from "../../../src/report/report-facts.js";
 import {
   datasets,
   day,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { renderSection } from "../../../src/report/page/html.js";
 import { verdictSection } from "../../../src/report/page/parts/verdict.js";
-import { renderSection } from "../../../src/report/page/section.js";
-import type { VerdictFacts } from "../../../src/report/state-facts.js";
+import type { VerdictFacts } from "../../../src/report/report-facts.js";
 import { emptyFacts, sampleFacts } from "./sample-facts.js";
 
 const { verdict } = sampleFacts();

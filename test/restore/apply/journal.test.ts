@@ -2,9 +2,7 @@ import { appendFile, mkdir, readdir, readFile, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import type { JournalOptions } from "../../../src/restore/apply/journal.js";
-import type { IntentFacts } from "../../../src/restore/apply/journal-lines.js";
-import { openJournal as open } from "../../../src/restore/apply/open-journal.js";
+import { type IntentFacts, type JournalOptions, openJournal as open } from "../../../src/restore/apply/journal.js";
 import { testFolder } from "../../run/job-for.js";
 
 const options = { runId: "20260301T000000000Z", baseUrl: "https://kb.example.com/v1", now: () => new Date(0) };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { WrittenRow } from "../../../src/restore/apply/journal.js";
 import { proveRestore } from "../../../src/restore/apply/prove.js";
 import {
   childHash,
@@ -7,7 +8,6 @@ import {
   standingChunk,
   textsHash,
 } from "../../../src/restore/apply/row-texts.js";
-import type { WrittenRow } from "../../../src/restore/apply/written-rows.js";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,20 +1,19 @@
 import { onTestFinished } from "vitest";
-import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
-import type { Chunk } from "../../../src/demo/knowledge.js";
-import type { ApplyOptions } from "../../../src/restore/apply/apply-options.js";
-import { applyPlan } from "../../../src/restore/apply/apply-plan.js";
-import { openJournal } from "../../../src/restore/apply/open-journal.js";
-import { type ComparedRows, proveRestore } from "../../../src/restore/apply/prove.js";
-import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/apply/row-texts.js";
-import { settleJournal } from "../../../src/restore/apply/settle.js";
-import { withWriter } from "../../../src/restore/apply/with-writer.js";
 import type {
   ChildRestore,
   ChunkRestore,
   ChunkTexts,
   DocumentPlan,
   TargetChunk,
-} from "../../../src/restore/restore-plan.js";
+} from "../../../src/compare/lost/restore-plan.js";
+import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
+import type { Chunk } from "../../../src/demo/knowledge.js";
+import { applyPlan, withWriter } from "../../../src/restore/apply/apply-plan.js";
+import type { ApplyOptions } from "../../../src/restore/apply/document-work.js";
+import { openJournal } from "../../../src/restore/apply/journal.js";
+import { type ComparedRows, proveRestore } from "../../../src/restore/apply/prove.js";
+import { settleJournal } from "../../../src/restore/apply/reconcile.js";
+import { haveSameTexts, standingChild, standingChunk } from "../../../src/restore/apply/row-texts.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
 import { testFolder } from "../../run/job-for.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { takeTurns, type Waiting } from "../../../src/restore/apply/take-turns.js";
+import { takeTurns, type Waiting } from "../../../src/restore/apply/document-work.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 
 /** Work that notes each turn, and waits so many milliseconds after each but the last. */

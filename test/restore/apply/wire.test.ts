@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countPlan } from "../../../src/restore/restore-plan.js";
+import { countPlan } from "../../../src/compare/lost/restore-plan.js";
 import { runHere } from "../../cli/run-here.js";
 import { jobFile } from "../../run/job-for.js";
 import { datasetId, documentId, planOf, restoring, restoringChild, startTarget, uuid } from "./small-target.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UsageError } from "../../../src/errors.js";
-import { addressOf } from "../../../src/restore/course/address.js";
+import { addressOf } from "../../../src/restore/restore-lost.js";
 
 const run = "https://kb.example.com/v1";
 const own = (url: string) => ({ url, place: "nightly.yaml" });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { restoreLost } from "../../../src/restore/course/restore-lost.js";
-import { exitCodeOf } from "../../../src/restore/restore-result.js";
+import { restoreLost } from "../../../src/restore/restore-lost.js";
+import { exitCodeOf } from "../../../src/restore/restore-options.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { startFlaky } from "../apply/flaky-service.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { restoreLost } from "../../../src/restore/course/restore-lost.js";
+import { restoreLost } from "../../../src/restore/restore-lost.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
 import { type Fault, type Seen, startFlaky } from "../apply/flaky-service.js";

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
-import { JournalFile, readJournal, setAside } from "../../../src/restore/journal/journal-file.js";
+import { JournalFile, readJournal, setAside } from "../../../src/restore/journal-file.js";
 import { testFolder } from "../../run/job-for.js";
 
 const schema = v.variant("kind", [

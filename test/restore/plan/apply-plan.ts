@@ -1,5 +1,5 @@
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/restore/document-rows.js";
-import type { ChunkRestore, DocumentPlan } from "../../../src/restore/restore-plan.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { ChunkRestore, DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** The target after a plan was carried out, by the plainest reading of it: what is added comes last. */
 export function applyPlan(target: DocumentRows, { restores }: DocumentPlan): DocumentRows {

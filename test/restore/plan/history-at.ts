@@ -1,5 +1,4 @@
-import { type DocumentHistory, readDocumentHistory } from "../../../src/restore/plan/document-history.js";
-import { loadHistory } from "../../../src/restore/plan/load-history.js";
+import { type DocumentHistory, loadHistory, readDocumentHistory } from "../../../src/compare/lost/evidence.js";
 import type { Row } from "../../../src/rows/row.js";
 import { dataset } from "../../database/job-database.js";
 import { quoted, read } from "../../database/query.js";

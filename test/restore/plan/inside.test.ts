@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findInside } from "../../../src/restore/plan/inside.js";
+import { findInside } from "../../../src/compare/lost/document-comparison.js";
 
 interface Text {
   readonly content: string;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { type DocumentHistory, noHistory } from "../../../src/restore/plan/document-history.js";
+import { type DocumentHistory, noHistory } from "../../../src/compare/lost/evidence.js";
 import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
 import { JobDatabase, madeOnce, read } from "../../database/job-database.js";

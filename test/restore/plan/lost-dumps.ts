@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { findSigns, type SignOptions } from "../../../src/compare/lost/evidence.js";
+import { type LostOptions, type LostPlan, planLost } from "../../../src/compare/lost/plan-lost.js";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
-import { findSigns, type SignOptions } from "../../../src/restore/plan/find-signs.js";
-import { type LostOptions, type LostPlan, planLost } from "../../../src/restore/plan/plan-lost.js";
 import type { Row } from "../../../src/rows/row.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows, type Tables } from "../../dump/formats/stage.js";

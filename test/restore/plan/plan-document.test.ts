@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { DocumentRows } from "../../../src/restore/document-rows.js";
-import { type DocumentHistory, noHistory } from "../../../src/restore/plan/document-history.js";
-import { planDocument } from "../../../src/restore/plan/plan-document.js";
+import type { DocumentRows } from "../../../src/compare/document-rows.js";
+import { type DocumentHistory, noHistory } from "../../../src/compare/lost/evidence.js";
+import { planDocument } from "../../../src/compare/lost/plan-document.js";
 import { child, chunk, document, told } from "./rows.js";
 
 interface Wishes {

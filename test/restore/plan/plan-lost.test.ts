@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { documentKey } from "../../../src/rows/document-row.js";
+import { documentKey } from "../../../src/rows/row.js";
 import { JobDatabase, madeOnce } from "../../database/job-database.js";
 import { info } from "../../verify/sound-tables.js";
 import { child, chunk, dumpOf, lostOf, tablesOf } from "./lost-dumps.js";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { DocumentRows } from "../../../src/restore/document-rows.js";
-import { planDocument } from "../../../src/restore/plan/plan-document.js";
+import type { DocumentRows } from "../../../src/compare/document-rows.js";
+import { planDocument } from "../../../src/compare/lost/plan-document.js";
 import { rounds } from "../../rounds.js";
 import { applyPlan } from "./apply-plan.js";
 import { type Reindexed, reindexedDocuments } from "./reindexed-knowledge.js";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/restore/document-rows.js";
-import type { DocumentHistory, FirstValues } from "../../../src/restore/plan/document-history.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { DocumentHistory, FirstValues } from "../../../src/compare/lost/evidence.js";
 import { child, chunk, document } from "./rows.js";
 
 /** A chunk of the source, the work of people on it, and its fate at the re-index. */

@@ -1,5 +1,5 @@
-import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/restore/document-rows.js";
-import type { DocumentPlan } from "../../../src/restore/restore-plan.js";
+import type { ChildRow, ChunkRow, DocumentRows } from "../../../src/compare/document-rows.js";
+import type { DocumentPlan } from "../../../src/compare/lost/restore-plan.js";
 
 /** A chunk as the indexer makes it; its position is the number in its id. */
 export function chunk(id: string, content: string, more: Partial<ChunkRow> = {}): ChunkRow {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { DocumentHistory, FirstValues } from "../../../src/restore/plan/document-history.js";
+import type { DocumentHistory, FirstValues } from "../../../src/compare/lost/evidence.js";
 import type { Row } from "../../../src/rows/row.js";
 import * as rows from "../../database/job-database.js";
 

@@ -2,8 +2,8 @@ import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, LostError } from "../../../src/errors.js";
-import { withRestoreFolder } from "../../../src/restore/target/restore-folder.js";
-import { thisHolder } from "../../../src/run/work/lock-holder.js";
+import { withRestoreFolder } from "../../../src/restore/target.js";
+import { thisHolder } from "../../../src/store/folder/lock.js";
 import { testFolder } from "../../run/job-for.js";
 
 const options = { now: () => new Date(), log: () => {}, signal: new AbortController().signal };

@@ -1,13 +1,13 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { Bucket } from "../../../src/bucket/bucket.js";
-import { type Head, headFrom } from "../../../src/bucket/head.js";
 import type { Job, Shard } from "../../../src/job/job.js";
 import { loadJob } from "../../../src/job/load-job.js";
+import type { RunOptions } from "../../../src/job/open-service.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
-import type { RunOptions } from "../../../src/run/setting/run-options.js";
+import type { Bucket } from "../../../src/store/bucket/bucket.js";
+import { type Head, headFrom } from "../../../src/store/bucket/head.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { openAt } from "../../bucket/bucket-helpers.js";
 import { query } from "../../database/query.js";

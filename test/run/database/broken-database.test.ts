@@ -4,9 +4,9 @@ import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, stat, truncate, writ
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
+import { loadRuns, runsAfter } from "../../../src/database/prepare-database.js";
 import { Dump } from "../../../src/dump/open-dump.js";
 import { StopError } from "../../../src/errors.js";
-import { loadRuns, runsAfter } from "../../../src/run/database/load-runs.js";
 import { runHere } from "../../cli/run-here.js";
 import { runKbdump } from "../../cli/run-kbdump.js";
 import { damageRows } from "../../database/damage-rows.js";

@@ -1,11 +1,11 @@
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Compression } from "../../../src/dump/files/compression.js";
+import type { Compression } from "../../../src/files/compression.js";
 import type { Job } from "../../../src/job/job.js";
+import type { RunOptions } from "../../../src/job/open-service.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
-import type { RunOptions } from "../../../src/run/setting/run-options.js";
 import { query } from "../../database/query.js";
 import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDocument } from "../../servers/store.js";

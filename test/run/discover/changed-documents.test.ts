@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { LookAhead } from "../../../src/crawl/look-ahead.js";
-import { findMovedDocuments } from "../../../src/run/discover/moved-documents.js";
+import { LookAhead } from "../../../src/crawl/prefetch.js";
+import { findMovedDocuments } from "../../../src/segments/read-documents.js";
 import { addChunks, deleteChunks } from "../../servers/edits.js";
 import { makeDocument } from "../../servers/store.js";
 import { idsOf, startPlace } from "../documents/proving.js";

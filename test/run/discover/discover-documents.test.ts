@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { type DiscoveryJob, discoverDocuments } from "../../../src/crawl/discover-documents.js";
+import { documentsOf } from "../../../src/crawl/discovery.js";
 import { StopError } from "../../../src/errors.js";
 import type { DatasetJob } from "../../../src/job/job.js";
-import { type DiscoveryJob, discoverDocuments } from "../../../src/run/discover/discover-documents.js";
-import { documentsOf } from "../../../src/run/discover/discovery.js";
 import { nameAndId } from "../../../src/words.js";
 import type { TestDataset } from "../../servers/store.js";
 import { askedOf, idsOf, refusing, smallDocument, startPlace, upload } from "./discovering.js";

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
-import { compareDiscovery, discoveredIds } from "../../../src/run/discover/discovered.js";
-import type { Discovery, Listing } from "../../../src/run/discover/discovery.js";
-import type { EarlierListings } from "../../../src/run/discover/earlier-listings.js";
+import {
+  compareDiscovery,
+  type Discovery,
+  discoveredIds,
+  type EarlierListings,
+  type Listing,
+} from "../../../src/crawl/discovery.js";
 
 type Datasets = Readonly<Record<string, readonly [state: Listing["state"], ...documents: string[]]>>;
 

@@ -1,12 +1,17 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Discovery } from "../../../src/crawl/discovery.js";
+import {
+  documentListFrom,
+  documentListFromText,
+  documentListText,
+  readGivenList,
+  writeGivenList,
+} from "../../../src/crawl/document-list.js";
 import { StopError, UsageError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";
 import { parseJson } from "../../../src/rows/exact-json.js";
-import type { Discovery } from "../../../src/run/discover/discovery.js";
-import { documentListFrom, documentListFromText, documentListText } from "../../../src/run/discover/document-list.js";
-import { readGivenList, writeGivenList } from "../../../src/run/discover/given-list.js";
 import { jobFor, testFolder } from "../job-for.js";
 
 const [a, b, c] = ["a", "b", "c"].map((digit) => `7f0c9d1e-52ab-4c3d-9e8f-0a1b2c3d4e5${digit}`) as [

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import type { RunOptions } from "../../../src/job/open-service.js";
 import type { Row } from "../../../src/rows/row.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
-import type { RunOptions } from "../../../src/run/setting/run-options.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { type RealisticServer, startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store, type TestDataset, type TestDocument } from "../../servers/store.js";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jsonText } from "../../../src/rows/exact-json.js";
 import { rowFromRecord } from "../../../src/rows/row-from-record.js";
-import { cellsOf } from "../../../src/run/documents/stored-line.js";
+import { cellsOf } from "../../../src/segments/sweep-document.js";
 import { recordsOf } from "../../rows/record-arbitrary.js";
 
 const known = { dataset_id: "dataset", document_id: "document", segment_id: "segment" };

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
-import { DocumentStore } from "../../../src/run/parts/document-store.js";
+import { jsonlText } from "../../../src/dump/formats/jsonl.js";
 import { text } from "../../../src/schema.js";
+import { DocumentStore } from "../../../src/segments/document-store.js";
 import { testFolder } from "../job-for.js";
 
 test.each([0, 1, 2, 3, 4])("rows that are due %i turns after a flush began stand behind its rows", async (turns) => {

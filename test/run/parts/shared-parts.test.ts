@@ -2,12 +2,11 @@ import { mkdir, mkdtemp, open, readdir, readFile, symlink, truncate, writeFile }
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { RangeReader } from "../../../src/dump/files/read-ranges.js";
-import { jsonlText } from "../../../src/dump/formats/jsonl/write.js";
-import { DocumentStore } from "../../../src/run/parts/document-store.js";
-import { journalFile, namesOfBegun } from "../../../src/run/parts/shared-journal.js";
-import { SharedParts, type SharedResult } from "../../../src/run/parts/shared-parts.js";
+import { jsonlText } from "../../../src/dump/formats/jsonl.js";
+import { RangeReader } from "../../../src/files/lines.js";
 import { text } from "../../../src/schema.js";
+import { DocumentStore } from "../../../src/segments/document-store.js";
+import { journalFile, namesOfBegun, SharedParts, type SharedResult } from "../../../src/segments/shared-parts.js";
 import { rounds } from "../../rounds.js";
 import { testFolder } from "../job-for.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { jobFileNames } from "../../../src/client/hint-for.js";
+import { jobFileNames } from "../../../src/client/failed-request.js";
 import { loadJob } from "../../../src/job/load-job.js";
-import { targetLabels } from "../../../src/restore/target/target-job.js";
-import { settingNames } from "../../../src/run/setting/with-client.js";
+import { settingNames } from "../../../src/job/open-service.js";
+import { targetLabels } from "../../../src/restore/target.js";
 import { jobFile, testFolder } from "../job-for.js";
 
 const dataset = "be707760-4d1d-4f33-b3ad-f9bace31e975";

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { shardOf } from "../../../src/crawl/discovery.js";
+import { documentListFromText } from "../../../src/crawl/document-list.js";
 import { StopError } from "../../../src/errors.js";
 import type { Job } from "../../../src/job/job.js";
 import { planJob } from "../../../src/plan/plan-job.js";
-import { documentListFromText } from "../../../src/run/discover/document-list.js";
-import { shardOf } from "../../../src/run/discover/shard-of.js";
 import type { RunResult } from "../../../src/run/make-run.js";
 import { resolvedOptions } from "../../../src/run/manifest.js";
-import { planHash } from "../../../src/run/work/plan-hash.js";
+import { planHash } from "../../../src/store/earlier-work.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { allOf, expectWhole, startPlace } from "./sharding.js";
 

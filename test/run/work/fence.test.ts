@@ -3,11 +3,11 @@ import { lstat, mkdir, open, readdir, readFile, rename, stat, symlink, utimes, w
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isThere } from "../../../src/dump/files/is-there.js";
 import { LostError } from "../../../src/errors.js";
-import { withHold } from "../../../src/run/work/hold.js";
-import { type Hold, makeOwnFolder } from "../../../src/run/work/job-folders.js";
-import { thisHolder } from "../../../src/run/work/lock-holder.js";
+import { isThere } from "../../../src/files/files.js";
+import { type Hold, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
+import { withHold } from "../../../src/store/folder/lease.js";
+import { thisHolder } from "../../../src/store/folder/lock.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../job-for.js";
 

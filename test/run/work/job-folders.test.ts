@@ -2,7 +2,7 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { problemText } from "../../../src/file-error.js";
-import { makeFolder } from "../../../src/run/work/job-folders.js";
+import { makeFolder } from "../../../src/store/folder/job-folders.js";
 import { testFolder } from "../job-for.js";
 import { canMount, readOnlyDisk } from "../tiny-disk.js";
 

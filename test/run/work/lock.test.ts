@@ -5,9 +5,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BusyError, type StopError } from "../../../src/errors.js";
-import { withHold } from "../../../src/run/work/hold.js";
-import { lockJob } from "../../../src/run/work/lock.js";
-import { readLock } from "../../../src/run/work/lock-file.js";
+import { withHold } from "../../../src/store/folder/lease.js";
+import { lockJob, readLock } from "../../../src/store/folder/lock.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../job-for.js";
 

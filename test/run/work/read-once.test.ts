@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { readOnce } from "../../../src/run/work/read-once.js";
 import { listOf, text } from "../../../src/schema.js";
+import { readOnce } from "../../../src/store/earlier-work.js";
 import { testFolder } from "../job-for.js";
 
 const schema = listOf(text);

@@ -1,18 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Discovery, PlacedDocument } from "../../../src/run/discover/discovery.js";
-import { documentListText } from "../../../src/run/discover/document-list.js";
-import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
-import { BrokerWatch } from "../../../src/run/workers/broker-watch.js";
-import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/run/workers/document-job.js";
-import { type Handed, listHash } from "../../../src/run/workers/exchange-files.js";
-import { OpenDocuments } from "../../../src/run/workers/open-documents.js";
-import { orderBySize } from "../../../src/run/workers/order-by-size.js";
-import { SignsOfLife } from "../../../src/run/workers/signs-of-life.js";
-import { WorkerNames } from "../../../src/run/workers/worker-names.js";
-import { WorkersProgress } from "../../../src/run/workers/workers-progress.js";
-import { KnownRuns } from "../../../src/worker/known-runs.js";
-import { ToldRequests } from "../../../src/worker/told-requests.js";
+import type { Discovery, PlacedDocument } from "../../../src/crawl/discovery.js";
+import { documentListText } from "../../../src/crawl/document-list.js";
+import { emptyRunTally } from "../../../src/job/open-service.js";
+import { type Handed, listHash } from "../../../src/parallel/accept-document.js";
+import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/parallel/document-queue.js";
+import { orderBySize } from "../../../src/parallel/hand-out.js";
+import { OpenDocuments } from "../../../src/parallel/open-documents.js";
+import { BrokerWatch, SignsOfLife, WorkerNames } from "../../../src/parallel/supervision.js";
+import { KnownRuns, ToldRequests } from "../../../src/parallel/worker/take-document.js";
+import { WorkersProgress } from "../../../src/parallel/workers-progress.js";
 
 const placed = (names: readonly string[]): readonly PlacedDocument[] =>
   names.map((name) => ({ name, ref: { datasetId: "d", documentId: name, status: [], keyword: undefined } }));

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Job } from "../../../src/job/job.js";
+import type { WorkerOptions } from "../../../src/parallel/worker/document-worker.js";
+import { workDocuments } from "../../../src/parallel/worker/work-documents.js";
 import type { RunResult } from "../../../src/run/make-run.js";
-import { workDocuments } from "../../../src/worker/work-documents.js";
-import type { WorkerOptions } from "../../../src/worker/worker-options.js";
 import { hasRedis, startRedis, type TestBroker } from "../../servers/start-redis.js";
 import { settleBroker } from "../../shared-bounds/settle-broker.js";
 

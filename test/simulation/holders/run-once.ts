@@ -1,18 +1,18 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunId } from "../../../src/dump/manifest/run-id.js";
-import { waitingFiles } from "../../../src/indexing/waiting-status.js";
+import { currentDatabase, newDatabase } from "../../../src/database/job-database.js";
+import { isRunId } from "../../../src/dump/run-id.js";
 import type { Job } from "../../../src/job/job.js";
-import { currentDatabase, newDatabase } from "../../../src/run/database/job-database.js";
-import { DocumentStore } from "../../../src/run/parts/document-store.js";
+import { emptyRunTally } from "../../../src/job/open-service.js";
 import { publishRun } from "../../../src/run/publish-run.js";
-import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
 import { withWorkspace } from "../../../src/run/with-workspace.js";
-import type { Workspace } from "../../../src/run/work/workspace.js";
 import { count, text } from "../../../src/schema.js";
+import { DocumentStore } from "../../../src/segments/document-store.js";
+import { waitingFiles } from "../../../src/status/waiting-status.js";
+import type { Workspace } from "../../../src/store/workspace.js";
 import "../../../src/database/inspect-database.js"; // loaded late by the program: here that must not take a turn
-import { fileName } from "../../../src/dump/formats/file-name.js";
-import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl/write.js";
+import { fileName } from "../../../src/dump/formats/format.js";
+import { joinJsonl, jsonlText } from "../../../src/dump/formats/jsonl.js";
 import type { SimulatedProcess } from "./process.js";
 
 /** A deliberate fault of a process, which the judge must find. */

@@ -1,4 +1,4 @@
-import type { ChildLists } from "../../../src/dump/manifest/manifest.js";
+import type { ChildLists } from "../../../src/dump/manifest.js";
 import type { Coverage } from "./coverage.js";
 import type { Evidence } from "./evidence.js";
 import type { Complain } from "./judge.js";

@@ -1,4 +1,4 @@
-import type { Proof } from "../../../src/run/documents/proof.js";
+import type { Proof } from "../../../src/segments/document-result.js";
 import { isMoving } from "../scenario-facts.js";
 import type { Coverage } from "./coverage.js";
 import { type Evidence, isCovered, isOneAnswer } from "./evidence.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Kind } from "../../../src/rows/columns.js";
-import type { DocumentRow } from "../../../src/rows/document-row.js";
-import type { Proof } from "../../../src/run/documents/proof.js";
+import type { DocumentRow } from "../../../src/rows/row.js";
+import type { Proof } from "../../../src/segments/document-result.js";
 import type { Call } from "../calls.js";
 import type { Outcome } from "../outcome.js";
 import type { DocumentShape } from "../scenario.js";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { PartFile } from "../../../src/dump/files/join-parts.js";
+import type { PartFile } from "../../../src/files/join-parts.js";
 import { type Outcome, placesOf } from "../outcome.js";
 import type { Scenario } from "../scenario.js";
 import { isMild } from "../scenario-facts.js";

@@ -1,9 +1,9 @@
-import type { Listed } from "../../../src/client/check-list.js";
+import type { Listed } from "../../../src/client/check-answer.js";
 import type * as crawlDocument from "../../../src/crawl/crawl-document.js";
 import type * as readAnchored from "../../../src/crawl/read-anchored.js";
 import type * as readChildList from "../../../src/crawl/read-child-list.js";
 import type * as sweepList from "../../../src/crawl/sweep-list.js";
-import type * as sweepDocument from "../../../src/run/documents/sweep-document.js";
+import type * as sweepDocument from "../../../src/segments/sweep-document.js";
 
 /** A rule of the program that can be broken. */
 export type Rule =

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { Listed, ListPage } from "../../../src/client/check-list.js";
+import type { Listed, ListPage } from "../../../src/client/check-answer.js";
 import type { Client } from "../../../src/client/open-client.js";
 import { drawMoving } from "../moving/draw-moving.js";
 import { play } from "../play.js";

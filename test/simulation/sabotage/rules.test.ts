@@ -7,7 +7,7 @@ import { broken, type Rule } from "./broken.js";
 /** The program without one of its rules at a time: the judge has to find each out, and nothing wrong with the rule in place. */
 vi.mock("node:fs", async (original) => (await import("../files.js")).simulatedFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("../files.js")).simulatedPromises(await original()));
-vi.mock("../../../src/run/documents/sweep-document.js", async (original) =>
+vi.mock("../../../src/segments/sweep-document.js", async (original) =>
   (await import("./broken.js")).withoutSweeps(await original()),
 );
 vi.mock("../../../src/crawl/sweep-list.js", async (original) =>

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Job } from "../../../src/job/job.js";
+import { withDefaults } from "../../../src/job/open-service.js";
 import { findShards } from "../../../src/join/find-shards.js";
 import { type JoinResult, joinShards } from "../../../src/join/join-shards.js";
 import { makeRun } from "../../../src/run/make-run.js";
 import type { Reading } from "../../../src/run/reading.js";
-import { withDefaults } from "../../../src/run/setting/run-options.js";
 import { withFreshWorkspace } from "../../../src/run/with-workspace.js";
 import { jobOf } from "../read-all.js";
 import type { World } from "../world.js";

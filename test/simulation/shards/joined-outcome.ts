@@ -1,13 +1,12 @@
 import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { PartFile } from "../../../src/dump/files/join-parts.js";
+import { documentName } from "../../../src/crawl/discovery.js";
+import type { PartFile } from "../../../src/files/join-parts.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
-import { documentKey } from "../../../src/rows/document-row.js";
-import { documentName } from "../../../src/run/discover/discovery.js";
-import type { DumpedDocument } from "../../../src/run/documents/document-result.js";
-import { proofSchema } from "../../../src/run/documents/proof.js";
-import { partPath } from "../../../src/run/parts/part-names.js";
+import { documentKey } from "../../../src/rows/row.js";
+import { type DumpedDocument, proofSchema } from "../../../src/segments/document-result.js";
+import { partPath } from "../../../src/segments/part.js";
 import type { Outcome, Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import type { World } from "../world.js";

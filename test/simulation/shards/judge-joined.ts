@@ -1,5 +1,5 @@
+import { shardOf } from "../../../src/crawl/discovery.js";
 import type { JoinResult } from "../../../src/join/join-shards.js";
-import { shardOf } from "../../../src/run/discover/shard-of.js";
 import type { Coverage } from "../judge/coverage.js";
 import { type Complain, judgeDocument } from "../judge/judge.js";
 import type { Outcome } from "../outcome.js";

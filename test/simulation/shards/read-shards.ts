@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { discoverDocuments } from "../../../src/crawl/discover-documents.js";
+import type { Discovery } from "../../../src/crawl/discovery.js";
 import type { Shard } from "../../../src/job/job.js";
-import { discoverDocuments } from "../../../src/run/discover/discover-documents.js";
-import type { Discovery } from "../../../src/run/discover/discovery.js";
-import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { emptyRunTally } from "../../../src/job/open-service.js";
 import type { Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type * as joinDocuments from "../../../src/join/join-documents.js";
-import type { DumpedDocument } from "../../../src/run/documents/document-result.js";
+import type { DumpedDocument } from "../../../src/segments/document-result.js";
 import { Coverage } from "../judge/coverage.js";
 import { drawSharded } from "./draw-shards.js";
 import { playShards } from "./play-shards.js";

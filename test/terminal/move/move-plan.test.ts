@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { DatasetPlan } from "../../../src/move/move-plan.js";
+import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
 import { widthOf } from "../../../src/terminal/display-width.js";
 import { renderMovePlan } from "../../../src/terminal/move/move-plan.js";
 import {

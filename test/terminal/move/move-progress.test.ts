@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyMoveTally, type MoveTally } from "../../../src/move/move-tally.js";
-import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyMoveTally, type MoveTally } from "../../../src/restore/copy/copy-result.js";
 import { renderMove } from "../../../src/terminal/move/move-progress.js";
 import { paintFor } from "../../../src/terminal/text.js";
 

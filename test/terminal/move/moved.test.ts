@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MoveResult } from "../../../src/move/move-result.js";
+import type { MoveResult } from "../../../src/restore/copy/copy-result.js";
 import { widthOf } from "../../../src/terminal/display-width.js";
 import { renderMoved } from "../../../src/terminal/move/moved.js";
 import {

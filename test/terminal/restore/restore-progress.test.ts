@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-tally.js";
-import { emptyRunTally } from "../../../src/run/setting/run-tally.js";
+import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-options.js";
 import { renderRestore } from "../../../src/terminal/restore/restore-progress.js";
 import { paintFor } from "../../../src/terminal/text.js";
 

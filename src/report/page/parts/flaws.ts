@@ -1,9 +1,9 @@
 import { countText } from "../../../amounts.js";
-import type { FlawFacts } from "../../flaw-facts.js";
-import { type Html, type HtmlValue, html } from "../html.js";
-import { drawFlawCounts } from "../pictures/flaw-counts.js";
-import type { Section } from "../section.js";
-import { renderDisabled, renderDuplicates, renderErrors, renderOrphans } from "./flaw-tables.js";
+import type { Cut } from "../../lost-facts.js";
+import type { ChunkPlace } from "../../named-document.js";
+import type { ChunkError, DisabledChunk, DuplicateGroup, FlawFacts, OrphanedChild } from "../../report-facts.js";
+import { foreign, type Html, type HtmlValue, html, type Section } from "../html.js";
+import { documentCell, idText, numberColumn, renderTable, type TableColumn, tableBytes, timeText } from "../table.js";
 
 /** Rows that deserve a look: copies, child chunks without a parent, chunks with errors, and disabled ones. */
 export function flawsSection(facts: FlawFacts): Section {
@@ -67,4 +67,96 @@ function leadOf({ copies, orphans, errors, disabled }: FlawFacts): string {
 function part(title: string, count: number, advice: string, table: HtmlValue): Html {
   return html`<h3>${title}</h3>
 ${count === 0 ? html`<p>None.</p>` : html`<p>${advice}</p>${table}`}`;
+}
+
+/** Characters of a text that a row shows. */
+const beginningLength = 200;
+
+function renderDuplicates(duplicates: Cut<DuplicateGroup>): Html {
+  return renderTable<DuplicateGroup>(
+    [
+      { title: "First of them", cell: ({ first }) => documentCell(first) },
+      positionColumn(({ first }) => first),
+      { title: "Text", cell: ({ beginning }) => foreign(beginning, beginningLength), isLong: true },
+      numberColumn("Copies", ({ copies }) => copies),
+      numberColumn("Documents", ({ documents }) => documents),
+      numberColumn("Different answers", ({ answers }) => answers),
+      numberColumn("Characters", ({ characters }) => characters),
+    ],
+    duplicates,
+    { caption: "Texts that stand in several chunks", bytes: tableBytes },
+  );
+}
+
+function renderOrphans(orphans: Cut<OrphanedChild>): Html {
+  return renderTable<OrphanedChild>(
+    [
+      ...placeColumns<OrphanedChild>(),
+      { title: "Text", cell: ({ beginning }) => foreign(beginning, beginningLength), isLong: true },
+      { title: "Missing parent", cell: ({ segment_id }) => idText(segment_id) },
+    ],
+    orphans,
+    { caption: "Child chunks without a parent", bytes: tableBytes },
+  );
+}
+
+function renderErrors(errors: Cut<ChunkError>): Html {
+  return renderTable<ChunkError>(
+    [
+      ...placeColumns<ChunkError>(),
+      { title: "Status", cell: ({ status }) => foreign(status, 40) },
+      { title: "Error", cell: ({ error }) => foreign(error, 300), isLong: true },
+    ],
+    errors,
+    { caption: "Chunks with an error", bytes: tableBytes },
+  );
+}
+
+function renderDisabled(disabled: Cut<DisabledChunk>): Html {
+  return renderTable<DisabledChunk>(
+    [
+      ...placeColumns<DisabledChunk>(),
+      { title: "Text", cell: ({ beginning }) => foreign(beginning, beginningLength), isLong: true },
+      { title: "Disabled", cell: ({ disabled_at }) => timeText(disabled_at), sort: ({ disabled_at }) => disabled_at },
+      { title: "By account", cell: ({ disabled_by }) => foreign(disabled_by, 80) },
+    ],
+    disabled,
+    { caption: "Disabled chunks", bytes: tableBytes },
+  );
+}
+
+/** The document of a chunk, its position there, and its id. */
+function placeColumns<Row extends ChunkPlace>(): readonly TableColumn<Row>[] {
+  return [
+    { title: "Document", cell: documentCell },
+    positionColumn<Row>((row) => row),
+    { title: "Id", cell: ({ id }) => idText(id) },
+  ];
+}
+
+function positionColumn<Row>(placeOf: (row: Row) => ChunkPlace): TableColumn<Row> {
+  return numberColumn("Position", (row: Row) => placeOf(row).position);
+}
+
+interface FlawCount {
+  readonly title: string;
+  readonly count: number;
+}
+
+const rowHeight = 34;
+
+/** A bar for each kind of flaw, on one scale, with the number beside it. */
+export function drawFlawCounts(counts: readonly FlawCount[]): Html {
+  const most = Math.max(1, ...counts.map(({ count }) => count));
+  const text = counts.map(({ title, count }) => `${title}: ${count.toLocaleString("en-US")}`).join(", ");
+  const bars = counts.map(({ title, count }, at) => {
+    const top = at * rowHeight;
+    const width = Math.round((10_000 * count) / most) / 100;
+    return html`<text class="label" x="0" y="${top + 13}">${title} <tspan class="value">${count.toLocaleString("en-US")}</tspan></text>
+<rect class="track" x="0" y="${top + 19}" width="100%" height="8" rx="2"/>${count > 0 && html`<rect class="bar mark-1" x="0" y="${top + 19}" width="${width}%" height="8" rx="2"/>`}
+`;
+  });
+  return html`<svg class="picture flaw-counts" role="img" aria-labelledby="flaw-counts-title" width="100%" height="${counts.length * rowHeight}">
+<title id="flaw-counts-title">${text}</title>
+${bars}</svg>`;
 }

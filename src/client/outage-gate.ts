@@ -1,0 +1,356 @@
+import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
+import { errorFromAnswer, isPluginGone, ownError } from "./check-answer.js";
+import type { SettingNames } from "./failed-request.js";
+import type { RequestTally } from "./request-tally.js";
+import type { Answer, Request, Send } from "./send.js";
+
+/** Milliseconds of an outage at the start of a run, by whether nobody can be there: the address may be wrong. */
+const atStart = 1_000;
+const atStartUnsure = 20_000;
+
+interface OutlastOptions {
+  /** Milliseconds that an outage in the middle of a run may last. */
+  readonly patience: number;
+  readonly concurrency: number;
+  readonly key: string;
+  readonly names: SettingNames;
+  readonly now: () => number;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Told when an outage begins and ends. */
+  readonly say: (text: string) => void;
+}
+
+/** A service that does not answer in time is still away. */
+const silence: Absence = { who: "service", isSure: false };
+
+/** A request that was not sent, as another asks for all. */
+class HeldBack extends Error {
+  readonly outage: Outage;
+  constructor(outage: Outage) {
+    super("nobody is there");
+    this.outage = outage;
+  }
+}
+
+/**
+ * Outlasts a service that is gone for a while, and a plugin daemon that is. `guard` wraps what is sent, `hold` is shown what
+ * came of a try: true when it shall be made again and is not counted. The daemon is needed for some lists of some datasets:
+ * only requests of a kind that it failed wait, all others go on; they wait once, and when its time is over their documents
+ * fail, while an outage of the service that lasts too long ends the run.
+ */
+export class OutageGate {
+  readonly #options: OutlastOptions;
+  readonly #service: Outage;
+  readonly #daemon: Outage;
+  readonly #needDaemon = new Set<string>();
+  readonly #outages = new WeakMap<Error, Outage>();
+  #isReached = false;
+
+  constructor(options: OutlastOptions) {
+    this.#options = options;
+    const { patience, concurrency, now, sleep, say } = options;
+    const seconds = (milliseconds: number) => `${Math.round(milliseconds / 1_000)} s`;
+    const outageOf = (who: string, patienceFor: (isSure: boolean) => number) =>
+      new Outage({
+        patience: patienceFor,
+        inVain: Math.max(3, Math.min(9, concurrency + 1)),
+        now,
+        sleep,
+        isReached: () => this.#isReached,
+        began: (reason, left) => {
+          if (left > atStart) say(`${who} is away: ${reason}; waiting for it, ${seconds(left)} at the most`);
+          return left > atStart;
+        },
+        ended: (milliseconds) => say(`${who} is back after ${seconds(milliseconds)}`),
+      });
+    const forService = (isSure: boolean) => {
+      if (this.#isReached) return patience;
+      return Math.min(patience, isSure ? atStart : atStartUnsure);
+    };
+    this.#service = outageOf("the service", forService);
+    this.#daemon = outageOf("the plugin daemon", () => patience);
+  }
+
+  guard(send: Send): Send {
+    return async (request) => {
+      const outages = this.#needsDaemon(request) ? [this.#service, this.#daemon] : [this.#service];
+      const probed: Outage[] = [];
+      for (const outage of outages) {
+        const turn = outage.take();
+        if (turn === "probe") probed.push(outage);
+        if (turn !== "wait") continue;
+        for (const other of probed) other.probedInVain();
+        throw new HeldBack(outage);
+      }
+      try {
+        return await this.#sendAndLook(send, request, probed);
+      } finally {
+        for (const outage of probed) outage.probedInVain();
+      }
+    };
+  }
+
+  /** Whether to read again, none of the tries used. Rejects when an outage has lasted too long. */
+  async hold(error: unknown): Promise<boolean> {
+    if (error instanceof HeldBack) {
+      await error.outage.wait();
+      return true;
+    }
+    const outage = error instanceof Error ? this.#outages.get(error) : undefined;
+    if (!outage) return false;
+    if (outage.isOver && error instanceof Error) throw this.#givenUp(outage, error);
+    if (!outage.isForAll) return false;
+    await outage.wait();
+    return true;
+  }
+
+  /** Lets nobody wait any longer. */
+  end(): void {
+    this.#service.end();
+    this.#daemon.end();
+  }
+
+  /** Whether the error is one of an outage, or may be. */
+  isAbsence(error: Error): boolean {
+    return this.#outages.has(error);
+  }
+
+  async #sendAndLook(send: Send, request: Request, probed: readonly Outage[]): Promise<Answer> {
+    const sentAt = this.#options.now();
+    let answer: Answer;
+    try {
+      answer = await send(request);
+    } catch (error) {
+      const isSilent = probed.includes(this.#service) && error instanceof RetryError && error.status === undefined;
+      const absence = absenceOfError(error) ?? (isSilent ? silence : undefined);
+      this.#missed(absence, request, sentAt, error, probed);
+      throw error;
+    }
+    const absence = absenceOfAnswer(answer, this.#options.now() - sentAt);
+    if (absence?.who !== "service") {
+      this.#isReached = true;
+      this.#service.met();
+    }
+    if (absence) {
+      const error = errorFromAnswer(answer, this.#options.key);
+      this.#missed(absence, request, sentAt, error, probed);
+      throw error;
+    }
+    if (answer.status === 200 && this.#needsDaemon(request)) this.#daemonIsBack();
+    return answer;
+  }
+
+  #needsDaemon(request: Request): boolean {
+    return this.#needDaemon.size > 0 && this.#needDaemon.has(kindOfList(request));
+  }
+
+  #missed(
+    absence: Absence | undefined,
+    request: Request,
+    sentAt: number,
+    error: unknown,
+    probed: readonly Outage[],
+  ): void {
+    if (!absence || !(error instanceof Error)) return;
+    const outage = absence.who === "service" ? this.#service : this.#daemon;
+    if (absence.who === "plugin daemon") this.#needDaemon.add(kindOfList(request));
+    outage.missed(placeOf(request), absence.isSure, sentAt, error.message, probed.includes(outage));
+    this.#outages.set(error, outage);
+  }
+
+  #daemonIsBack(): void {
+    this.#needDaemon.clear();
+    this.#daemon.met();
+  }
+
+  #givenUp(outage: Outage, error: Error): StopError | SkipError {
+    const seconds = Math.round(this.#options.patience / 1_000);
+    outage.end();
+    if (outage === this.#daemon) return new SkipError(`${error.message} (away for ${seconds} s)`, { cause: error });
+    if (!this.#isReached) return unreachable(error, this.#options.names);
+    const { outage: setting } = this.#options.names;
+    const patience = setting === null ? `${seconds} s` : `${seconds} s, which ${setting} sets`;
+    const what = `the service was away for ${patience}: ${error.message}; what was read is kept`;
+    return new StopError(what, { cause: error });
+  }
+}
+
+/** Milliseconds until the first request that looks whether somebody is back; doubled every time. */
+const firstProbe = 500;
+const longestProbe = 5_000;
+/** From so many places on nobody is there for anyone: it is not the fault of a page. */
+const manyPlaces = 3;
+
+interface OutageOptions {
+  /** Milliseconds until it is given up, by whether it is sure that nobody is there. */
+  readonly patience: (isSure: boolean) => number;
+  /** Requests in vain in a row that make an outage, where one alone may be the fault of a page. */
+  readonly inVain: number;
+  readonly now: () => number;
+  /** Rejects when everything ends. */
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Whether somebody was there before: if not, the outage is reported at once, without a probe that confirms it. */
+  readonly isReached: () => boolean;
+  /** Whether it was reported. */
+  readonly began: (reason: string, patience: number) => boolean;
+  readonly ended: (milliseconds: number) => void;
+}
+
+/** A time in which nobody is there: one request asks for all, the others wait. It has a clock of its own. */
+class Outage {
+  readonly #options: OutageOptions;
+  #since: number | undefined;
+  #isSure = false;
+  #misses = 0;
+  readonly #places = new Set<string>();
+  #isOn = false;
+  #isTold = false;
+  #isOver = false;
+  #probe: "none" | "due" | "under way" = "none";
+  #wait = firstProbe;
+  #waiting: (() => void)[] = [];
+
+  constructor(options: OutageOptions) {
+    this.#options = options;
+  }
+
+  /** go; or ask for all; or wait until somebody else has. */
+  take(): "go" | "probe" | "wait" {
+    if (!this.#isOn || this.#isOver) return "go";
+    if (this.#probe !== "due") return "wait";
+    this.#probe = "under way";
+    return "probe";
+  }
+
+  /** The service answered: ends the outage. */
+  met(): void {
+    if (this.#since === undefined) return;
+    const { now, ended } = this.#options;
+    if (this.#isTold && !this.#isOver) ended(now() - (this.#since ?? now()));
+    this.#since = undefined;
+    this.#misses = 0;
+    this.#wait = firstProbe;
+    this.#probe = "none";
+    this.#places.clear();
+    [this.#isSure, this.#isOn, this.#isTold, this.#isOver] = [false, false, false, false];
+    this.#wake();
+  }
+
+  /** A request to this place, sent at `sentAt`, found no service. */
+  missed(place: string, isSure: boolean, sentAt: number, reason: string, isProbe: boolean): void {
+    if (this.#isOver) return;
+    const { patience, inVain, now, isReached, began } = this.#options;
+    this.#since ??= sentAt;
+    this.#isSure ||= isSure;
+    this.#misses++;
+    this.#places.add(place);
+    const isEnough = this.#misses >= inVain || (this.#places.size === 1 && this.#misses >= 3);
+    const isNew = !this.#isOn && (isSure || isEnough);
+    this.#isOn ||= isNew;
+    if (!this.#isOn) return;
+    if (now() - this.#since >= patience(this.#isSure)) {
+      this.#isOver = true; // whoever met nobody now ends the wait of all
+    } else if (isNew || isProbe) {
+      if ((isProbe || !isReached()) && !this.#isTold) this.#isTold = began(reason, patience(this.#isSure));
+      void this.#lookLater();
+    }
+  }
+
+  /** The request that asked for all ended without a word on whether somebody is there. */
+  probedInVain(): void {
+    if (this.#isOn && this.#probe === "under way") void this.#lookLater();
+  }
+
+  /** Lets nobody wait any longer. */
+  end(): void {
+    this.#isOver = true;
+    this.#wake();
+  }
+
+  /** It has lasted longer than there is patience for. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Whether a request in vain is none of its own fault, and uses up none of its tries. */
+  get isForAll(): boolean {
+    const isOfMany = this.#places.size >= manyPlaces || !this.#options.isReached();
+    return this.#isOn && (this.#isSure || isOfMany);
+  }
+
+  /** Resolves when it is this one's turn to ask for all, when somebody is back, and when it is over. */
+  wait(): Promise<void> {
+    if (!this.#isOn || this.#isOver || (this.#probe === "due" && this.#waiting.length === 0)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  async #lookLater(): Promise<void> {
+    const { now, sleep, patience } = this.#options;
+    this.#probe = "none";
+    const left = patience(this.#isSure) - (now() - (this.#since ?? now()));
+    const wait = Math.max(1, Math.min(this.#wait, left));
+    this.#wait = Math.min(longestProbe, 2 * this.#wait);
+    await sleep(wait).catch(() => {});
+    if (!this.#isOn || this.#probe !== "none") return;
+    this.#probe = "due";
+    this.#waiting.shift()?.();
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const go of waiting) go();
+  }
+}
+
+/** The one that is not there: the service, or the daemon that it needs for the lists of some datasets. */
+interface Absence {
+  readonly who: "service" | "plugin daemon";
+  /** The service is surely absent; otherwise one page may be the cause. */
+  readonly isSure: boolean;
+}
+
+/** Milliseconds after which a proxy has not just found nobody, but waited for an answer in vain. */
+const atOnce = 5_000;
+const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
+
+/** Whether a request that got no answer met nobody. */
+export function absenceOfError(error: unknown): Absence | undefined {
+  if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
+  const { cause } = error;
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  return { who: "service", isSure: !reset.test(code) };
+}
+
+/** Whether an answer that took so many milliseconds is a proxy's, or the service's own, that somebody is not there. */
+function absenceOfAnswer(answer: Answer, milliseconds: number): Absence | undefined {
+  const { status, headers } = answer;
+  if (isPluginGone(answer)) return { who: "plugin daemon", isSure: true };
+  const isProxy = [502, 503, 504].includes(status) && headers["retry-after"] === undefined && milliseconds < atOnce;
+  return isProxy && typeof ownError(answer).code !== "string" ? { who: "service", isSure: false } : undefined;
+}
+
+/** The rows that are asked for, to tell two places of lists apart: a page and its halves are one. */
+function placeOf({ path, query }: Request): string {
+  const numberOf = (name: string) => Number(query.find(([key]) => key === name)?.[1] ?? 0);
+  return `${path} ${Math.floor(((numberOf("page") - 1) * numberOf("limit")) / 100)}`;
+}
+
+/** The lists of one kind of one dataset: those that need the daemon, or do not, alike. */
+function kindOfList({ path }: Request): string {
+  const [, , dataset = "", ...rest] = path.split("/");
+  return `${dataset} ${rest.at(-1) ?? ""}`;
+}
+
+/** The end of a run whose service never answered: the address may be wrong. */
+export function unreachable(error: Error, { baseUrl }: SettingNames): StopError {
+  const trouble = error instanceof GaveUpError ? error.last.trouble : error instanceof RetryError && error.trouble;
+  const hint = trouble === "no proxy" ? "" : `; check ${baseUrl}`; // it is the proxy that cannot be reached
+  return new StopError(`the service cannot be reached: ${error.message}${hint}`, { cause: error });
+}
+
+/** A service that never answered anything before it was given up: to try the rest would take hours. */
+export function neverAnswered(error: unknown, tally: RequestTally, names: SettingNames): StopError | undefined {
+  if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
+  return unreachable(error, names);
+}

@@ -1,0 +1,191 @@
+import type { DocumentRef } from "../knowledge-api.js";
+import { pathOf } from "../send.js";
+import {
+  type Created,
+  type CreatedDataset,
+  type CreatedDocument,
+  type LocalFile,
+  type Multipart,
+  type ReadAnswer,
+  readCreated,
+  readDataset,
+  readDeleted,
+  readDocument,
+  readNothing,
+  readRow,
+  readRows,
+  type WriteOutcome,
+  type WrittenRow,
+} from "./write-outcome.js";
+
+type Method = "POST" | "PATCH" | "DELETE";
+
+export interface SendHooks {
+  /** Called right before it is sent, after every wait for its turn. Rejects if this process must not send it any more. */
+  readonly onTurn?: () => Promise<void>;
+  /** Called after every answer with its milliseconds, without those of the wait for the turn. */
+  readonly onAnswer?: (milliseconds: number) => void;
+}
+
+/** A write that is not sent yet, so that it can be noted first. `T`: what the service answers once it is done. */
+export interface PreparedWrite<T> {
+  readonly method: Method;
+  readonly path: string;
+  /** SHA-256 of the body, in hex; of a form with a file, that of its JSON and the name of the file. */
+  readonly sha256: string;
+  /**
+   * Sends it. Rejects only if nothing was done: with the reason of the signal or of `onTurn`, StopError for a certificate that is not
+   * trusted, and SkipError for a file that cannot be read.
+   */
+  readonly send: (hooks?: SendHooks) => Promise<WriteOutcome<T>>;
+}
+
+/** A body: an object for JSON, a form with a file, or none. */
+type WriteBody = { readonly json: object } | { readonly form: Multipart } | "none";
+
+/** Makes a write of a body, and of what reads its answer. */
+export type Prepare = <T>(method: Method, path: string, body: WriteBody, read: ReadAnswer<T>) => PreparedWrite<T>;
+
+type Place = Pick<DocumentRef, "datasetId" | "documentId">;
+
+/** The write operations. A 404 is refused, with its status: what was to be deleted is not there any more. */
+export interface WriteOperations {
+  /** Adds one chunk behind the last one. */
+  readonly addChunk: (document: Place, chunk: NewChunk) => PreparedWrite<WrittenRow>;
+  /** Adds chunks behind the last one. Gives their rows in the order of the chunks. */
+  readonly addChunks: (document: Place, chunks: readonly NewChunk[]) => PreparedWrite<readonly WrittenRow[]>;
+  readonly updateChunk: (document: Place, chunkId: string, chunk: ChunkUpdate) => PreparedWrite<WrittenRow>;
+  readonly deleteChunk: (document: Place, chunkId: string) => PreparedWrite<null>;
+  readonly addChild: (document: Place, chunkId: string, content: string) => PreparedWrite<WrittenRow>;
+  readonly updateChild: (
+    document: Place,
+    chunkId: string,
+    childId: string,
+    content: string,
+  ) => PreparedWrite<WrittenRow>;
+  readonly deleteChild: (document: Place, chunkId: string, childId: string) => PreparedWrite<null>;
+  /** Makes a document of a text. The service indexes it after its answer. */
+  readonly createByText: (datasetId: string, document: NewTextDocument) => PreparedWrite<CreatedDocument>;
+  /** Makes a document of a file, likewise. `data`: its settings, as those of a text. */
+  readonly createByFile: (datasetId: string, file: LocalFile, data: object) => PreparedWrite<CreatedDocument>;
+  readonly deleteDocument: (datasetId: string, documentId: string) => PreparedWrite<null>;
+  readonly setStatus: (
+    datasetId: string,
+    status: "enable" | "disable" | "archive" | "un_archive",
+    documentIds: readonly string[],
+  ) => PreparedWrite<null>;
+  /** Sets values of metadata fields of a document. */
+  readonly setMetadata: (
+    datasetId: string,
+    documentId: string,
+    values: readonly MetadataValue[],
+  ) => PreparedWrite<null>;
+  /** Uploads a file for a document of a pipeline. */
+  readonly uploadFile: (file: LocalFile) => PreparedWrite<Created>;
+  readonly createDataset: (dataset: NewDataset) => PreparedWrite<CreatedDataset>;
+  readonly createMetadataField: (datasetId: string, field: NewMetadataField) => PreparedWrite<Created>;
+  readonly setBuiltInFields: (datasetId: string, status: "enable" | "disable") => PreparedWrite<null>;
+  readonly createTag: (name: string) => PreparedWrite<Created>;
+  /** Binds tags to a dataset. */
+  readonly bindTags: (datasetId: string, tagIds: readonly string[]) => PreparedWrite<null>;
+}
+
+export function writeOperations(prepare: Prepare): WriteOperations {
+  const post = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("POST", path, { json }, read);
+  const patch = <T>(path: string, json: object, read: ReadAnswer<T>) => prepare("PATCH", path, { json }, read);
+  const remove = (path: string) => prepare("DELETE", path, "none", readDeleted);
+  return {
+    addChunk: (place, chunk) => post(chunksOf(place), { segments: [chunk] }, readRow),
+    addChunks: (place, chunks) => post(chunksOf(place), { segments: chunks }, readRows(chunks.length)),
+    updateChunk: (place, chunkId, chunk) => post(chunkPath(place, chunkId), { segment: chunk }, readRow),
+    deleteChunk: (place, chunkId) => remove(chunkPath(place, chunkId)),
+    addChild: (place, chunkId, content) => post(childrenOf(place, chunkId), { content }, readRow),
+    updateChild: (place, chunkId, childId, content) => patch(childPath(place, chunkId, childId), { content }, readRow),
+    deleteChild: (place, chunkId, childId) => remove(childPath(place, chunkId, childId)),
+    createByText: (datasetId, document) =>
+      post(pathOf`/datasets/${datasetId}/document/create-by-text`, document, readDocument),
+    createByFile: (datasetId, file, data) =>
+      prepare("POST", pathOf`/datasets/${datasetId}/document/create-by-file`, { form: { data, file } }, readDocument),
+    deleteDocument: (datasetId, documentId) => remove(pathOf`/datasets/${datasetId}/documents/${documentId}`),
+    setStatus: (datasetId, status, document_ids) =>
+      patch(pathOf`/datasets/${datasetId}/documents/status/${status}`, { document_ids }, readNothing),
+    setMetadata: (datasetId, document_id, metadata_list) => {
+      const operation_data = [{ document_id, metadata_list }];
+      return post(pathOf`/datasets/${datasetId}/documents/metadata`, { operation_data }, readNothing);
+    },
+    uploadFile: (file) => prepare("POST", "/datasets/pipeline/file-upload", { form: { file } }, readCreated),
+    createDataset: (dataset) => post("/datasets", dataset, readDataset),
+    createMetadataField: (datasetId, field) => post(pathOf`/datasets/${datasetId}/metadata`, field, readCreated),
+    setBuiltInFields: (datasetId, status) =>
+      post(pathOf`/datasets/${datasetId}/metadata/built-in/${status}`, {}, readNothing),
+    createTag: (name) => post("/datasets/tags", { name }, readCreated),
+    bindTags: (target_id, tag_ids) => post("/datasets/tags/binding", { tag_ids, target_id }, readNothing),
+  };
+}
+
+function chunksOf({ datasetId, documentId }: Place): string {
+  return pathOf`/datasets/${datasetId}/documents/${documentId}/segments`;
+}
+
+function chunkPath(place: Place, chunkId: string): string {
+  return chunksOf(place) + pathOf`/${chunkId}`;
+}
+
+function childrenOf(place: Place, chunkId: string): string {
+  return `${chunkPath(place, chunkId)}/child_chunks`;
+}
+
+function childPath(place: Place, chunkId: string, childId: string): string {
+  return childrenOf(place, chunkId) + pathOf`/${childId}`;
+}
+
+/** A chunk to add. */
+export interface NewChunk {
+  readonly content: string;
+  readonly answer?: string;
+  readonly keywords?: readonly string[];
+}
+
+/** All that a chunk shall be: the service loses most of what is left out. */
+export interface ChunkUpdate extends NewChunk {
+  readonly enabled?: boolean;
+  readonly attachment_ids: readonly string[];
+}
+
+/** How a dataset or a document is indexed. The service chooses what is left out. */
+interface Indexing {
+  readonly indexing_technique?: string;
+  readonly embedding_model?: string;
+  readonly embedding_model_provider?: string;
+  readonly retrieval_model?: object;
+}
+
+/** A dataset to create. The service takes names of 1 to 40 characters, each once. */
+export interface NewDataset extends Indexing {
+  readonly name: string;
+  readonly description?: string;
+  readonly permission?: string;
+  readonly summary_index_setting?: object;
+}
+
+/** A document to make of a text, which the service cleans and cuts into chunks. */
+interface NewTextDocument extends Indexing {
+  readonly name: string;
+  readonly text: string;
+  readonly doc_form: string;
+  readonly doc_language?: string;
+  readonly process_rule: object;
+}
+
+/** A metadata field of a dataset. */
+interface NewMetadataField {
+  readonly type: string;
+  readonly name: string;
+}
+
+/** The value of a metadata field in a document, with the id and name of the field. */
+interface MetadataValue {
+  readonly id: string;
+  readonly name: string;
+  readonly value: string | number | null;
+}

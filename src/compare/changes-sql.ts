@@ -1,0 +1,191 @@
+import { unguardedRows } from "../dump/formats/csv.js";
+import { type Column, changeNames, columns, namesWith } from "../rows/columns.js";
+import { fingerprintSql, type MatchedKind } from "../rows/match-rows.js";
+
+/** The SQL parts that differ from kind to kind. */
+const own = {
+  chunks: { level: "chunk", segments: "NULL::VARCHAR AS old_segment_id, NULL::VARCHAR AS new_segment_id" },
+  child_chunks: {
+    level: "child_chunk",
+    segments: "before_segment_id AS old_segment_id, after_segment_id AS new_segment_id",
+  },
+} as const;
+
+/** SQL: how a pair of `matchRows` differs; null when it does not. */
+const kindSql = `CASE WHEN before_row IS NULL THEN 'added' WHEN after_row IS NULL THEN 'removed'
+  WHEN NOT same_content THEN 'changed' WHEN before_position IS DISTINCT FROM after_position THEN 'moved' END`;
+
+/**
+ * SQL statements that make `reindexed`, the documents of whose chunks not one kept its id, and `latest_indexed`, from when on
+ * a chunk of an old document is taken for made by hand: long after the indexing went by the half of its chunks.
+ */
+export const documentFacts: readonly string[] = [
+  `CREATE TABLE reindexed AS SELECT dataset_id, document_id FROM matched_chunks GROUP BY ALL
+    HAVING count(*) FILTER (matched_by = 'id') = 0 AND count(before_id) > 0 AND count(after_id) > 0`,
+  `CREATE TABLE latest_indexed AS
+    SELECT dataset_id, document_id, min(created_at) AS first, quantile_disc(created_at, 0.5) AS middle,
+      first + 3 * (middle - first) + INTERVAL 1 MINUTE AS latest
+    FROM old_chunks GROUP BY ALL`,
+];
+
+/** SQL: makes `reordered`, the documents in which chunks of the same content do not follow each other as they did. */
+export const reorderedSql = `CREATE TABLE reordered AS SELECT DISTINCT dataset_id, document_id FROM (
+    SELECT dataset_id, document_id, after_position < lag(after_position) OVER (
+      PARTITION BY dataset_id, document_id ORDER BY before_position, after_position) AS is_back
+    FROM matched_chunks SEMI JOIN (FROM changed_chunks WHERE kind = 'moved') USING (dataset_id, document_id)
+    WHERE same_content
+  ) WHERE is_back`;
+
+/** SQL: makes `changed_<kind>`, the pairs of `matched_<kind>` that differ, from what was kept of both sides. */
+export function changedSql(kind: MatchedKind): string {
+  const { level, segments } = own[kind];
+  const fields = comparedFields[kind].map(
+    (name) => `CASE WHEN b.${name} IS DISTINCT FROM a.${name} THEN '${name}' END`,
+  );
+  return `CREATE TABLE changed_${kind} AS
+    SELECT dataset_id, document_id, '${level}' AS level, coalesce(kind, 'fields') AS kind, before_row, after_row,
+      ${segments}, before_id AS old_id, after_id AS new_id, before_position AS old_position, after_position AS new_position,
+      CASE WHEN before_row IS NULL OR after_row IS NULL THEN '' ELSE fields END AS fields,
+      edited AND NOT coalesce(edited_still, false) AS undone
+    FROM (
+      SELECT m.*, ${kindSql} AS kind, concat_ws(',', ${fields.join(", ")}) AS fields, b.edited, a.edited AS edited_still
+      FROM matched_${kind} m
+      LEFT JOIN old_${kind} b ON b.rowid = m.before_row LEFT JOIN new_${kind} a ON a.rowid = m.after_row
+    ) WHERE kind IS NOT NULL OR fields <> ''`;
+}
+
+/** SQL: that a row is of the same document as the change `c`. */
+const ofDocument = (name: string) => `${name}.dataset_id = c.dataset_id AND ${name}.document_id = c.document_id`;
+
+/** SQL: one kind of the changes, with what tells of a hand and the beginnings of the contents. */
+function fullSql(kind: MatchedKind): string {
+  return `SELECT c.* EXCLUDE (undone), ${handSql[kind].hand} AS hand_made, ${handSql[kind].parentPosition} AS parent_position,
+      r.document_id IS NOT NULL AND (c.kind = 'removed' OR (kind = 'changed' AND undone)) AS lost,
+      b.fingerprint AS old_fingerprint, a.fingerprint AS new_fingerprint,
+      b.beginning AS old_beginning, a.beginning AS new_beginning
+    FROM changed_${kind} c
+    LEFT JOIN old_${kind} b ON b.rowid = before_row LEFT JOIN new_${kind} a ON a.rowid = after_row
+    LEFT JOIN reindexed r ON ${ofDocument("r")}
+    ${handSql[kind].joins}`;
+}
+
+const handSql: Readonly<Record<MatchedKind, { hand: string; parentPosition: string; joins: string }>> = {
+  chunks: {
+    hand: `CASE WHEN b.edited THEN 'edited' WHEN b.created_at > l.latest THEN 'added'
+      WHEN k.segment_id IS NOT NULL THEN 'customized' END`,
+    parentPosition: "coalesce(old_position, new_position)",
+    joins: `LEFT JOIN latest_indexed l ON ${ofDocument("l")}
+      LEFT JOIN (SELECT DISTINCT dataset_id, document_id, segment_id FROM old_child_chunks WHERE edited) k
+        ON ${ofDocument("k")} AND k.segment_id = c.old_id`,
+  },
+  child_chunks: {
+    hand: "CASE WHEN b.edited THEN 'customized' END",
+    parentPosition: "coalesce(po.position, pn.position)",
+    joins: `LEFT JOIN parents_old po ON ${ofDocument("po")} AND po.old_segment_id = c.old_segment_id
+      LEFT JOIN parents_new pn ON ${ofDocument("pn")} AND pn.new_segment_id = c.new_segment_id`,
+  },
+};
+
+/** The positions of the parents of child chunks that differ. */
+const parents = (["old", "new"] as const).map(
+  (
+    side,
+  ) => `CREATE TABLE parents_${side} AS SELECT dataset_id, document_id, id AS ${side}_segment_id, min(position) AS position
+    FROM ${side}_chunks s SEMI JOIN changed_child_chunks c ON ${ofDocument("s")} AND c.${side}_segment_id = s.id
+    GROUP BY ALL`,
+);
+
+/** SQL statements that make `changes`: everything that differs, numbered in the order in which it is told. */
+export const changesSql: readonly string[] = [
+  ...parents,
+  `CREATE TABLE changes AS
+    SELECT row_number() OVER (ORDER BY CASE WHEN lost AND hand_made IS NOT NULL THEN 0 WHEN lost THEN 1 ELSE 2 END,
+      d.nr, parent_position NULLS LAST, level DESC, coalesce(old_segment_id, new_segment_id),
+      coalesce(old_position, new_position) NULLS LAST, old_id NULLS LAST, new_id NULLS LAST, before_row, after_row) AS n, c.*
+    FROM (${fullSql("chunks")} UNION ALL BY NAME ${fullSql("child_chunks")}) c
+    JOIN documents d USING (dataset_id, document_id)`,
+];
+
+/** SQL: the counts of one kind, a row per document. */
+export function countsSql(kind: MatchedKind): string {
+  return `SELECT d.nr, coalesce(m.added, 0) AS added, coalesce(m.removed, 0) AS removed, coalesce(m.changed, 0) AS changed,
+      coalesce(m.moved, 0) AS moved, coalesce(m.unchanged, 0) AS unchanged, coalesce(c.fields, 0) AS fields,
+      coalesce(c.lost, 0) AS lost, coalesce(c.lost_by_hand, 0) AS lost_by_hand, r.document_id IS NOT NULL AS reindexed, o.document_id IS NOT NULL AS reordered
+    FROM documents d
+    LEFT JOIN (
+      SELECT dataset_id, document_id, count(*) FILTER (kind = 'added') AS added, count(*) FILTER (kind = 'removed') AS removed,
+        count(*) FILTER (kind = 'changed') AS changed, count(*) FILTER (kind = 'moved') AS moved,
+        count(*) FILTER (kind IS NULL) AS unchanged
+      FROM (SELECT dataset_id, document_id, ${kindSql} AS kind FROM matched_${kind}) GROUP BY ALL
+    ) m USING (dataset_id, document_id)
+    LEFT JOIN (
+      SELECT dataset_id, document_id, count(*) FILTER (fields <> '') AS fields, count(*) FILTER (lost) AS lost,
+        count(*) FILTER (lost AND hand_made IS NOT NULL) AS lost_by_hand
+      FROM changes WHERE level = '${own[kind].level}' GROUP BY ALL
+    ) c USING (dataset_id, document_id)
+    LEFT JOIN reindexed r USING (dataset_id, document_id)
+    LEFT JOIN reordered o USING (dataset_id, document_id)
+    ORDER BY d.nr`;
+}
+
+/** The columns that are compared beside content and answer, in the order in which they are named. */
+export const comparedFields: Readonly<Record<MatchedKind, readonly string[]>> = {
+  chunks: settingsOf("chunks"),
+  child_chunks: settingsOf("child_chunks"),
+};
+
+/** Columns that the history has a word for come first, in its order; attachments and `extra` last. */
+function settingsOf(kind: MatchedKind): readonly string[] {
+  const rank = ({ change, type }: Column) =>
+    change ? changeNames.indexOf(change) : changeNames.length + ["any", "list", "object"].indexOf(type);
+  const settings = columns[kind].filter(({ role }) => role === "setting");
+  return settings.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name);
+}
+
+/** The characters of a content that are shown where the whole is not. */
+const beginning = 160;
+
+/**
+ * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
+ * fields, and what tells of a hand. `source` has the columns of the kind.
+ */
+export function factsSql(kind: MatchedKind, source: string, unguarded: boolean): string {
+  const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
+  const ids = namesWith(kind, "parent", "id");
+  const hand =
+    kind === "chunks"
+      ? ["updated_by IS NOT NULL AS edited", "created_at"]
+      : ["type IS NOT DISTINCT FROM 'customized' AS edited"];
+  return `SELECT dataset_id, document_id, ${ids.join(", ")}, position, ${fingerprintSql(kind)} AS fingerprint,
+    ${hand.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
+    FROM ${contentSql(kind, source, unguarded)}`;
+}
+
+/** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
+export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {
+  return unguarded ? unguardedRows(kind, source) : `(${source})`;
+}
+
+/** SQL: a small value that differs when the field does. Nothing is nothing, whether null, "", [] or {}. */
+function fieldSql(kind: MatchedKind, name: string): string {
+  const type = columns[kind].find((column) => column.name === name)?.type;
+  if (type === "boolean" || type === "text") return name;
+  if (type === "strings") return `CASE WHEN len(${name}) > 0 THEN md5_number(to_json(list_sort(${name}))::VARCHAR) END`;
+  const text =
+    name === "extra"
+      ? `nullif(json_merge_patch(extra::JSON, ${ignoredMembers(kind)}::JSON)::VARCHAR, '{}')`
+      : withoutSignatures(`CASE WHEN json_valid(${name}) THEN json(${name})::VARCHAR ELSE ${name} END`);
+  return `CASE WHEN ${name} NOT IN ('', '[]', '{}') THEN md5_number(${text}) END`;
+}
+
+/** SQL: takes the signatures out of links, as a run does unless `keep_signatures`. */
+function withoutSignatures(text: string): string {
+  return `regexp_replace(${text}, '\\?timestamp=[0-9]{10}&nonce=[0-9a-f]{32}&sign=[\\w-]{43}(=|%3D)', '', 'g')`;
+}
+
+/** Known fields of an unexpected type stand in `extra`; those that are not compared do not count there, either. */
+function ignoredMembers(kind: MatchedKind): string {
+  const compared = namesWith(kind, "content", "setting");
+  const ignored = columns[kind].filter(({ name }) => !compared.includes(name) || name === "extra");
+  return `'${JSON.stringify(Object.fromEntries(ignored.map(({ name }) => [name, null])))}'`;
+}

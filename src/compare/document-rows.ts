@@ -1,0 +1,125 @@
+import type { Dump } from "../dump/open-dump.js";
+import { attachmentsIn } from "../rows/row.js";
+
+export interface DocumentId {
+  readonly dataset_id: string;
+  readonly document_id: string;
+}
+
+/** A chunk of a dump, with everything that a restore looks at. */
+export interface ChunkRow {
+  readonly id: string;
+  readonly document_id: string;
+  readonly position: number | null;
+  readonly content: string;
+  readonly answer: string | null;
+  readonly keywords: readonly string[] | null;
+  readonly enabled: boolean;
+  readonly status: string | null;
+  readonly updated_by: string | null;
+  readonly disabled_by: string | null;
+  /** Unix seconds. */
+  readonly created_at: number | null;
+  readonly attachment_ids: readonly string[];
+  /** Null where there is none, or an empty one. */
+  readonly summary: string | null;
+}
+
+/** A child chunk of a dump, likewise. */
+export interface ChildRow {
+  readonly id: string;
+  readonly segment_id: string;
+  readonly position: number | null;
+  readonly content: string;
+  /** automatic, customized; open. */
+  readonly type: string | null;
+}
+
+/** The rows of one document in the order of its dump. */
+export interface DocumentRows extends DocumentId {
+  readonly doc_form: string | null;
+  readonly chunks: readonly ChunkRow[];
+  readonly children: readonly ChildRow[];
+}
+
+/** A chunk from the JSON text of its columns. A column without a value is as empty as the service shows it. */
+export function chunkFromJson(json: string): ChunkRow {
+  const row = membersOf(JSON.parse(json));
+  return {
+    id: textIn(row.id) ?? "",
+    document_id: textIn(row.document_id) ?? "",
+    position: numberIn(row.position),
+    content: textIn(row.content) ?? "",
+    answer: textIn(row.answer),
+    keywords: Array.isArray(row.keywords) ? row.keywords.filter((word) => typeof word === "string") : null,
+    enabled: row.enabled !== false,
+    status: textIn(row.status),
+    updated_by: textIn(row.updated_by) || null,
+    disabled_by: textIn(row.disabled_by) || null,
+    created_at: numberIn(row.created_at),
+    attachment_ids: attachmentIds(textIn(row.attachments)),
+    summary: summaryOf(textIn(row.summary)),
+  };
+}
+
+/** A child chunk from the JSON text of its columns. */
+export function childFromJson(json: string): ChildRow {
+  const row = membersOf(JSON.parse(json));
+  return {
+    id: textIn(row.id) ?? "",
+    segment_id: textIn(row.segment_id) ?? "",
+    position: numberIn(row.position),
+    content: textIn(row.content) ?? "",
+    type: textIn(row.type),
+  };
+}
+
+/** The ids of attachments from the JSON text of their list. */
+export function attachmentIds(json: string | null): readonly string[] {
+  return attachmentsIn(JSON.parse(json ?? "[]")).map(({ id }) => id);
+}
+
+/** Nothing is nothing, whether null, "", [] or {}. */
+function summaryOf(text: string | null): string | null {
+  return text === null || /^(\{\}|\[\])?$/.test(text) ? null : text;
+}
+
+/** The members of an object by name; none of anything else. */
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** A text from a field that may hold anything; null for everything else. */
+export function textIn(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** A number, in the same way. */
+export function numberIn(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+/** Rows by a key, in their order. */
+export function groupRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): ReadonlyMap<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}
+
+/** Whether two lists have the same members, in whatever order; null is none. */
+export function isSameSet(one: readonly string[] | null, other: readonly string[] | null): boolean {
+  const [left, right] = [new Set(one), new Set(other)];
+  return left.size === right.size && [...left].every((member) => right.has(member));
+}
+
+/** Why no file of a dump has the texts as the service sent them, and what a restore needs. */
+export function inexactReason({ manifest }: Dump): string {
+  const { csv_safe, formats } = manifest.options.output;
+  const needs = "a restore needs jsonl, parquet, or csv without csv_safe";
+  if (csv_safe && formats.includes("csv")) return `its texts are not exact: csv_safe changes them; ${needs}`;
+  return `its run wrote ${formats.join(", ") || "no files"}; ${needs}`;
+}

@@ -1,0 +1,156 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { sqlText } from "../duckdb/sql.js";
+import { type CheckedTable, checkRowCounts, type Dump } from "../dump/open-dump.js";
+import { UsageError } from "../errors.js";
+import type { ReadTally } from "../read-tally.js";
+import { jsonText } from "../rows/exact-json.js";
+import { documentKey } from "../rows/row.js";
+import {
+  type ChildRow,
+  type ChunkRow,
+  childFromJson,
+  chunkFromJson,
+  type DocumentId,
+  type DocumentRows,
+} from "./document-rows.js";
+
+export interface LoadOptions {
+  readonly signal: AbortSignal;
+  /** Told of the bytes that are hashed. */
+  readonly tally?: ReadTally | undefined;
+}
+
+/** Reads the rows of one document; there are none of a document that the dump does not have. */
+export type ReadDocumentRows = (document: DocumentId) => Promise<DocumentRows>;
+
+type RowKind = "chunks" | "child_chunks";
+
+/** The columns that a restore looks at. */
+const loaded: Readonly<Record<RowKind, readonly string[]>> = {
+  chunks: [
+    ...["id", "document_id", "position", "content", "answer", "keywords", "enabled", "status"],
+    ...["updated_by", "disabled_by", "created_at", "attachments", "summary"],
+  ],
+  child_chunks: ["document_id", "segment_id", "id", "position", "content", "type"],
+};
+
+/**
+ * Loads the rows of some documents of a dump, whatever its format, into the tables `<name>_chunks` and `<name>_child_chunks`. The
+ * function that it gives reads one document at a time: no more than that is in the memory of Node. Texts are exactly those that
+ * the service sent. UsageError when no file of the dump has them so, StopError when a file is not as its run wrote it, or a document has
+ * other than as many rows as the manifest says.
+ */
+export async function loadDocumentRows(
+  connection: Connection,
+  name: string,
+  dump: Dump,
+  documents: readonly DocumentId[],
+  options: LoadOptions,
+): Promise<ReadDocumentRows> {
+  await loadDocumentIds(connection, `${name}_documents`, documents);
+  const forms = new Map(dump.manifest.documents.map((document) => [documentKey(document), document.doc_form]));
+  const places: Record<RowKind, Places> = { chunks: new Map(), child_chunks: new Map() };
+  for (const [kind, file] of await checkExactFiles(dump, options)) {
+    const names = ["dataset_id", ...loaded[kind]].join(", ");
+    const rows = `SELECT row_number() OVER () AS row, ${names} FROM (${await dump.select(file, "VARCHAR")})`;
+    await connection
+      .run(`CREATE TABLE ${name}_${kind} AS FROM (${rows}) SEMI JOIN ${name}_documents USING (dataset_id, document_id)`)
+      .catch((error: unknown) => {
+        throw dump.unreadable(file, error);
+      });
+    await checkRowCounts(connection, `${name}_${kind}`, dump, file, documents);
+    places[kind] = await findPlaces(connection, `${name}_${kind}`);
+  }
+  return async ({ dataset_id, document_id }) => {
+    options.signal.throwIfAborted();
+    const document = { dataset_id, document_id };
+    const key = documentKey(document);
+    const read = <T>(kind: RowKind, fromJson: (text: string) => T): Promise<readonly T[]> =>
+      readRows(connection, `${name}_${kind}`, kind, document, places[kind].get(key), fromJson);
+    const chunks: readonly ChunkRow[] = await read("chunks", chunkFromJson);
+    const children: readonly ChildRow[] = await read("child_chunks", childFromJson);
+    return { ...document, doc_form: forms.get(key) ?? null, chunks, children };
+  };
+}
+
+/** The first and the last row of each document, by `documentKey`. */
+type Places = ReadonlyMap<string, readonly [first: string, last: string]>;
+
+/** Finds the place of each document in a table: DuckDB goes through those rows alone, and not through all for each document. */
+async function findPlaces(connection: Connection, table: string): Promise<Places> {
+  const found = await connection.runAndReadAll(
+    `SELECT dataset_id, document_id, min(row)::VARCHAR, max(row)::VARCHAR FROM ${table} GROUP BY ALL`,
+  );
+  return new Map(
+    found
+      .getRowsJson()
+      .map(([dataset_id, document_id, first, last]) => [
+        documentKey({ dataset_id, document_id }),
+        [String(first), String(last)],
+      ]),
+  );
+}
+
+/** The files of chunks and child chunks that have the texts as the service sent them, their bytes checked. */
+export async function checkExactFiles(
+  dump: Dump,
+  { signal, tally }: LoadOptions,
+): Promise<readonly (readonly [RowKind, CheckedTable])[]> {
+  const [chunks, children] = dump.tablesOf(["chunks", "child_chunks"]) ?? [];
+  if (!chunks || !children) throw new UsageError(`${dump.folder} has no files with the exact texts of chunks`, []);
+  const check = (file: typeof chunks) => {
+    if (tally) tally.step = `hashing ${file.path}`;
+    return dump.check(file, (bytes) => {
+      signal.throwIfAborted();
+      if (tally) tally.done += bytes;
+    });
+  };
+  return [
+    ["chunks", await check(chunks)],
+    ["child_chunks", await check(children)],
+  ];
+}
+
+/** Makes a table of documents. */
+export async function loadDocumentIds(
+  connection: Connection,
+  table: string,
+  documents: readonly DocumentId[],
+): Promise<void> {
+  const ids = documents.map(({ dataset_id, document_id }) => ({ dataset_id, document_id }));
+  const types = sqlText('[{"dataset_id": "VARCHAR", "document_id": "VARCHAR"}]');
+  const statement = await connection.prepare(
+    `CREATE TABLE ${table} AS SELECT DISTINCT * FROM (SELECT unnest(from_json($1::JSON, ${types}), recursive := true))`,
+  );
+  statement.bindVarchar(1, jsonText(ids));
+  await statement.run();
+}
+
+/** Reads rows as JSON texts: the client takes a byte order mark off the start of a text, which a content may begin with. */
+async function readRows<T>(
+  connection: Connection,
+  table: string,
+  kind: RowKind,
+  document: DocumentId,
+  place: readonly [first: string, last: string] | undefined,
+  fromJson: (text: string) => T,
+): Promise<readonly T[]> {
+  if (!place) return [];
+  const members = loaded[kind].map(
+    (column) => `'${column}': ${column === "created_at" ? "epoch(created_at)" : `"${column}"`}`,
+  );
+  const found = await connection.runAndReadAll(
+    `SELECT to_json({${members.join(", ")}})::VARCHAR FROM ${table} WHERE row BETWEEN ${place.join(" AND ")} AND ${ofDocument(document)} ORDER BY row`,
+  );
+  return found.getRowsJson().map(([text]) => fromJson(String(text)));
+}
+
+/** SQL: that a row is of a document. */
+export function ofDocument({ dataset_id, document_id }: DocumentId): string {
+  return `dataset_id = ${sqlText(dataset_id)} AND document_id = ${sqlText(document_id)}`;
+}
+
+/** That something is of a document. */
+export function isOf(document: DocumentId): (other: DocumentId) => boolean {
+  return (other) => other.dataset_id === document.dataset_id && other.document_id === document.document_id;
+}

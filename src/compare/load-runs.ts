@@ -1,0 +1,87 @@
+import type { Connection } from "../duckdb/open-duckdb.js";
+import { type CheckedTable, checkRowCounts } from "../dump/open-dump.js";
+import type { MatchedKind } from "../rows/match-rows.js";
+import { factsSql } from "./changes-sql.js";
+import type { DiffSetting, DocumentPair, ReadRun } from "./run-diff.js";
+
+/** A file whose bytes were checked, and the SQL that reads it. */
+export interface LoadedFile extends CheckedTable {
+  readonly select: string;
+}
+
+/** The files of one run, whose bytes were checked. */
+export interface RunSources {
+  readonly side: "old" | "new";
+  readonly run: ReadRun;
+  readonly chunks: LoadedFile;
+  readonly child_chunks: LoadedFile;
+}
+
+/** Facts that hold for both runs. */
+export interface Comparison {
+  readonly documents: readonly DocumentPair[];
+  /** Whether `csv_safe` may have put apostrophes before texts of one of them. */
+  readonly unguarded: boolean;
+  /** Whether both runs read child chunks. */
+  readonly children: boolean;
+}
+
+/** Reads the bytes of the files of a run. StopError when they are not those that its manifest lists. */
+export async function checkSources(
+  side: "old" | "new",
+  run: ReadRun,
+  { signal, tally }: DiffSetting,
+): Promise<RunSources> {
+  const check = async (file: ReadRun["chunks"]): Promise<LoadedFile> => {
+    tally.step = `hashing ${file.path} of the ${side} run`;
+    const checked = await run.dump.check(file, (bytes) => {
+      signal.throwIfAborted();
+      tally.done += bytes;
+    });
+    // Exact fractions are not compared: reading them takes two to three times as long.
+    const select = await run.dump.select({ ...checked, longNumbers: false }, "VARCHAR");
+    return { ...checked, select };
+  };
+  return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
+}
+
+/** Makes the table `documents`, numbered in their order. */
+export async function loadDocuments(connection: Connection, documents: readonly DocumentPair[]): Promise<void> {
+  await connection.run(`CREATE TABLE documents
+    (nr BIGINT, dataset_id VARCHAR, document_id VARCHAR, compared BOOLEAN)`);
+  const appender = await connection.createAppender("documents");
+  try {
+    for (const [nr, { dataset_id, document_id, reason }] of documents.entries()) {
+      appender.appendBigInt(BigInt(nr));
+      appender.appendVarchar(dataset_id);
+      appender.appendVarchar(document_id);
+      appender.appendBoolean(reason === null);
+      appender.endRow();
+    }
+  } finally {
+    appender.closeSync();
+  }
+}
+
+/** Makes the table `<side>_<kind>` of the facts of those rows that can be compared. StopError when the file is not sound. */
+export async function loadFacts(
+  connection: Connection,
+  kind: MatchedKind,
+  { side, run, ...sources }: RunSources,
+  comparison: Comparison,
+): Promise<void> {
+  const source = sources[kind];
+  const table = `${side}_${kind}`;
+  const facts = factsSql(kind, source.select, comparison.unguarded);
+  const isCompared = kind === "chunks" || comparison.children;
+  const skip = comparison.documents.some(({ reason }) => reason !== null)
+    ? "ANTI JOIN (FROM documents WHERE NOT compared) USING (dataset_id, document_id)"
+    : "";
+  await connection
+    .run(`CREATE TABLE ${table} AS FROM (${facts}) ${isCompared ? skip : "LIMIT 0"}`)
+    .catch((error: unknown) => {
+      throw run.dump.unreadable(source, error);
+    });
+  const compared = comparison.documents.filter(({ reason }) => reason === null);
+  if (isCompared) await checkRowCounts(connection, table, run.dump, source, compared);
+}

@@ -1,0 +1,186 @@
+import type { Listed } from "../client/check-answer.js";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { plainText } from "../client/plain-text.js";
+import { SkipError, StopError } from "../errors.js";
+import { type DatasetJob, type Job, namedDatasets } from "../job/job.js";
+import type { Row } from "../rows/row.js";
+import { DriftCount, rowFromRecord, sumOfDrift } from "../rows/row-from-record.js";
+import { countOf, nameAndId } from "../words.js";
+import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
+import { LookAhead } from "./prefetch.js";
+import { flawText, readDatasets, readWholeList } from "./read-whole-list.js";
+
+/** The keys of a job that discovery needs. */
+export type DiscoveryJob = Pick<Job, "datasets">;
+
+interface DiscoveryOptions {
+  /** Whether a row of `document_info` is kept; default: every row. The ids of all documents are. */
+  readonly keeps?: (row: Row) => boolean;
+  /** Documents of which a job may not have more. */
+  readonly most?: number;
+}
+
+/** `manifest.json` takes some 860 bytes for each document, and is read as one text, which cannot be longer than 536 MB. */
+const mostDocuments = 500_000;
+
+/** One dataset with its documents, and what there is to say of it; without a listing where the job names them. */
+type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> & {
+  readonly dataset: ListedDataset;
+  readonly listing: Listing | undefined;
+};
+
+/**
+ * Finds the documents of a job: asks the service wherever the job says `all`, one request a page and one for the name of a
+ * dataset, and nothing where it names ids. Rejects with StopError when the datasets cannot be listed, and when no document is known because lists failed;
+ * a dataset whose list fails beside others has no documents and a sentence in `found.failures`. StopError, too, when there are more
+ * documents than a run can hold.
+ */
+export async function discoverDocuments(
+  api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
+  job: DiscoveryJob,
+  lookAhead: LookAhead = new LookAhead(32),
+  { keeps = () => true, most = mostDocuments }: DiscoveryOptions = {},
+): Promise<Discovery> {
+  const all = job.datasets === "all" ? await listDatasets(api, lookAhead) : undefined;
+  const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
+  let documents = 0;
+  const answers = await Promise.all(
+    wanted.map(async (each) => {
+      const { rows, ...answered } = await listDocuments(api, each, lookAhead);
+      documents += answered.dataset.documents.length;
+      if (documents > most) throw tooMany(most);
+      return { ...answered, rows: rows.filter(keeps) };
+    }),
+  );
+  requireDocuments(answers);
+  const datasets = answers.map(({ dataset }) => dataset);
+  const listings = [...answers.flatMap(({ listing }) => listing ?? []), ...(all?.skipped ?? [])];
+  if (!all && listings.length === 0) return { datasets, found: undefined };
+  const found: Found = {
+    rows: answers.flatMap(({ rows }) => rows),
+    listings,
+    allDatasets: all?.whole,
+    failures: [...(all?.failures ?? []), ...answers.flatMap(({ failures }) => failures)],
+    notes: [...(all?.notes ?? []), ...answers.flatMap(({ notes }) => notes)],
+    drift: sumOfDrift(answers.map(({ drift }) => drift)),
+    pages: answers.reduce((sum, { pages }) => sum + pages, 0),
+  };
+  return { datasets, found };
+}
+
+function tooMany(most: number): StopError {
+  return new StopError(
+    `the job has more than ${countOf(most, "document")}, which is the most that a run can hold, because its manifest lists each; make several jobs, each of some of the datasets`,
+  );
+}
+
+/** If lists failed and nothing else is left to read, the run ends without a dump. */
+function requireDocuments(answers: readonly Answered[]): void {
+  const failures = answers.filter(({ listing }) => listing?.state === "failed").flatMap(({ failures }) => failures);
+  const [first] = failures;
+  if (first === undefined || answers.some(({ dataset }) => dataset.documents.length > 0)) return;
+  throw new StopError(
+    failures.length === 1 ? first : `${failures.length} datasets could not be listed; the first: ${first}`,
+  );
+}
+
+/** The documents of one dataset; nothing is asked where the job names them. */
+async function listDocuments(
+  api: Pick<KnowledgeApi, "documents" | "datasetName">,
+  { dataset, name: known }: Wanted,
+  lookAhead: LookAhead,
+): Promise<Answered> {
+  const { id, documents } = dataset;
+  const none = { rows: [], failures: [], notes: [], drift: {}, pages: 0 };
+  if (documents !== "all") return { ...none, dataset: { ...dataset, documents }, listing: undefined };
+  const told = (name: string | null) => `dataset ${nameAndId(name, plainText(id, "", 100))}`;
+  try {
+    const read = (page: number, limit: number) => api.documents(id, page, limit);
+    const list = await readWholeList("documents", read, lookAhead);
+    const { rows, problems, pages } = list;
+    const name = known ?? (await api.datasetName(id));
+    const state = problems.length > 0 ? "unsettled" : "listed";
+    const count = new DriftCount();
+    const rowOptions = { keepSignatures: true, drift: count.add };
+    return {
+      dataset: { ...dataset, documents: rows.map((row) => row.id) },
+      listing: { dataset_id: id, name, state, documents: rows.length },
+      rows: rows.map((row) => rowFromRecord("document_info", row, { dataset_id: id, dataset_name: name }, rowOptions)),
+      failures: problems.length > 0 ? [`the list of documents of ${told(name)} ${flawText(list)}`] : [],
+      notes: rows.length === 0 ? [`${told(name)} has no documents`] : [],
+      drift: count.drift,
+      pages: rows.length === 0 ? 0 : pages,
+    };
+  } catch (error) {
+    if (!(error instanceof SkipError)) throw error;
+    const hint = error.status === 403 ? "; or name its documents by id" : "";
+    const failures = [`the documents of ${told(known)} cannot be listed: ${error.message}${hint}`];
+    const listing: Listing = { dataset_id: id, name: known, state: "failed", documents: 0 };
+    return { ...none, failures, dataset: { ...dataset, documents: [] }, listing };
+  }
+}
+
+/** A dataset whose documents are to be known. */
+interface Wanted {
+  readonly dataset: DatasetJob;
+  /** null where nobody said it. */
+  readonly name: string | null;
+}
+
+/** The datasets that the service lists, and those that the run reads. */
+interface AllDatasets {
+  readonly wanted: readonly Wanted[];
+  readonly skipped: readonly Listing[];
+  readonly whole: boolean;
+  readonly failures: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Every dataset of the service, apart from those whose chunks it does not give. StopError when they cannot be listed, or
+ * none is left.
+ */
+export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<AllDatasets> {
+  const list = await readDatasets(api, lookAhead).catch((error: unknown) => {
+    throw refusalOf(error) ?? error;
+  });
+  const { rows, problems, limited } = list;
+  if (rows.length === 0) throw new StopError("the service lists no datasets; is it the right key?");
+  const judged = rows.map((row) => ({ row, reason: reasonToSkip(row) }));
+  const skipped = judged.flatMap(({ row, reason }) => (reason === undefined ? [] : [{ row, reason }]));
+  const notes = skipped.map(
+    ({ row, reason }) => `dataset ${nameAndId(nameOf(row), plainText(row.id, "", 100))} is skipped: ${reason}`,
+  );
+  if (skipped.length === rows.length) throw new StopError(`no dataset can be read; the first: ${notes[0]}`);
+  if (limited)
+    notes.push("the service does not take include_all: datasets of which the key is no member may be missing");
+  return {
+    wanted: judged.filter(({ reason }) => reason === undefined).map(({ row }) => wantedFrom(row)),
+    skipped: skipped.map(({ row }) => ({ dataset_id: row.id, name: nameOf(row), state: "skipped", documents: 0 })),
+    whole: problems.length === 0,
+    failures: problems.length > 0 ? [`the list of datasets ${flawText(list)}`] : [],
+    notes,
+  };
+}
+
+/** Some services answer 401 to a key that is bound to one dataset. */
+function refusalOf(error: unknown): StopError | undefined {
+  const unauthorized = error instanceof StopError && error.status === 401;
+  if (!unauthorized && !(error instanceof SkipError)) return undefined;
+  const hint = unauthorized ? ", or it may not list the datasets: then name them by id in the job file" : "";
+  return new StopError(`the datasets cannot be listed: ${error.message}${hint}`, {
+    cause: error,
+  });
+}
+
+function reasonToSkip({ provider, enable_api: enabled }: Listed): string | undefined {
+  if (provider === "external") return "its chunks are kept outside of the service (provider external)";
+  return enabled === false ? "API access is off for it (enable_api false)" : undefined;
+}
+
+function wantedFrom(row: Listed): Wanted {
+  const dataset: DatasetJob = { id: row.id, documents: "all", batches: [], status: [], keyword: undefined };
+  return { dataset, name: nameOf(row) };
+}
+
+const nameOf = ({ name }: Listed): string | null => (typeof name === "string" ? name : null);

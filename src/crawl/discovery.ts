@@ -1,0 +1,294 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { DocumentRef } from "../client/knowledge-api.js";
+import type { DocumentChange } from "../database/tables.js";
+import type { DiscoveredIds, RunFacts } from "../dump/manifest.js";
+import { readRunFacts } from "../dump/read-manifest.js";
+import { isRunId } from "../dump/run-id.js";
+import type { DatasetJob, Shard } from "../job/job.js";
+import { documentKey, type Row, rowSchema } from "../rows/row.js";
+import { type Drift, driftSchema } from "../rows/row-from-record.js";
+import { count, listOf, object, oneOf, text, truth } from "../schema.js";
+
+/** A dataset of the job whose documents are all known by id. */
+export interface ListedDataset extends DatasetJob {
+  readonly documents: readonly string[];
+}
+
+/** The result of listing the documents of a dataset. */
+export interface Listing {
+  readonly dataset_id: string;
+  /** null where the service does not tell it. */
+  readonly name: string | null;
+  /**
+   * listed: every document is known · unsettled: the list moved whenever it was read, and may lack some · failed: it could
+   * not be read · skipped: the service does not give the chunks of this dataset.
+   */
+  readonly state: "listed" | "unsettled" | "failed" | "skipped";
+  readonly documents: number;
+}
+
+/** The lists of the service. */
+export interface Found {
+  /** Rows of `document_info`, in the order of the job, then of the service. */
+  readonly rows: readonly Row[];
+  /** A listing for every dataset whose documents were asked for, and for every one that was skipped. */
+  readonly listings: readonly Listing[];
+  /** Whether all datasets of the service are known; undefined where the job names them. */
+  readonly allDatasets: boolean | undefined;
+  /** A sentence for every list that is not whole, or could not be read. */
+  readonly failures: readonly string[];
+  /** Warnings for the reader: datasets that were skipped, or are empty. */
+  readonly notes: readonly string[];
+  readonly drift: Drift;
+  /** Requests that it takes to read all lists of documents once. */
+  readonly pages: number;
+}
+
+/** The documents of a job by id, and what the service said of them. */
+export interface Discovery {
+  /** In the order of the job, then of the service. */
+  readonly datasets: readonly ListedDataset[];
+  /** undefined when the job names every document by id: then nothing was asked. */
+  readonly found: Found | undefined;
+}
+
+const datasetSchema = v.pipe(
+  object({
+    id: text,
+    documents: listOf(text),
+    batches: listOf(text),
+    status: listOf(text),
+    keyword: v.optional(text),
+  }),
+  v.transform((dataset) => ({ ...dataset, keyword: dataset.keyword })), // JSON has no undefined
+);
+
+const listingSchema = object({
+  dataset_id: text,
+  name: v.nullable(text),
+  state: oneOf("listed", "unsettled", "failed", "skipped"),
+  documents: count,
+});
+
+/** A discovery as this version keeps it in the work folder of a run. */
+export const discoverySchema = object({
+  datasets: listOf(datasetSchema),
+  found: v.pipe(
+    object({
+      rows: listOf(rowSchema),
+      listings: listOf(listingSchema),
+      allDatasets: v.optional(truth),
+      failures: listOf(text),
+      notes: listOf(text),
+      drift: driftSchema,
+      pages: count,
+    }),
+    v.transform((found) => ({ ...found, allDatasets: found.allDatasets })),
+  ),
+});
+
+/** The names of documents by their ids, as far as the service told them: where it listed the documents. */
+export type DocumentNames = ReadonlyMap<string, string>;
+
+export function namesOf({ found }: Discovery): DocumentNames {
+  const named = found?.rows.filter(({ name }) => typeof name === "string") ?? [];
+  return new Map(named.map(({ document_id, name }) => [String(document_id), String(name)]));
+}
+
+/** A document to read, and the name of its parts in the work folder. */
+export interface PlacedDocument {
+  readonly ref: DocumentRef;
+  readonly name: string;
+}
+
+/**
+ * Every document, in its order. Parts are named after the place of a document in the job; where the service said what there
+ * is, that place may be another when it is asked again, and they are named after the ids.
+ */
+export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocument[] {
+  const refs = datasets.flatMap(({ id, documents, status, keyword }) =>
+    documents.map((documentId): DocumentRef => ({ datasetId: id, documentId, status, keyword })),
+  );
+  return refs.map((ref, index) => ({ ref, name: found ? nameFromIds(ref) : documentName(index) }));
+}
+
+/** The sources of documents that have an original file. */
+const uploads = new Set(["upload_file", "local_file"]);
+
+/** The documents that were uploaded, and those of which nobody knows: `details` are rows of `document_details`, if those were read. */
+export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly PlacedDocument[] {
+  const sources = new Map(
+    [...(discovery.found?.rows ?? []), ...details].map((row) => [documentKey(row), row.data_source_type]),
+  );
+  return documentsOf(discovery).filter(({ ref: { datasetId, documentId } }) => {
+    const source = sources.get(documentKey({ dataset_id: datasetId, document_id: documentId })) ?? null;
+    return source === null || uploads.has(String(source));
+  });
+}
+
+/** The name of the parts of a document that the job names: its place there. */
+export function documentName(index: number): string {
+  return String(index + 1).padStart(7, "0");
+}
+
+function nameFromIds({ datasetId, documentId }: DocumentRef): string {
+  return createHash("sha256")
+    .update(JSON.stringify([datasetId, documentId]))
+    .digest("hex")
+    .slice(0, 32);
+}
+
+/** A listing, and the run that its documents are compared with: the newest earlier one that knew all of them. */
+export type ComparedListing = Listing & { readonly since: string | null };
+
+/** Documents that are new or gone since earlier runs of the job. */
+export interface Discovered {
+  readonly changes: readonly DocumentChange[];
+  readonly datasets: readonly ComparedListing[];
+  /** The newest earlier run that asked which documents there are; null when there is none. */
+  readonly since: string | null;
+}
+
+/** A dataset to compare: what it has now, and whether that is all of it. */
+interface Subject {
+  readonly id: string;
+  readonly documents: readonly string[];
+  readonly whole: boolean;
+}
+
+/** Stands for a dataset that the newest run did not know: every document of it is new. */
+const nothing = { state: "listed", documents: [] };
+
+/**
+ * Compares the documents found with those of earlier runs, newest first; undefined when nothing was asked. A list that is not
+ * whole tells of new documents only. A dataset that the newest run did not know is new; one that the service does not list
+ * any more is gone if all datasets are known. Reads no more of the earlier runs than it takes.
+ */
+export async function compareDiscovery(
+  { datasets, found }: Discovery,
+  earlier: AsyncIterable<EarlierListings>,
+): Promise<Discovered | undefined> {
+  if (!found) return undefined;
+  let subjects = subjectsOf(datasets, found);
+  const compared = new Map<string, { readonly since: string; readonly changes: readonly DocumentChange[] }>();
+  let since: string | null = null;
+  for await (const run of earlier) {
+    if (since === null) subjects = [...subjects, ...datasetsGone(found, run)];
+    for (const subject of subjects) {
+      const then = run.datasets.get(subject.id) ?? (since === null ? nothing : undefined);
+      if (compared.has(subject.id) || then?.state !== "listed") continue;
+      compared.set(subject.id, { since: run.runId, changes: changesOf(subject, then.documents) });
+    }
+    since ??= run.runId;
+    if (compared.size === subjects.length) break;
+  }
+  return {
+    since,
+    changes: subjects.flatMap(({ id }) => compared.get(id)?.changes ?? []),
+    datasets: found.listings.map((listing) => ({
+      ...listing,
+      since: compared.get(listing.dataset_id)?.since ?? null,
+    })),
+  };
+}
+
+/** The datasets whose documents are known, in the order of the job. */
+function subjectsOf(datasets: readonly ListedDataset[], { listings }: Found): readonly Subject[] {
+  const documentsOf = new Map(datasets.map(({ id, documents }) => [id, documents]));
+  return listings
+    .filter(({ state }) => state === "listed" || state === "unsettled")
+    .map(({ dataset_id: id, state }) => ({ id, documents: documentsOf.get(id) ?? [], whole: state === "listed" }));
+}
+
+/** The datasets that a run knew and that are not listed any more; none where not all of them are known. */
+function datasetsGone({ allDatasets, listings }: Found, { datasets }: EarlierListings): readonly Subject[] {
+  if (!allDatasets) return [];
+  const known = new Set(listings.map((listing) => listing.dataset_id));
+  return [...datasets.keys()].filter((id) => !known.has(id)).map((id) => ({ id, documents: [], whole: true }));
+}
+
+function changesOf({ id, documents, whole }: Subject, before: readonly string[]): readonly DocumentChange[] {
+  const changes = (change: DocumentChange["change"], ids: readonly string[]) =>
+    ids.map((document_id): DocumentChange => ({ change, dataset_id: id, document_id }));
+  return [
+    ...changes("new", without(documents, before)),
+    ...(whole ? changes("vanished", without(before, documents)) : []),
+  ];
+}
+
+function without(ids: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others);
+  return ids.filter((id) => !known.has(id));
+}
+
+/** The discovered documents in the form of the manifest. */
+export function discoveredIds({ since, changes, datasets }: Discovered): DiscoveredIds {
+  const ids = (kind: DocumentChange["change"]) =>
+    changes.filter(({ change }) => change === kind).map(({ document_id }) => document_id);
+  return { since, new: ids("new"), vanished: ids("vanished"), datasets };
+}
+
+/** The documents of the datasets of an earlier run. */
+export interface EarlierListings {
+  readonly runId: string;
+  /** Dataset id → the state of its list, and the ids of its documents in the order of that run. */
+  readonly datasets: ReadonlyMap<string, { readonly state: string; readonly documents: readonly string[] }>;
+}
+
+/** The runs before `runId` that asked which documents there are, newest first. A folder whose manifest cannot be read is passed over. */
+export async function* earlierListings(runs: string, runId: string): AsyncGenerator<EarlierListings> {
+  const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
+  for (const name of names.sort().reverse()) {
+    const datasets = listingsIn(await readRunFacts(join(runs, name)));
+    if (datasets) yield { runId: name, datasets };
+  }
+}
+
+/** Undefined where nothing was asked. */
+function listingsIn(manifest: RunFacts | undefined): EarlierListings["datasets"] | undefined {
+  if (!manifest?.discovered) return undefined;
+  const found = new Map(
+    manifest.discovered.datasets.map(({ dataset_id, state }) => [dataset_id, { state, documents: [] as string[] }]),
+  );
+  for (const { dataset_id, document_id } of manifest.documents) found.get(dataset_id)?.documents.push(document_id);
+  return found;
+}
+
+/**
+ * The shard, from 1 to `count`, that reads a document: the first 48 bits of the SHA-256 of both ids, modulo `count`, plus 1. It
+ * depends on nothing else, so that machines which never talk to each other agree. The rows of a dataset that belong to no
+ * document are read by the shard of the document "".
+ */
+export function shardOf(datasetId: string, documentId: string, count: number): number {
+  const hash = createHash("sha256").update(`${datasetId}\n${documentId}`).digest();
+  return (hash.readUIntBE(0, 6) % count) + 1;
+}
+
+/** Whether a row is of a document of the shard. */
+export function isRowOf({ index, count }: Shard): (row: Row) => boolean {
+  return ({ dataset_id, document_id }) => shardOf(String(dataset_id), String(document_id), count) === index;
+}
+
+/** The documents of a shard, with their rows of `document_info`, in their order. All datasets and listings stay. */
+export function discoveryOf({ datasets, found }: Discovery, shard: Shard): Discovery {
+  const { index, count } = shard;
+  return {
+    datasets: datasets.map((dataset) => ({
+      ...dataset,
+      documents: dataset.documents.filter((id) => shardOf(dataset.id, id, count) === index),
+    })),
+    found: found && {
+      ...found,
+      rows: found.rows.filter(isRowOf(shard)),
+      drift: index === 1 ? found.drift : {}, // of the lists: counted once over all shards
+    },
+  };
+}
+
+/** The datasets of which a shard reads the rows that belong to no document: fields, settings, the status of batches. */
+export function datasetsOf(datasets: readonly ListedDataset[], { index, count }: Shard): readonly ListedDataset[] {
+  return datasets.filter(({ id }) => shardOf(id, "", count) === index);
+}

@@ -1,0 +1,234 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
+import type { Manifest } from "../dump/manifest.js";
+import { Dump, UnsoundError } from "../dump/open-dump.js";
+import { readManifest } from "../dump/read-manifest.js";
+import { isRunId } from "../dump/run-id.js";
+import { StopError, UsageError } from "../errors.js";
+import { isFullDisk, problemText } from "../file-error.js";
+import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
+import { allKinds, type Kind } from "../rows/columns.js";
+import { makeOwnFolder } from "../store/folder/job-folders.js";
+import type { Workspace } from "../store/workspace.js";
+import { buildDatabase } from "./build-database.js";
+import { damagedBlocks, type Inspected, inspectWholly } from "./inspect-database.js";
+import { currentDatabase, databaseOptions, foreignText, setPendingAside } from "./job-database.js";
+import type { DocumentChange, RunRow, RunRows } from "./tables.js";
+
+/** The database to which a run is added. */
+export interface PreparedDatabase {
+  /** Undefined where nothing is known of earlier runs. */
+  readonly previous: string | undefined;
+  /** Sentences that say what of earlier runs is not in it. */
+  readonly losses: readonly string[];
+  /** The published database cannot be read; it is to be kept aside. */
+  readonly isDamaged: boolean;
+}
+
+/**
+ * Makes sure, before the crawl, that the next run can be added to the database of the job. If the database is unreadable or
+ * lacks published runs, their folders are loaded into a database in our own folder. A broken database stays in place until
+ * this run is published, so that a failing run does not hide the damage. Throws UsageError if the file is not a kbdump
+ * database.
+ */
+export async function prepareDatabase(
+  workspace: Workspace,
+  job: Job,
+  log: Log,
+  signal: AbortSignal,
+): Promise<PreparedDatabase> {
+  const options = databaseOptions(job, workspace, signal);
+  const published = await inspectWholly(workspace.database, options);
+  if (published.state === "foreign") throw new UsageError(foreignText(workspace, published), []);
+  const path = await currentDatabase(workspace);
+  const found = path === undefined || path === workspace.database ? published : await inspectWholly(path, options);
+  const isDamaged = published.state === "corrupt";
+  if (found.state === "ours") {
+    const base = { path, newest: found.newest };
+    return { ...(await loadMissing(workspace, job, base, options, log)), isDamaged };
+  }
+  if (path !== undefined && path !== workspace.database) {
+    await setPendingAside(workspace, log); // the published one, and the run folders, have what is left of it
+    return prepareDatabase(workspace, job, log, signal);
+  }
+  const { previous, losses, loaded } = await loadMissing(workspace, job, nothing, options, log);
+  const lost = found.state === "corrupt" ? [lossText(workspace, found, loaded)] : [];
+  return { previous, losses: [...lost, ...losses], isDamaged };
+}
+
+/** The same where some of the blocks of `previous` turn out to be damaged after all. */
+export async function prepareWithout(
+  previous: string,
+  workspace: Workspace,
+  job: Job,
+  options: DuckDbOptions,
+  log: Log,
+): Promise<PreparedDatabase> {
+  const { losses, loaded, ...prepared } = await loadMissing(workspace, job, nothing, options, log);
+  const isDamaged = previous === workspace.database;
+  const lost = isDamaged ? [lossText(workspace, { reason: damagedBlocks }, loaded)] : [];
+  return { ...prepared, losses: [...lost, ...losses], isDamaged };
+}
+
+/** The base of a database that is built from the run folders alone. */
+const nothing: Base = { path: undefined, newest: null };
+
+/** A database and the newest run in it. */
+interface Base {
+  readonly path: string | undefined;
+  readonly newest: string | null;
+}
+
+/** Loads the published runs that are newer than a database. `losses` names those that cannot be loaded. */
+async function loadMissing(
+  workspace: Workspace,
+  job: Job,
+  base: Base,
+  options: DuckDbOptions,
+  log: Log,
+): Promise<Omit<PreparedDatabase, "isDamaged"> & { readonly loaded: number }> {
+  const runs = await runsAfter(base.newest, workspace.runs, job.name);
+  if (runs.length === 0) return { previous: base.path, losses: [], loaded: 0 };
+  log(
+    "info",
+    `loading ${runs.length} published ${runs.length === 1 ? "run" : "runs"} that ${workspace.shownDatabase} lacks`,
+  );
+  const scratch = join(workspace.scratch, "loading");
+  await makeOwnFolder(scratch);
+  const bring = bringerOf(workspace, join(scratch, "whole"), options.signal);
+  const { database, loaded, failures } = await loadRuns(runs, base.path, scratch, options, bring);
+  for (const failure of failures) log("warn", failure);
+  return { previous: database, losses: failures, loaded };
+}
+
+/** The folder of a job in a bucket has the manifests of its runs alone: their rows are fetched one run at a time. */
+function bringerOf({ remote }: Workspace, whole: string, signal = new AbortController().signal): BringRun {
+  if (!remote) return async ({ folder }) => folder;
+  return async ({ manifest }) => {
+    await rm(whole, { recursive: true, force: true });
+    await remote.fetchRun(manifest.run_id, whole, signal);
+    return whole;
+  };
+}
+
+function lossText(
+  { shownDatabase }: Workspace,
+  { reason }: Pick<Inspected & { state: "corrupt" }, "reason">,
+  loaded: number,
+) {
+  return `${shownDatabase} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
+}
+
+/** Finds the published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */
+export async function runsAfter(newest: string | null, runs: string, job: string): Promise<readonly Dump[]> {
+  const names = (await readdir(runs)).filter((name) => isRunId(name) && (newest === null || name > newest)).sort();
+  const found: Dump[] = [];
+  for (const name of names) {
+    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
+    const isOurs = manifest?.job === job && manifest.run_id === name;
+    if (manifest && isOurs && manifest.options.output.formats.includes("duckdb"))
+      found.push(dumpIn(join(runs, name), manifest));
+  }
+  return found;
+}
+
+function dumpIn(folder: string, manifest: Manifest): Dump {
+  return new Dump(folder, manifest, "it was not loaded");
+}
+
+/** The result of loading runs. */
+interface LoadedRuns {
+  /** The database with them; `previous`, if none could be loaded. */
+  readonly database: string | undefined;
+  readonly loaded: number;
+  /** A sentence for each run that could not be loaded. */
+  readonly failures: readonly string[];
+}
+
+/** Gives the folder that has the rows of a run. */
+type BringRun = (run: Dump) => Promise<string>;
+
+/**
+ * Loads published runs into a copy of a database, or into a new one, one after the other, below the folder `scratch`. A run
+ * is skipped if its files are missing, changed or unreadable. Rejects if the disk is full.
+ */
+export async function loadRuns(
+  runs: readonly Dump[],
+  previous: string | undefined,
+  scratch: string,
+  options: DuckDbOptions,
+  bring: BringRun = async ({ folder }) => folder,
+): Promise<LoadedRuns> {
+  const failures: string[] = [];
+  const datasets = new Map<string, string>();
+  let database = previous;
+  for (const run of runs) {
+    const { manifest } = run;
+    try {
+      const target = join(scratch, `${manifest.run_id}.duckdb`);
+      const rows = await rowsOf(dumpIn(await bring(run), manifest), datasets);
+      await buildDatabase(rows, { ...options, previous: database, target, waiting: [] });
+      if (database !== undefined && database !== previous) await rm(database);
+      database = target;
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (isFullDisk(error)) throw error;
+      const reason = error instanceof UnsoundError ? error.problems.join("; ") : problemText(error);
+      failures.push(`run ${manifest.run_id} could not be loaded: ${reason}`);
+    }
+    for (const { dataset_id, document_id } of manifest.documents) datasets.set(document_id, dataset_id);
+  }
+  return { database, loaded: runs.length - failures.length, failures };
+}
+
+/** `datasets` maps the documents of earlier runs to their datasets: a manifest lists vanished documents by id alone. */
+async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise<RunRows> {
+  const { manifest } = run;
+  const sources = new Map<Kind, string>();
+  for (const kind of allKinds) {
+    const [file] = run.tablesOf([kind]) ?? [];
+    if (file) sources.set(kind, await run.select(await run.check(file), "JSON"));
+    else if ((manifest.counts[kind] ?? 0) > 0) throw new StopError(`no file of it has its ${kind}`);
+  }
+  return {
+    select: (kind) => sources.get(kind),
+    rows: (kind) => manifest.counts[kind] ?? 0,
+    run: runRowOf(manifest),
+    withoutChildren: manifest.options.child_chunks === "none",
+    documentChanges: changesOf(manifest, datasets),
+  };
+}
+
+function runRowOf(manifest: Manifest): RunRow {
+  const { counts, requests } = manifest;
+  return {
+    run_id: manifest.run_id,
+    status: manifest.status,
+    started_at: manifest.started_at,
+    finished_at: manifest.finished_at,
+    base_url: manifest.service.base_url,
+    tool_version: manifest.tool.version,
+    documents: counts.documents,
+    chunks: counts.chunks,
+    child_chunks: counts.child_chunks,
+    requests_sent: requests.sent,
+    requests_retried: requests.retried,
+    warnings: manifest.warnings,
+  };
+}
+
+function changesOf(
+  { discovered, documents }: Manifest,
+  before: ReadonlyMap<string, string>,
+): readonly DocumentChange[] | undefined {
+  if (!discovered) return undefined;
+  const now = new Map(documents.map(({ document_id, dataset_id }) => [document_id, dataset_id]));
+  const named = (change: DocumentChange["change"], datasets: ReadonlyMap<string, string>) =>
+    discovered[change].flatMap((id): DocumentChange[] => {
+      const dataset = datasets.get(id);
+      return dataset === undefined ? [] : [{ change, dataset_id: dataset, document_id: id }];
+    });
+  return [...named("new", now), ...named("vanished", before)];
+}

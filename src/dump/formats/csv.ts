@@ -1,0 +1,200 @@
+import { join } from "node:path";
+import { stringify } from "csv-stringify/sync";
+import { sqlFiles, sqlTypes } from "../../duckdb/sql.js";
+import { makeFolders, UnreadableError } from "../../files/files.js";
+import { joinParts } from "../../files/join-parts.js";
+import { readTextPieces } from "../../files/lines.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import { ExactNumber, jsonText } from "../../rows/exact-json.js";
+import {
+  fileName,
+  jsonLine,
+  type ReadRows,
+  type SelectRows,
+  type StagedFile,
+  type TextFormat,
+  textFile,
+  type Writer,
+  type WriterOptions,
+} from "./format.js";
+
+/**
+ * RFC 4180, UTF-8, LF, with a header. Null is empty and unquoted, the empty string is `""`. `safe` puts an apostrophe
+ * before cells that a spreadsheet would run as formulas, which is not lossless.
+ */
+export function csvText(safe: boolean): TextFormat {
+  return {
+    format: "csv",
+    head: (kind) => `${columns[kind].map(({ name }) => name).join(",")}\n`,
+    texts: (kind, rows) => {
+      const cells = rows.map((row) => columns[kind].map(({ name, type }) => cell(type, row[name])));
+      return rows.length > 0 ? [csvLines(cells, safe)] : [];
+    },
+  };
+}
+
+/** The text that is written while the crawl goes on. */
+export function openText({ csvSafe }: Pick<WriterOptions, "csvSafe">): TextFormat {
+  return csvText(csvSafe);
+}
+
+/** The parts of every kind, joined below its header. */
+export function openWriter({ csvSafe, duckDb: { signal } }: WriterOptions): Writer {
+  const text = csvText(csvSafe);
+  return {
+    format: "csv",
+    text,
+    finish: async ({ folder, compression, tables }) => {
+      const files: StagedFile[] = [];
+      for (const { kind, dataset, rows, parts } of tables) {
+        const path = fileName({ kind, format: "csv", dataset, compression });
+        await makeFolders(folder, path);
+        const joined = await joinParts(join(folder, path), text.head(kind), parts("csv"), { compression, signal });
+        files.push(textFile(path, rows, joined));
+      }
+      return files;
+    },
+  };
+}
+
+/** A string as it is, a number as a number so that no minus sign is taken for a formula, all else as JSON text. */
+function cell(type: ColumnType, value: unknown): CsvCell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "number") return value;
+  if (type === "integer" && value instanceof ExactNumber) return BigInt(value.text);
+  if (typeof value === "string" && type !== "object") return value;
+  return jsonText(value);
+}
+
+/** Null is empty and unquoted, the empty string is `""`. */
+export type CsvCell = string | number | bigint | null;
+
+/** Rows as CSV, without a line feed at the end. `safe` puts an apostrophe before cells that a spreadsheet would run as formulas. */
+export function csvLines(rows: readonly (readonly CsvCell[])[], safe = false): string {
+  return stringify([...rows], { quoted_match: /^$|\r/, escape_formulas: safe, eof: false });
+}
+
+export const hasQuotedLines = true;
+
+/** SQL: the rows of CSV files. */
+export const selectRows: SelectRows = (kind, { paths, longestLine }, json) => {
+  const cells = columns[kind].map(({ name, type }) => `${cellSql(name, type, json)} AS "${name}"`);
+  const names = columns[kind].map(({ name }) => `"${name}": 'VARCHAR'`);
+  return `SELECT ${cells.join(", ")} FROM read_csv(${sqlFiles(paths)}, hive_partitioning = false, auto_detect = false, header = true,
+    delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false, parallel = false,
+    strict_mode = true, max_line_size = ${Math.max(2_097_152, longestLine + 1024)}, columns = {${names.join(", ")}})`;
+};
+
+/** SQL: a cell of CSV as the type that its column has. */
+function cellSql(name: string, type: ColumnType, json: "JSON" | "VARCHAR"): string {
+  switch (type) {
+    case "list":
+    case "object":
+      return `"${name}"::${json}`;
+    case "integer":
+      return `"${name}"::BIGINT`;
+    case "boolean":
+      return `"${name}"::BOOLEAN`;
+    case "time":
+      return `"${name}"::${sqlTypes.time}`;
+    case "strings":
+      return `from_json("${name}"::JSON, '["VARCHAR"]')`;
+    default:
+      return `"${name}"`;
+  }
+}
+
+/** SQL: rows with their texts as they were before `csv_safe`. */
+export function unguardedRows(kind: Kind, select: string): string {
+  const texts = columns[kind].filter(({ type }) => type === "any" || type === "text");
+  const replaced = texts.map(({ name }) => `${unguardedSql(name)} AS ${name}`);
+  return `(SELECT * REPLACE (${replaced.join(", ")}) FROM (${select}))`;
+}
+
+/** SQL: a text without the apostrophe that `csv_safe` may have put before a formula; it cannot be told from one of the text. */
+function unguardedSql(column: string): string {
+  return `CASE WHEN regexp_matches(${column}, '^''[=+\\-@\\t\\r\uff1d\uff0b\uff0d\uff20]') THEN ${column}[2:] ELSE ${column} END`;
+}
+
+/** The rows of CSV files. DuckDB would need many times the memory of a long row. */
+export const readRows: ReadRows = async function* (kind, { paths }) {
+  for (const path of paths) yield* readFile(kind, path);
+};
+
+async function* readFile(kind: Kind, path: string): AsyncGenerator<Iterable<string>> {
+  const width = columns[kind].length;
+  let row = -1; // the header
+  for await (const records of splitRecords(readTextPieces(path))) {
+    const lines: string[] = [];
+    for (const record of records) {
+      row++;
+      const cells = cellsOf(record.toString("utf8"), row);
+      if (cells.length !== width) throw new UnreadableError(`row ${row} has ${cells.length} cells instead of ${width}`);
+      if (row > 0) lines.push(jsonLine(kind, cells));
+    }
+    yield lines;
+  }
+}
+
+/** The cells of a record; an empty one without quotes is null. */
+function cellsOf(record: string, row: number): readonly (string | null)[] {
+  const cells: (string | null)[] = [];
+  for (let at = 0; at <= record.length; ) {
+    const isQuoted = record[at] === '"';
+    const end = isQuoted ? endOfQuoted(record, at) : endOfBare(record, at);
+    if (end < 0 || (end < record.length && record[end] !== ","))
+      throw new UnreadableError(`row ${row} is no CSV at character ${at + 1}`);
+    cells.push(isQuoted ? record.slice(at + 1, end - 1).replaceAll('""', '"') : record.slice(at, end) || null);
+    at = end + 1;
+  }
+  return cells;
+}
+
+/** The place behind the closing quote; -1 where there is none. */
+function endOfQuoted(record: string, start: number): number {
+  for (let at = record.indexOf('"', start + 1); at >= 0; at = record.indexOf('"', at + 2))
+    if (record[at + 1] !== '"') return at + 1;
+  return -1;
+}
+
+function endOfBare(record: string, start: number): number {
+  const comma = record.indexOf(",", start);
+  return comma < 0 ? record.length : comma;
+}
+
+/** The longest record that is read, in bytes: far above what a row can be, and below what a string of JavaScript can hold. */
+const longest = 256 * 1024 * 1024;
+const quote = 34;
+const lineFeed = 10;
+
+/** The records of a CSV file, without the line feeds at their ends, as soon as each is whole. Memory is that of one of them. */
+async function* splitRecords(pieces: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[]> {
+  let begun: Buffer[] = [];
+  let isQuoted = false;
+  for await (const piece of pieces) {
+    const records: Buffer[] = [];
+    let start = 0;
+    for (let from = 0; from < piece.length; ) {
+      const end = piece.indexOf(lineFeed, from);
+      const stop = end < 0 ? piece.length : end;
+      if (hasOddQuotes(piece.subarray(from, stop))) isQuoted = !isQuoted;
+      from = stop + 1;
+      if (end < 0 || isQuoted) continue; // a line feed between quotes ends no record
+      records.push(Buffer.concat([...begun, piece.subarray(start, end)]));
+      begun = [];
+      start = from;
+    }
+    begun.push(piece.subarray(start));
+    if (begun.reduce((sum, { length }) => sum + length, 0) > longest)
+      throw new UnreadableError(`a row is longer than ${longest >> 20} MB`);
+    yield records;
+  }
+  const rest = Buffer.concat(begun);
+  if (rest.length > 0) yield [rest];
+}
+
+function hasOddQuotes(bytes: Buffer): boolean {
+  let isOdd = false;
+  for (let at = bytes.indexOf(quote); at >= 0; at = bytes.indexOf(quote, at + 1)) isOdd = !isOdd;
+  return isOdd;
+}

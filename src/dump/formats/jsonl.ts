@@ -1,0 +1,115 @@
+import { join, relative } from "node:path";
+import { sqlFiles, sqlTypes } from "../../duckdb/sql.js";
+import { makeFolders } from "../../files/files.js";
+import { type JoinOptions, joinParts } from "../../files/join-parts.js";
+import { readTextPieces, splitLines } from "../../files/lines.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import { jsonText } from "../../rows/exact-json.js";
+import {
+  fileName,
+  type JoinedJsonl,
+  type ReadRows,
+  type RowFiles,
+  type SelectRows,
+  type StagedTable,
+  type TextFormat,
+  textFile,
+  type Writer,
+} from "./format.js";
+
+/** One JSON object a line, keys in column order. */
+export const jsonlText: TextFormat = {
+  format: "jsonl",
+  head: () => "",
+  texts: (_kind, rows) => rows.map(jsonText),
+};
+
+/** Joins the parts of a table to a file in a folder; rejects when it has other than as many lines as rows were written. */
+export async function joinJsonl(
+  folder: string,
+  { kind, dataset, rows, parts }: Omit<StagedTable, "jsonl">,
+  options: JoinOptions,
+): Promise<JoinedJsonl> {
+  const name = fileName({ kind, format: "jsonl", dataset, compression: options.compression ?? "none" });
+  const path = join(folder, name);
+  await makeFolders(folder, name);
+  const joined = await joinParts(path, "", parts("jsonl"), options);
+  if (joined.text.lines !== rows) throw new Error(`${name} has ${joined.text.lines} lines for ${rows} rows`);
+  return { path, ...joined };
+}
+
+/** Its files lie in the run folder already: they were joined there, for the other formats to be loaded from. */
+export function openWriter(): Writer {
+  return {
+    format: "jsonl",
+    text: jsonlText,
+    finish: async ({ folder, tables }) =>
+      tables.map(({ rows, jsonl }) => textFile(relative(folder, jsonl.path), rows, jsonl)),
+  };
+}
+
+/** The type that a column is read with: one that may hold any value is JSON at first. */
+const readTypes: typeof sqlTypes = { ...sqlTypes, any: "JSON" };
+
+/** SQL: the rows of JSONL files. Types are given, never guessed, and no number is rounded. */
+export const selectRows: SelectRows = (kind, files, json) => {
+  const exact = files.longNumbers !== false;
+  const expressions = columns[kind].map(({ name, type }) => expression(name, type, json, exact));
+  return `SELECT ${expressions.join(", ")} FROM ${exact ? exactRows(kind, files) : rows(kind, files)}`;
+};
+
+function rows(kind: Kind, files: RowFiles): string {
+  const types = columns[kind].map(({ name, type }) => `"${name}": '${readTypes[type]}'`);
+  return `read_json(${from(files)}, format = 'newline_delimited', columns = {${types.join(", ")}})`;
+}
+
+/** The same with marked fractions; it takes two to three times as long. */
+function exactRows(kind: Kind, files: RowFiles): string {
+  const types = columns[kind].map(({ name, type }) => `"${name}": "${readTypes[type]}"`);
+  const line = markedFractions("json");
+  return `(SELECT unnest(from_json(${line}, '{${types.join(", ")}}')) FROM read_ndjson_objects(${from(files)}))`;
+}
+
+/** The files and how to read them: no folder of a path is a partition, and a line may be long. */
+function from({ paths, longestLine }: RowFiles): string {
+  const size = Math.max(16_777_216, longestLine + 1024);
+  return `${sqlFiles(paths)}, hive_partitioning = false, maximum_object_size = ${size}`;
+}
+
+/** A value of any type is a string as it is, and JSON text otherwise; Parquet has no JSON type. */
+function expression(name: string, type: ColumnType, json: "JSON" | "VARCHAR", exact: boolean): string {
+  if (readTypes[type] !== "JSON") return `"${name}"`;
+  const text = exact ? unmarkedFractions(`"${name}"`) : `"${name}"::VARCHAR`;
+  if (type === "any")
+    return `CASE json_type(${text}) WHEN 'VARCHAR' THEN ${text} ->> '$' ELSE ${text} END AS "${name}"`;
+  return `${text}::${json} AS "${name}"`;
+}
+
+/**
+ * DuckDB writes JSON that it takes apart anew, and rounds fractions to what a double holds. So in a line with longer ones
+ * every fraction becomes a string that nobody else would write, before it is taken apart, and a number again afterwards.
+ */
+
+const fraction = "-?[0-9]+[.eE][-+.0-9eE]*";
+const long = "[:,\\[]-?[0-9]([0-9.]{15}|[0-9.]*[eE])";
+const string = '"(?:[^"\\\\]|\\\\.)*"';
+
+/** SQL: a line of JSON, with the fractions outside its strings marked if DuckDB would round one of them. */
+function markedFractions(line: string): string {
+  // chr(1) stands in no JSON: it comes behind every string and every fraction, and then is left around fractions alone.
+  const apart = `regexp_replace(${line}, '(${string})|(${fraction})', '\\1' || chr(1) || '\\2' || chr(1), 'g')`;
+  const around = `replace(${apart}, chr(1) || chr(1), '')`;
+  const marked = `regexp_replace(${around}, '\\x01([^\\x01]+)\\x01', '"\\\\u0001fraction \\1"', 'g')`;
+  return `CASE WHEN regexp_matches(${line}, '${long}') THEN ${marked} ELSE ${line} END`;
+}
+
+/** SQL: JSON with its marked fractions as they were. */
+function unmarkedFractions(json: string): string {
+  return `regexp_replace(${json}::VARCHAR, '"\\\\u0001fraction (${fraction})"', '\\1', 'g')`;
+}
+
+/** The rows of JSONL files: their lines as they are. */
+export const readRows: ReadRows = async function* (_kind, { paths }) {
+  for (const path of paths)
+    for await (const lines of splitLines(readTextPieces(path))) yield lines.map((line) => line.toString("utf8"));
+};

@@ -1,0 +1,113 @@
+import { join } from "node:path";
+import { isOwnError, openDuckDb, shareOf, withDuckDb } from "../../duckdb/open-duckdb.js";
+import { streamTexts } from "../../duckdb/read-rows.js";
+import { isJson, sqlFiles, sqlPath, utcTime, zonedTime } from "../../duckdb/sql.js";
+import { makeFolders, seal, UnreadableError } from "../../files/files.js";
+import { fingerprint } from "../../files/join-parts.js";
+import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
+import {
+  fileName,
+  jsonLine,
+  type ReadRows,
+  type SelectRows,
+  type StagedFile,
+  type StagedTable,
+  type Writer,
+  type WriterOptions,
+} from "./format.js";
+import { selectRows as selectJsonl } from "./jsonl.js";
+
+/** JSONL that goes into one row group, in bytes: DuckDB holds some of them in memory, whatever its limit. */
+const groupBytes = 33_554_432;
+/** Rows of one row group at the most: DuckDB's own measure. */
+const groupRows = 122_880;
+/**
+ * The same in the file of one dataset, whose documents stand by their ids: a reader of one of them skips the other groups.
+ * Measured with 100,000 chunks in 2,000 documents (DuckDB 1.5.5): one document takes 3.1 MB of a file of 55.1 MB, and the footer
+ * 0.1 MB. With 2,048 rows these are 1.1 of 55.6 MB and 0.25 MB, with 10,240 rows 6.4 of 54.4 MB, with 122,880 all of 54.3 MB.
+ */
+const partitionRows = 4096;
+
+/** Parquet, zstd-compressed, copied by DuckDB from the joined JSONL in its order. */
+export function openWriter({ duckDb }: Pick<WriterOptions, "duckDb">): Writer {
+  return {
+    format: "parquet",
+    finish: ({ folder, tables, ...work }) => {
+      const { threads, ...share } = shareOf(duckDb, work);
+      return withDuckDb(":memory:", share, async (connection) => {
+        const files: StagedFile[] = [];
+        for (const table of tables) {
+          const { kind, dataset, rows, jsonl } = table;
+          const path = fileName({ kind, format: "parquet", dataset, compression: "none" });
+          const target = join(folder, path);
+          await makeFolders(folder, path);
+          const source = selectJsonl(kind, { paths: [jsonl.path], ...jsonl.text }, "VARCHAR");
+          // Several threads cut small row groups where each of them happens to be: other bytes at every run.
+          await connection.run(`SET threads = ${dataset === undefined ? threads : 1}`);
+          const format = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup(table)}`;
+          const { rowsChanged } = await connection.run(`COPY (${source}) TO ${sqlPath(target)} (${format})`);
+          await seal(target);
+          if (rowsChanged !== rows) throw new Error(`${path} has ${rowsChanged} rows for ${rows}`);
+          files.push({ path, rows, ...(await fingerprint(target)) });
+        }
+        return files;
+      });
+    },
+  };
+}
+
+function rowsPerGroup({ dataset, jsonl: { text } }: StagedTable): number {
+  const most = dataset === undefined ? groupRows : partitionRows;
+  return Math.max(1, Math.min(most, Math.floor((groupBytes * text.lines) / Math.max(1, text.bytes))));
+}
+
+/**
+ * SQL: the rows of Parquet files, whose types are those of their columns but for JSON, which Parquet does not have, and for
+ * times that an older kbdump wrote without a zone.
+ */
+export const selectRows: SelectRows = (kind, { paths }, json) => {
+  const cells = columns[kind].map(({ name, type }) => {
+    if (type === "time") return `${zonedTime(`"${name}"`)} AS "${name}"`;
+    return isJson(type) ? `"${name}"::${json} AS "${name}"` : `"${name}"`;
+  });
+  return `SELECT ${cells.join(", ")} FROM read_parquet(${sqlFiles(paths)}, hive_partitioning = false)`;
+};
+
+export const readRows = readRowsBy(selectRows);
+
+/** Reads the rows of a file by DuckDB, and gives each as a line of JSON. */
+function readRowsBy(selectRows: SelectRows): ReadRows {
+  return async function* (kind, file, options) {
+    const cells = columns[kind].map(({ name, type }) => cellSql(`"${name}"`, type));
+    // One text a row: the client takes a byte order mark off the start of a text, which a cell may begin with.
+    const row = `to_json([${cells.join(", ")}])::VARCHAR`;
+    const { connection, close } = await openDuckDb(":memory:", options);
+    try {
+      for await (const texts of streamTexts(connection, row, `(${selectRows(kind, file, "VARCHAR")})`))
+        yield linesOf(kind, texts);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (isOwnError(error)) throw error;
+      throw new UnreadableError(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
+    } finally {
+      close();
+    }
+  };
+}
+
+/** Made one by one, as they are taken: the rows of a chunk may be long. */
+function* linesOf(kind: Kind, texts: Iterable<string>): Generator<string> {
+  for (const text of texts) yield jsonLine(kind, JSON.parse(text));
+}
+
+/** SQL: a cell as text. */
+function cellSql(column: string, type: ColumnType): string {
+  if (type === "strings") return `to_json(${column})::VARCHAR`;
+  return type === "time" ? timeSql(column) : `${column}::VARCHAR`;
+}
+
+/** SQL: a time as JSONL has it, with milliseconds only where there are some. */
+function timeSql(column: string): string {
+  const text = (fraction: string) => `strftime(${utcTime(column)}, '%Y-%m-%dT%H:%M:%S${fraction}Z')`;
+  return `CASE WHEN epoch_us(${column}) % 1000000 = 0 THEN ${text("")} ELSE ${text(".%g")} END`;
+}

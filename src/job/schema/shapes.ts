@@ -1,0 +1,158 @@
+import leven from "leven";
+import * as v from "valibot";
+import { expectationOf, isMapping } from "../../schema.js";
+
+const uuidText = "a UUID, 8-4-4-4-12 hexadecimal digits";
+
+/** A UUID in any case; it comes out in lower case. */
+export const uuid = v.pipe(
+  v.string(uuidText),
+  v.regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/, uuidText),
+  v.toLowerCase(),
+);
+
+/** The word all. */
+export const all = v.literal("all", "the word all");
+
+/** Text that is not empty; `expected` says of what. */
+export function text(expected: string) {
+  return v.pipe(v.string(expected), v.nonEmpty(expected));
+}
+
+/** A path that can be given to the operating system. Nothing is looked up. */
+export function filePath(expected: string) {
+  return v.pipe(text(expected), v.check(hasNoControls, expected));
+}
+
+/** A whole number within bounds, both included. */
+export function wholeNumber(min: number, max: number, what = "a whole number") {
+  const expected = `${what} from ${min} to ${max}`;
+  return v.pipe(v.number(expected), v.integer(expected), v.minValue(min, expected), v.maxValue(max, expected));
+}
+
+/** A number above 0, fractions included. */
+export function positiveNumber(max: number, what = "a number") {
+  const expected = `${what} above 0, at most ${max}`;
+  return v.pipe(v.number(expected), v.gtValue(0, expected), v.maxValue(max, expected));
+}
+
+const memoryText = "a size such as 800MB or 2GB";
+
+/** Memory for DuckDB, as DuckDB reads it. */
+export const memorySize = v.pipe(v.string(memoryText), v.regex(/^[1-9]\d*(\.\d+)? ?[KMGTkmgt][iI]?[bB]$/, memoryText));
+
+/** true or false. The words yes and no are texts in YAML 1.2. */
+export const trueOrFalse = v.boolean("true or false");
+
+function hasNoControls(path: string): boolean {
+  return !/\p{Cc}/u.test(path);
+}
+
+/** A list of different texts. `name` is the list's own, `noun` that of one item, `expected` says what the list is. */
+export function list<const Item extends v.GenericSchema<unknown, string>>(
+  name: string,
+  noun: string,
+  expected: string,
+  item: Item,
+) {
+  return v.pipe(
+    v.array(item, expected),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!Array.isArray(dataset.value)) return;
+      const input: unknown[] = dataset.value;
+      for (const { key, first } of repeats(input)) {
+        const message = `each ${noun} once; ${name}[${first}] is the same`;
+        addIssue({ message, path: [{ type: "array", origin: "value", input, key, value: input[key] }] });
+      }
+    }),
+    v.metadata({ uniqueItems: true }),
+  );
+}
+
+/**
+ * A mapping with exactly these entries. Every key that is not among them is an issue of its own (`expected: "never"`),
+ * and a key that is missing is told with the expectation of its entry.
+ */
+export function mapping<const Entries extends v.ObjectEntries>(expected: string, entries: Entries) {
+  const names = Object.keys(entries);
+  const object = v.strictObject(entries, (issue) =>
+    issue.expected === "never" ? unknownKeyText(issue.input, names) : (expectationOf(entries, issue) ?? issue.message),
+  );
+  return v.pipe(
+    // strictObject takes a list for an object, so what is no mapping stops here.
+    v.custom<v.InferInput<typeof object>>(isMapping, expected),
+    object,
+    // strictObject names one unknown key only; the others are told here.
+    v.rawCheck(({ dataset, addIssue }) => {
+      const place = dataset.issues?.find(({ expected, path }) => expected === "never" && path?.length === 1)?.path?.[0];
+      if (place?.type !== "object") return;
+      const others = Object.keys(place.input).filter((key) => key !== place.key && !Object.hasOwn(entries, key));
+      for (const key of others) {
+        addIssue({ expected: "never", message: unknownKeyText(key, names), path: [{ ...place, key }] });
+      }
+    }),
+  );
+}
+
+/** An item that stood in the list before. */
+interface Repeat {
+  readonly key: number;
+  readonly first: number;
+}
+
+/** Finds every text of a list that is the same as an earlier one; what is no text is passed over. */
+export function repeats(items: readonly unknown[]): readonly Repeat[] {
+  const firsts = new Map<string, number>();
+  return items.flatMap((item, key) => {
+    if (typeof item !== "string") return [];
+    const first = firsts.get(item);
+    if (first !== undefined) return [{ key, first }];
+    firsts.set(item, key);
+    return [];
+  });
+}
+
+/** The known name that a misspelt one most likely stands for: a few letters off, or a part of it; undefined if none is near. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const given = plain(name);
+  const ranked = known.map((candidate) => ({ candidate, distance: distanceOf(given, plain(candidate)) }));
+  const [best] = ranked.sort((a, b) => a.distance - b.distance);
+  if (best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))) return best.candidate;
+  const parts = known.filter((candidate) => isPart(given, plain(candidate)));
+  return parts.length === 1 ? parts[0] : undefined;
+}
+
+/** Two letters that changed places are one slip. */
+function distanceOf(given: string, candidate: string): number {
+  const distance = leven(given, candidate);
+  return distance === 2 && sorted(given) === sorted(candidate) ? 1 : distance;
+}
+
+function isPart(given: string, candidate: string): boolean {
+  const [short, long] = given.length < candidate.length ? [given, candidate] : [candidate, given];
+  return short.length >= 3 && long.startsWith(short);
+}
+
+function sorted(text: string): string {
+  return [...text].sort().join("");
+}
+
+/** Base-url, baseUrl and base_url are the same slip of the same name. */
+function plain(name: string): string {
+  return name.slice(0, 100).toLowerCase().replace(/[-_ ]/g, "");
+}
+
+/** Says what to do about a key that is not known here: the nearest known name, or all of them. Never shows its value. */
+export function unknownKeyText(key: unknown, known: readonly string[]): string {
+  const name = String(key).slice(0, 100);
+  if (isNamedLikeKey(name))
+    return "the key itself is never in the file: use api_key_env, api_key_file or api_key_command";
+  const nearest = nearestName(name, known);
+  return nearest ? `unknown key; did you mean ${nearest}?` : `unknown key; expected one of ${known.join(", ")}`;
+}
+
+/** Whether a name is one under which people give the key itself, such as api_key or --token. */
+export function isNamedLikeKey(name: string): boolean {
+  const plain = name.slice(0, 100).toLowerCase().replace(/[-_ ]/g, "");
+  return /^(api|access|auth|bearer|secret)?(key|token|password|secret|authorization)$/.test(plain);
+}

@@ -1,0 +1,165 @@
+import type { Redis } from "ioredis";
+import { StopError, UsageError } from "../errors.js";
+import { problemText } from "../file-error.js";
+import { blankControls, cutText } from "../safe-text.js";
+import { type Libraries, loadLibraries } from "./load-libraries.js";
+
+/** Options of ioredis for one connection. */
+interface ConnectOptions {
+  /** Whether commands wait while there is no connection; they do by default. */
+  readonly enableOfflineQueue?: boolean;
+  /** Milliseconds after which a command without an answer fails. */
+  readonly commandTimeout?: number;
+}
+
+/** The Redis or Valkey that hands documents to workers. Nothing in it is a proof, and all of it may be lost at any moment. */
+export interface Broker {
+  /** Its address without a password. */
+  readonly shown: string;
+  readonly libraries: Libraries;
+  /**
+   * One more connection. It connects again for as long as it is not closed, and its commands wait for that, unless the options
+   * say otherwise; `close` ends it.
+   */
+  readonly connect: (options?: ConnectOptions) => Redis;
+  readonly close: () => void;
+}
+
+/** Milliseconds between two tries to connect again, at the most. */
+const longestWait = 1_000;
+/** Milliseconds that a closed connection waits for the other side. */
+const disconnectTimeout = 100;
+
+const patient = {
+  disconnectTimeout,
+  maxRetriesPerRequest: null,
+  retryStrategy: (tries: number) => Math.min(50 * 2 ** Math.min(tries, 8), longestWait),
+};
+
+/**
+ * Opens a broker, and proves that it answers within `patience` milliseconds. UsageError for a wrong address or a missing library,
+ * StopError where nobody answers.
+ */
+export async function openBroker(url: string, patience = 5_000): Promise<Broker> {
+  requireBrokerUrl(url);
+  const libraries = await loadLibraries();
+  const shown = shownBroker(url);
+  await requireAnswer(url, patience, libraries);
+  const connections = new Set<Redis>();
+  const keep = (connection: Redis): Redis => {
+    const duplicate = connection.duplicate.bind(connection);
+    connection.on("error", () => {}); // it connects again
+    connection.duplicate = (options) => keep(duplicate(options)); // BullMQ makes some, which have to end with the others
+    connections.add(connection);
+    return connection;
+  };
+  const connect = (options: ConnectOptions = {}) => keep(new libraries.Redis(url, { ...patient, ...options }));
+  const close = () => {
+    for (const connection of connections) connection.disconnect();
+  };
+  return { shown, libraries, connect, close };
+}
+
+async function requireAnswer(url: string, patience: number, { Redis }: Libraries): Promise<void> {
+  const connection = new Redis(url, {
+    lazyConnect: true,
+    disconnectTimeout,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let reason: unknown;
+  const note = (error: unknown) => {
+    reason ??= error;
+    connection.disconnect(); // which rejects what waits for an answer
+  };
+  connection.on("error", note);
+  const timer = setTimeout(note, patience, new Error("ETIMEDOUT"));
+  try {
+    await connection.connect();
+    await connection.ping();
+    if (reason !== undefined) throw reason;
+  } catch (error) {
+    // Without a cause: errors of ioredis carry the command, and so the password.
+    throw new StopError(`the broker ${shownBroker(url)} cannot be used: ${brokerProblem(reason ?? error, url)}`);
+  } finally {
+    clearTimeout(timer);
+    connection.disconnect();
+  }
+}
+
+/** The address of a broker without its password, as messages name it: `redis://host:6379/0`. */
+export function shownBroker(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}
+
+/** The rule for addresses of brokers that a text breaks; undefined where it is such an address. */
+export function brokenBrokerRule(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^rediss?:\/\//i.test(text)) return "it begins with redis://, or rediss:// for TLS";
+  if (!url) return "its host or port cannot be read; in a user or password, write / # ? and @ as %2F %23 %3F and %40";
+  if (url.hostname === "") return "it names no host";
+  if (!/^\/?\d*$/.test(url.pathname)) return "after the host and port comes the number of a database, or nothing";
+  if (!isDecodable(url.username) || !isDecodable(url.password)) return "in a user or password, write % as %25";
+  return url.search === "" && url.hash === "" ? undefined : "it ends with the host or the number of a database";
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks the address of a broker. UsageError, which does not repeat it, because it may hold a password. */
+export function requireBrokerUrl(text: string): void {
+  const rule = brokenBrokerRule(text);
+  if (rule !== undefined)
+    throw new UsageError(`this is no address of a broker: expected redis://host:6379; ${rule}`, []);
+}
+
+const startIt = "Start Redis or Valkey there, or correct the address";
+const longestReason = 300;
+
+/** Reasons by what an error says, and what to do next; the first that fits counts. Sources: Node's codes, and the replies of Redis. */
+const known: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, `nobody listens there. ${startIt}`],
+  [/ENOTFOUND|EAI_AGAIN/, "this name of a host is not known. Correct the address"],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, `no answer. ${startIt}, and check that no firewall is between`],
+  [
+    /NOAUTH/,
+    "it asks for a password. Write it into the address, redis://:PASSWORD@host:6379, best in an environment variable whose name you give in place of the address",
+  ],
+  [/WRONGPASS|invalid password/, "it refuses the user or the password of the address. Correct them"],
+  [/DB index is out of range/, "it has no database of this number. Correct the end of the address"],
+  [
+    /NOPERM/,
+    "its user may not do what workers need. Give the user all commands, on the keys and channels of the queue",
+  ],
+  [/LOADING/, "it still loads its data. Try again in a moment"],
+  [/ERR_SSL|EPROTO|packet length|wrong version number/, "no TLS is spoken there. Write redis:// instead of rediss://"],
+  [
+    /certificate|CERT_/i,
+    "its certificate is not trusted. Name the file of its certificate authority in NODE_EXTRA_CA_CERTS",
+  ],
+  [/RESP type|Command queue state/, `what answers there is no Redis and no Valkey. ${startIt}`],
+  [/ECONNRESET|Connection is closed/, `it closes the connection without an answer. ${startIt}`],
+];
+
+/** Why a broker cannot be used, and what to do next, in one line without a secret of its address. */
+function brokerProblem(error: unknown, url: string): string {
+  const text = error instanceof Error && "code" in error ? `${error.code} ${problemText(error)}` : problemText(error);
+  const advice = known.find(([pattern]) => pattern.test(text))?.[1];
+  if (/ETIMEDOUT/.test(text) && url.startsWith("rediss:"))
+    return `${advice}; if no TLS is spoken there, write redis://`;
+  return advice ?? `${cutText(blankControls(withoutSecrets(problemText(error), url)), longestReason)}. ${startIt}`;
+}
+
+/** Brokers repeat commands in their errors, and thereby names and passwords. */
+function withoutSecrets(text: string, url: string): string {
+  const { username, password } = new URL(url);
+  const secrets = [username, password].flatMap((secret) => [secret, decodeURIComponent(secret)]);
+  return secrets.filter((secret) => secret !== "").reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
+}

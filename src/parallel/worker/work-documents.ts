@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "../../client/open-client.js";
+import { openTexts } from "../../dump/formats/formats.js";
+import { sayDiskError } from "../../file-error.js";
+import type { Job } from "../../job/job.js";
+import { waitingForDocuments, withClient, withDefaults } from "../../job/open-service.js";
+import { lookAheadOf } from "../../segments/read-documents.js";
+import { type Broker, openBroker } from "../broker.js";
+import { openExchanges } from "../exchange/open-exchange.js";
+import { withBounds } from "../workers-progress.js";
+import {
+  DocumentWorker,
+  type WorkerOptions,
+  type WorkerResult,
+  type WorkerSetting,
+  withWorkerDefaults,
+} from "./document-worker.js";
+import { KnownRuns, ToldRequests } from "./take-document.js";
+
+/** Milliseconds between two looks at whether there is anything to do. */
+const turn = 250;
+/** Documents that are read at once, for every request that this worker may have in flight. */
+const documentsPerSlot = 2;
+
+/**
+ * Works for the runs of a job that hand out their documents, one after the other, until it has been idle for as long as the options say,
+ * or its signal ends it. Rejects with the reason of the signal, with UsageError (no key, a wrong address, missing libraries), and with
+ * StopError where the service, the broker or the disk cannot be used.
+ */
+export async function workDocuments(job: Job, options: WorkerOptions): Promise<WorkerResult> {
+  const setting = withWorkerDefaults(options);
+  const broker = await openBroker(setting.broker);
+  try {
+    return await withBounds(broker, job, setting, (shared) =>
+      withClient(job, withDefaults(setting), (client) => work(client, shared.share, broker, job, setting), { shared }),
+    );
+  } catch (error) {
+    throw sayDiskError(error, job.output.dir, "reading documents");
+  } finally {
+    broker.close();
+  }
+}
+
+async function work(
+  client: Client,
+  share: () => number,
+  broker: Broker,
+  job: Job,
+  setting: WorkerSetting,
+): Promise<WorkerResult> {
+  const { signal, tally, log, idle = Number.POSITIVE_INFINITY } = setting;
+  const exchanges = await openExchanges(job, { ...setting, now: () => new Date() });
+  const failed = new AbortController();
+  tally.step = waitingForDocuments;
+  const taking = {
+    ...{ job, client, name: setting.name, known: new KnownRuns(job), lookAhead: lookAheadOf(job) },
+    formats: await openTexts(job.output.formats, job.output.csvSafe),
+    exchangeOf: exchanges.of,
+    requests: new ToldRequests(tally.requests),
+  };
+  const worker = new DocumentWorker(broker, taking, setting, documentsPerSlot * share(), (error) => {
+    failed.abort(error);
+    client.stop(error); // the other documents of this worker are given back, too
+  });
+  log("info", `worker ${setting.name} takes documents of job ${job.name} from ${broker.shown}`);
+  const ends = AbortSignal.any([signal, failed.signal]);
+  const stop = () => client.stop(ends.reason);
+  ends.addEventListener("abort", stop, { once: true });
+  try {
+    while (worker.idle < idle && !ends.aborted) {
+      worker.atOnce = documentsPerSlot * share();
+      await delay(turn, undefined, { signal: ends }).catch(() => {});
+    }
+  } finally {
+    await worker.close();
+    await exchanges.close();
+    ends.removeEventListener("abort", stop);
+  }
+  ends.throwIfAborted();
+  return worker.result;
+}

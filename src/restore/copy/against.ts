@@ -1,0 +1,228 @@
+import type { DocumentId } from "../../compare/document-rows.js";
+import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
+import { type Dump, openDump } from "../../dump/open-dump.js";
+import { StopError, UsageError } from "../../errors.js";
+import type { ReadTally } from "../../read-tally.js";
+import { documentKey } from "../../rows/row.js";
+import { countOf } from "../../words.js";
+import {
+  type DumpTally,
+  dumpTarget,
+  readGone,
+  refuseLinksBeside,
+  type TargetReading,
+  type TargetService,
+  withTarget,
+  withTemporaryFolder,
+} from "../target.js";
+import {
+  type ComparedRows,
+  type Copies,
+  compareDumps,
+  copiesOfJournal,
+  type DocumentPair,
+  type RowCounts,
+} from "./compare/compare-dumps.js";
+import { isSameService, type JournalFacts, type MoveDifference, moveFolderOf, plainBaseUrl } from "./copy-result.js";
+import { readJournalFacts } from "./journal.js";
+
+export interface AgainstOptions extends TargetService {
+  /** Folder of the run. */
+  readonly folder: string;
+  /** Documents to compare; none: all. */
+  readonly documents: readonly string[];
+  /** Updated while the comparison goes on. */
+  readonly tally: AgainstTally;
+}
+
+/** How far a comparison with a service is; `done` counts documents. */
+export interface AgainstTally extends ReadTally, DumpTally {}
+
+/** The result of a comparison with a service. Texts may hold anything that a service sends. */
+export interface Against {
+  readonly base_url: string;
+  /** True: copies that `restore --to` made. False: the same documents, with the same ids. */
+  readonly copies: boolean;
+  /** Documents of the run that were compared, and their rows. */
+  readonly documents: number;
+  readonly chunks: number;
+  readonly child_chunks: number;
+  readonly differences: readonly MoveDifference[];
+  /** Documents and parts that were not compared, and why. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only.
+ * UsageError where the run or an option does not fit, StopError where a document cannot be read whole or nothing is left to compare.
+ */
+export async function compareWithService(options: AgainstOptions): Promise<Against> {
+  const { tally } = options;
+  const old = await openDump(options.folder, "nothing was compared");
+  const baseUrl = plainBaseUrl(options.baseUrl);
+  await refuseLinksBeside(old.folder);
+  const facts = await readJournalFacts(moveFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
+  const { pairs, notes } = chooseDocuments(old.manifest, facts, options.documents);
+  if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
+  const isSame = isSameService(old.manifest.service.base_url, baseUrl);
+  const copies = facts.from === null ? null : copiesOfJournal(facts, isSame);
+  const [compared, refused] = [emptyCounts(), emptyCounts()];
+  const differences = await withTemporaryFolder(async (dir) => {
+    const service = { ...options, baseUrl };
+    Object.assign(tally, { step: "reading the service", expected: pairs.length, done: 0 });
+    const live = await readLive({ service, old, pairs, copies, name: "live", dir, tally });
+    if (live.dump === undefined) return live.gone;
+    Object.assign(tally, { step: "comparing", done: live.gone.length });
+    const onDocument = (rows: ComparedRows) => {
+      tally.done++;
+      addTo(compared, rows.compared);
+      addTo(refused, rows.refused);
+    };
+    const { memory, signal } = options;
+    const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal, onDocument });
+    return [...live.gone, ...found];
+  });
+  const isOfRows = copies?.from !== "originals";
+  return {
+    base_url: baseUrl,
+    copies: copies !== null,
+    documents: pairs.length,
+    ...compared,
+    differences,
+    notes: [...notes, ...partNotes(old, isOfRows), ...refusedNotes(refused)],
+  };
+}
+
+/** Rows that have no copy, as the service takes none that say nothing. */
+function refusedNotes({ chunks, child_chunks }: RowCounts): readonly string[] {
+  const rows = [
+    ...(chunks > 0 ? [countOf(chunks, "chunk")] : []),
+    ...(child_chunks > 0 ? [countOf(child_chunks, "child chunk")] : []),
+  ];
+  if (rows.length === 0) return [];
+  return [`${rows.join(" and ")} of the run: not compared, as the service takes none that say nothing`];
+}
+
+function emptyCounts() {
+  return { chunks: 0, child_chunks: 0 };
+}
+
+function addTo(sum: ReturnType<typeof emptyCounts>, { chunks, child_chunks }: RowCounts): void {
+  sum.chunks += chunks;
+  sum.child_chunks += child_chunks;
+}
+
+/** Parts that are not compared. */
+function partNotes(old: Dump, isOfRows: boolean): readonly string[] {
+  return [
+    ...(old.tablesOf(["datasets", "document_details"])
+      ? []
+      : ["settings and metadata were not compared: the run does not have them (details: true)"]),
+    ...(old.manifest.options.child_chunks === "none" && isOfRows
+      ? ["child chunks were not compared: the run did not read them"]
+      : []),
+    ...(isOfRows ? [] : ["chunks were not compared: the service cut the files anew (--from originals)"]),
+  ];
+}
+
+/** The documents that are compared, and sentences on those that are not. */
+interface Chosen {
+  readonly pairs: readonly DocumentPair[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * Chooses the documents of a run that can be compared with a service: those that are restored there, by the journal, or the same
+ * documents where there is no journal. `ids`: those that the owner named; none: all. UsageError where the run does not have one.
+ */
+export function chooseDocuments(manifest: Manifest, facts: JournalFacts, ids: readonly string[]): Chosen {
+  refuseUnknown(manifest, ids);
+  const named = new Set(ids);
+  const all = manifest.documents.filter(({ document_id }) => named.size === 0 || named.has(document_id));
+  const complete = all.filter(({ status }) => status === "complete");
+  const left = (count: number, reason: string) => (count > 0 ? [`${countOf(count, "document")} ${reason}`] : []);
+  const partial = left(all.length - complete.length, "of the run: not compared, as the run could not read all of it");
+  if (facts.from === null) {
+    const filtered = new Set(filteredDatasets(manifest.options));
+    const whole = complete.filter(({ dataset_id }) => !filtered.has(dataset_id));
+    const passed = left(
+      complete.length - whole.length,
+      "of the run: not compared, as the job has a filter (status, keyword)",
+    );
+    return { pairs: whole.map((each) => pairOf(each)), notes: [...partial, ...passed] };
+  }
+  const pairs = complete.flatMap((document) => {
+    const copy = facts.documents.get(document.document_id);
+    return copy?.state === "restored" ? [pairOf(document, copy)] : [];
+  });
+  const missing = left(
+    complete.length - pairs.length,
+    "of the run: not compared, as there is no finished copy by the journal",
+  );
+  return { pairs, notes: [...partial, ...missing] };
+}
+
+type Copy = { readonly target_dataset_id: string; readonly target_id: string };
+
+/** A document of the run and its copy; without one, the same document. */
+function pairOf({ dataset_id, document_id }: DocumentId, copy?: Copy): DocumentPair {
+  const old = { dataset_id, document_id };
+  return { old, live: copy ? { dataset_id: copy.target_dataset_id, document_id: copy.target_id } : old };
+}
+
+function refuseUnknown({ documents }: Manifest, ids: readonly string[]): void {
+  const there = new Set(documents.map(({ document_id }) => document_id));
+  const unknown = ids.filter((id) => !there.has(id));
+  if (unknown.length === 0) return;
+  const problems = unknown.map((id) => ({ path: "--document", message: `the run has no document ${id}` }));
+  throw new UsageError("The documents cannot be compared:", problems);
+}
+
+interface LiveOptions extends Pick<TargetReading, "name" | "dir"> {
+  readonly service: TargetService;
+  /** The dump that the documents are compared with. */
+  readonly old: Dump;
+  readonly pairs: readonly DocumentPair[];
+  /** Null where the documents are the same, not copies. */
+  readonly copies: Pick<Copies, "from"> | null;
+  readonly tally: DumpTally;
+}
+
+/** The documents of a service as they stand. */
+interface Live {
+  /** Undefined where the service has none of them. */
+  readonly dump: Dump | undefined;
+  /** Those that the service has. */
+  readonly pairs: readonly DocumentPair[];
+  /** Those that it does not have. */
+  readonly gone: readonly MoveDifference[];
+}
+
+/** Dumps the documents of a service that are to be compared with those of a dump, into `<dir>/<name>`. Rejects as a run does. */
+export async function readLive({ service, old, pairs, copies, name, dir, tally }: LiveOptions): Promise<Live> {
+  const documents = pairs.map(({ live }) => live);
+  const gone = await withTarget(service, documents, (api) => readGone(api, documents));
+  const isGone = ({ live }: DocumentPair) => gone.has(documentKey(live));
+  const left = pairs.filter((pair) => !isGone(pair));
+  const reading: TargetReading = {
+    ...{ name, dir, documents: left.map(({ live }) => live) },
+    hasChildren: needsChildren(old, left, copies !== null),
+    details: old.tablesOf(["datasets", "document_details"]) !== undefined,
+    originals: copies?.from === "originals",
+  };
+  const dump = left.length > 0 ? await dumpTarget(service, reading, tally, "nothing was compared") : undefined;
+  return { dump, pairs: left, gone: pairs.filter(isGone).map(goneFrom) };
+}
+
+/** A copy has child chunks where the run has some. The same document may have new ones anywhere. */
+function needsChildren({ manifest }: Dump, pairs: readonly DocumentPair[], isCopy: boolean): boolean {
+  const compared = new Set(pairs.map(({ old }) => old.document_id));
+  const has = manifest.documents.some(
+    ({ document_id, child_chunk_count }) => child_chunk_count > 0 && compared.has(document_id),
+  );
+  return has || (!isCopy && manifest.options.child_chunks === "all");
+}
+
+function goneFrom({ old: { document_id } }: DocumentPair): MoveDifference {
+  return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
+}

@@ -1,0 +1,242 @@
+import type { Listed } from "../../client/check-answer.js";
+import type { KnowledgeApi } from "../../client/knowledge-api.js";
+import type { Client } from "../../client/open-client.js";
+import { loadDocumentRows, type ReadDocumentRows } from "../../compare/load-document-rows.js";
+import { LookAhead } from "../../crawl/prefetch.js";
+import { readList } from "../../crawl/read-list.js";
+import { withSpill } from "../../duckdb/open-duckdb.js";
+import { type Dump, openDump } from "../../dump/open-dump.js";
+import { SkipError, UsageError } from "../../errors.js";
+import { settingNames } from "../../job/open-service.js";
+import { nameAndId } from "../../words.js";
+import { withWriter } from "../apply/apply-plan.js";
+import { type HeldFolder, refuseLinksBeside, targetLabels, withRestoreFolder, withTarget } from "../target.js";
+import { readLive } from "./against.js";
+import { applyMove } from "./apply/apply-copy.js";
+import { settleWrites } from "./apply/execute-write.js";
+import { compareDumps, copiesOfPlan, type DocumentPair } from "./compare/compare-dumps.js";
+import { type DocumentPlan, datasetIdOf, type MovePlan } from "./copy-plan.js";
+import {
+  type AppliedMove,
+  countMove,
+  isSameService,
+  type JournalFacts,
+  type Move,
+  type MoveDifference,
+  type MovedDocument,
+  type MoveOptions,
+  type MoveResult,
+  moveFolderOf,
+  noFacts,
+  plainBaseUrl,
+  statusOf,
+} from "./copy-result.js";
+import { type MoveJournal, openMoveJournal, readJournalFacts } from "./journal.js";
+import { type PlannedMove, planMove } from "./plan/plan-copy.js";
+
+/**
+ * Brings a dump into another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
+ * whole, BusyError where another restore of the run is at work, StopError where the service or the disk ends it, and with the
+ * reason of `options.signal`.
+ */
+export const moveRun: Move = async (given) => {
+  const options = { ...given, baseUrl: plainBaseUrl(given.baseUrl) };
+  options.tally.step = "reading the run";
+  const old = await openDump(options.folder, "nothing was restored");
+  if (old.manifest.documents.length === 0)
+    throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
+  const course = { old, options };
+  if (!options.apply) {
+    await refuseLinksBeside(old.folder);
+    const id = { runId: old.manifest.run_id, baseUrl: options.baseUrl };
+    const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(course), id);
+    return withTarget(options, old.manifest.documents, async (api) => resultOf(course, await plan(course, api, facts)));
+  }
+  return withRestoreFolder(old.folder, options, (held) =>
+    writeMove({ old, options: { ...options, signal: held.signal } }, held),
+  );
+};
+
+interface Course {
+  readonly old: Dump;
+  readonly options: MoveOptions;
+}
+
+function folderOf({ old, options }: Course): string {
+  return moveFolderOf(old.folder, options.baseUrl);
+}
+
+function plan({ old, options }: Course, api: Client, facts: JournalFacts): Promise<PlannedMove> {
+  const { documents, dataset, from, retryFailed, memory, signal, tally, baseUrl } = options;
+  const isSame = isSameService(old.manifest.service.base_url, baseUrl);
+  const choice = { documents, dataset, from, facts, retryFailed, isSameService: isSame };
+  return planMove(api, { dump: old, ...choice, memory, signal, tally });
+}
+
+/** Goes on with the journal of an earlier process, or begins one. */
+async function writeMove(course: Course, { checkOwn }: HeldFolder): Promise<MoveResult> {
+  const { old, options } = course;
+  const { baseUrl, from, now, dataset } = options;
+  const { run_id: runId } = old.manifest;
+  const journal = await openMoveJournal(folderOf(course), {
+    ...{ runId, baseUrl, from, now, checkOwn },
+    another: dataset === "new",
+  });
+  try {
+    return await withTarget(options, old.manifest.documents, (api) => writeWith(course, journal, api));
+  } finally {
+    await journal.close();
+  }
+}
+
+async function writeWith(course: Course, journal: MoveJournal, api: Client): Promise<MoveResult> {
+  await settleWrites({ api, journal, ...timesOf(course.options) });
+  const planned = await plan(course, api, journal.facts);
+  const shown = resultOf(course, planned);
+  if (!(await course.options.confirm(shown))) return shown;
+  for (const id of planned.gone) await journal.forget(id);
+  const applied = await write(course, planned.plan, journal, api);
+  const proved = await proveMove({
+    ...{ ...course, api },
+    folder: folderOf(course),
+    plan: planned.plan,
+    applied,
+    facts: journal.facts,
+  });
+  return resultOf(course, planned, { applied: applied.moved, ...proved, journal: journal.path });
+}
+
+function timesOf({ log, signal, sleep, settle, lockTime, now }: MoveOptions) {
+  return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
+}
+
+function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client): Promise<AppliedMove> {
+  const { options } = course;
+  const { baseUrl, key, keyEnv, caFile, env, signal, tally, retryFailed } = options;
+  const { concurrency = 4, timeout } = options;
+  tally.step = "writing";
+  const names = settingNames(targetLabels);
+  const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, caFile, env, signal, names };
+  return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
+    withRows(course, plan, (readRows) =>
+      applyMove(plan, {
+        ...{ api, writer, journal, readRows, concurrency, tally, retryFailed },
+        ...timesOf(options),
+      }),
+    ),
+  );
+}
+
+/** Lets the rows of the planned documents be read, one document after the other, for as long as `work` takes. */
+function withRows<T>(
+  { old, options }: Course,
+  plan: MovePlan,
+  work: (read: ReadDocumentRows) => Promise<T>,
+): Promise<T> {
+  return withSpill(":memory:", options, async (connection) => {
+    const read = await loadDocumentRows(connection, "old", old, documentsOf(plan), { signal: options.signal });
+    let before: Promise<unknown> = Promise.resolve();
+    return work((document) => {
+      const rows = before.then(() => read(document));
+      before = rows.catch(() => {});
+      return rows;
+    });
+  });
+}
+
+function documentsOf({ datasets }: MovePlan): readonly DocumentPlan[] {
+  return datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
+}
+
+type Facts = Pick<MoveResult, "applied" | "differences" | "proof" | "journal">;
+
+const nothingWritten: Facts = { applied: null, differences: null, proof: null, journal: null };
+
+function resultOf({ old, options }: Course, { plan, warnings }: PlannedMove, facts = nothingWritten): MoveResult {
+  const { job, run_id } = old.manifest;
+  return {
+    status: statusOf({ plan, ...facts }),
+    run: { folder: old.folder, job, run_id },
+    base_url: options.baseUrl,
+    plan,
+    counts: countMove(plan),
+    ...facts,
+    warnings,
+  };
+}
+
+interface ProveOptions {
+  readonly api: Pick<KnowledgeApi, "documents">;
+  readonly old: Dump;
+  readonly options: MoveOptions;
+  /** The folder of the journal, which takes the dump of the copies. */
+  readonly folder: string;
+  readonly plan: MovePlan;
+  readonly applied: AppliedMove;
+  readonly facts: JournalFacts;
+}
+
+/**
+ * Dumps the copies of a move, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold nothing else. `differences` is
+ * null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
+ */
+async function proveMove({
+  api,
+  old,
+  options,
+  folder,
+  plan,
+  applied,
+  facts,
+}: ProveOptions): Promise<Pick<MoveResult, "differences" | "proof">> {
+  const { tally, memory, signal } = options;
+  tally.step = "proving";
+  const pairs = applied.moved.documents.flatMap((document) => pairOf(document) ?? []);
+  if (pairs.length === 0) return { differences: null, proof: null };
+  const copies = copiesOfPlan(plan, facts, applied);
+  const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, tally });
+  const strangers = await findStrangers(api, facts);
+  if (!live.dump) return { differences: [...live.gone, ...strangers], proof: null };
+  const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal });
+  return { differences: [...live.gone, ...found, ...strangers], proof: live.dump.folder };
+}
+
+function pairOf(document: MovedDocument): DocumentPair | undefined {
+  const { dataset_id, document_id, outcome, target_dataset_id, target_id } = document;
+  const isThere = outcome === "restored" || outcome === "partial";
+  if (!isThere || target_dataset_id === null || target_id === null) return undefined;
+  return { old: { dataset_id, document_id }, live: { dataset_id: target_dataset_id, document_id: target_id } };
+}
+
+/**
+ * Finds documents, in the datasets that a move made, that the journal does not know: somebody else's, or a copy whose request arrived when
+ * nobody waited for it any more. Datasets that the owner named may have others.
+ */
+async function findStrangers(
+  api: Pick<KnowledgeApi, "documents">,
+  { datasets, documents }: Pick<JournalFacts, "datasets" | "documents">,
+): Promise<readonly MoveDifference[]> {
+  const made = new Set([...documents.values()].map(({ target_id }) => target_id));
+  const differences: MoveDifference[] = [];
+  for (const [key, { id, adopted }] of datasets) {
+    if (adopted) continue;
+    for (const row of await listDocuments(api, id)) {
+      if (made.has(row.id)) continue;
+      const reason = `it has a document that this restore did not make: ${nameAndId(String(row.name ?? ""), row.id)}`;
+      differences.push({ level: "dataset", document_id: null, id: datasetIdOf(key), position: null, reason });
+    }
+  }
+  return differences;
+}
+
+/** The documents of a dataset; none where the service does not have it any more, which every copy tells by itself. */
+async function listDocuments(api: Pick<KnowledgeApi, "documents">, datasetId: string): Promise<readonly Listed[]> {
+  const all: Listed[] = [];
+  try {
+    for await (const { rows } of readList((page) => api.documents(datasetId, page), new LookAhead(1)))
+      all.push(...rows);
+  } catch (error) {
+    if (!(error instanceof SkipError && error.status === 404)) throw error;
+  }
+  return all;
+}

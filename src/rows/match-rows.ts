@@ -1,0 +1,156 @@
+import { namesWith } from "./columns.js";
+
+/** Names of tables or views, as they stand in SQL; none is quoted here. */
+interface MatchedTables {
+  /** The older rows, with the columns of the kind. Read once. */
+  readonly before: string;
+  /** The newer ones. */
+  readonly after: string;
+  /** True: both are tables, no views, and have a column `fingerprint` of `fingerprintSql` instead of the contents. */
+  readonly fingerprinted?: boolean;
+  /** The temporary table to make; names that begin with it and an underscore are used, too, and dropped. */
+  readonly into: string;
+}
+
+/** Child chunks are matched below the parents that were. */
+interface MatchedChildren extends MatchedTables {
+  /** The table that was made of their chunks. */
+  readonly parents: string;
+}
+
+/**
+ * SQL statements that pair the rows of two dumps across a re-index, inside one document each: by id; what is left by content,
+ * the k-th of equal ones with the k-th, in order of position and id; what is left by position, in order of id. Child chunks are
+ * paired the same way below a pair of parents. They make the temporary table `into` with a row per pair, or per row that has none:
+ *
+ * - dataset_id, document_id; for child chunks also before_segment_id and after_segment_id, the parent and its counterpart
+ * - before_id, after_id: null where there is none
+ * - matched_by: `id`, `content`, `position`, or null for what was added or removed
+ * - same_content: whether content and answer are equal; null without a pair
+ * - before_position, after_position
+ * - before_row, after_row: their rowid, where `fingerprinted`; else nothing to rely on
+ *
+ * Every row of both dumps is in it once, also where an id stands in a document twice. Contents are read once and not kept.
+ */
+export function matchRows(kind: "chunks", tables: MatchedTables): string;
+export function matchRows(kind: "child_chunks", tables: MatchedChildren): string;
+export function matchRows(kind: MatchedKind, tables: MatchedTables | MatchedChildren): string {
+  const { into } = tables;
+  const parent = kind === "child_chunks" ? ["segment_id"] : [];
+  const sides = (["before", "after"] as const).map((side) => sideOf(tables, side));
+  return [
+    ...sides.flatMap(({ table, from }) => (from === table ? [] : [rowsOf(kind, parent, from, table)])),
+    ...("parents" in tables ? childPlaces(into, sides, tables.parents) : chunkPlaces(into, sides)),
+    ...sides.map((side) => placedRows(into, side, parent)),
+    ...sides.flatMap(({ table, from }) => (from === table ? [] : [`DROP TABLE ${table}`])),
+    makeInto(into, parent),
+    ...round(into, "id", "id", "position NULLS LAST, fingerprint, row"),
+    ...round(into, "content", "fingerprint", "position NULLS LAST, id, row"),
+    ...round(into, "position", "position", "id, row"),
+    ...sides.map(
+      ({ side }) => `INSERT INTO ${into} BY NAME
+        SELECT p.* EXCLUDE (place), r.id AS ${side}_id, r.position AS ${side}_position, r.row AS ${side}_row
+        FROM ${into}_${side} r JOIN ${into}_places p USING (place)`,
+    ),
+    ...["before", "after", "places"].map((name) => `DROP TABLE ${into}_${name}`),
+  ].join(";\n");
+}
+
+/** The rows of a side: where they come from, and the table that has their fingerprints. */
+function sideOf(tables: MatchedTables, side: "before" | "after"): MatchedSide & { from: string } {
+  const from = tables[side];
+  return { side, from, table: tables.fingerprinted ? from : `${tables.into}_${side}_rows` };
+}
+
+function rowsOf(kind: MatchedKind, parent: readonly string[], from: string, table: string): string {
+  const names = ["dataset_id", "document_id", ...parent, "id", "position"].join(", ");
+  return `CREATE OR REPLACE TEMP TABLE ${table} AS
+    SELECT ${names}, ${fingerprintSql(kind)} AS fingerprint FROM ${from}`;
+}
+
+/** The rows of one side, with the number of their place instead of two or three ids. */
+function placedRows(into: string, { side, table }: MatchedSide, parent: readonly string[]): string {
+  const key = ["dataset_id", "document_id", ...parent].join(", ");
+  const place = parent.length > 0 ? `${side}_segment_id AS segment_id, min(place) AS place` : "min(place) AS place";
+  return `CREATE OR REPLACE TEMP TABLE ${into}_${side} AS SELECT r.rowid AS row, place, id, position, fingerprint
+    FROM ${table} r
+    JOIN (SELECT dataset_id, document_id, ${place} FROM ${into}_places GROUP BY ALL) USING (${key})`;
+}
+
+function makeInto(into: string, parent: readonly string[]): string {
+  const names = ["dataset_id", "document_id", ...parent.flatMap((name) => [`before_${name}`, `after_${name}`])];
+  const texts = [...names, "before_id", "after_id", "matched_by"].map((name) => `${name} VARCHAR`);
+  return `CREATE OR REPLACE TEMP TABLE ${into}
+    (${texts.join(", ")}, same_content BOOLEAN,
+      before_position BIGINT, after_position BIGINT, before_row BIGINT, after_row BIGINT)`;
+}
+
+/** Pairs rows of equal places and keys, the k-th with the k-th; what has no pair is left to the next round. */
+function round(into: string, name: string, key: string, order: string): readonly string[] {
+  const numbered = (side: "before" | "after") =>
+    `(SELECT *, row_number() OVER (PARTITION BY place, ${key} ORDER BY ${order}) AS nth FROM ${into}_${side})`;
+  return [
+    `CREATE OR REPLACE TEMP TABLE ${into}_pairs AS
+      SELECT b.row AS before_row, a.row AS after_row, b.place, b.id AS before_id, a.id AS after_id,
+        b.fingerprint = a.fingerprint AS same_content, b.position AS before_position, a.position AS after_position
+      FROM ${numbered("before")} b JOIN ${numbered("after")} a
+        ON b.place = a.place AND b.${key} = a.${key} AND b.nth = a.nth`,
+    `INSERT INTO ${into} BY NAME SELECT p.* EXCLUDE (place), r.* EXCLUDE (place), '${name}' AS matched_by
+      FROM ${into}_pairs r JOIN ${into}_places p USING (place)`,
+    ...(["before", "after"] as const).flatMap((side) => [
+      `CREATE OR REPLACE TEMP TABLE ${into}_left AS
+        FROM ${into}_${side} r ANTI JOIN ${into}_pairs p ON r.row = p.${side}_row`,
+      `DROP TABLE ${into}_${side}`,
+      `ALTER TABLE ${into}_left RENAME TO ${into}_${side}`,
+    ]),
+    `DROP TABLE ${into}_pairs`,
+  ];
+}
+
+/** One of the two dumps, and a table of its rows. */
+interface MatchedSide {
+  readonly side: "before" | "after";
+  readonly table: string;
+}
+
+/** SQL statements that make `<into>_places`: a number for every document. */
+function chunkPlaces(into: string, sides: readonly MatchedSide[]): readonly string[] {
+  const documents = sides.map(({ table }) => `SELECT dataset_id, document_id FROM ${table}`);
+  return [
+    `CREATE OR REPLACE TEMP TABLE ${into}_places AS SELECT row_number() OVER () AS place, *
+      FROM (${documents.join(" UNION ")})`,
+  ];
+}
+
+/**
+ * SQL statements that make `<into>_places`: a number for every pair of parents, for every parent that has no counterpart, and
+ * for every parent that no chunk is, which is taken for its own counterpart. The last have the highest numbers.
+ */
+function childPlaces(into: string, sides: readonly MatchedSide[], parents: string): readonly string[] {
+  const orphans = sides.map(
+    ({ side, table }) => `SELECT dataset_id, document_id, segment_id FROM ${table} r
+      ANTI JOIN ${parents} p
+        ON r.dataset_id = p.dataset_id AND r.document_id = p.document_id AND r.segment_id = p.${side}_id`,
+  );
+  return [
+    `CREATE OR REPLACE TEMP TABLE ${into}_places AS
+      SELECT row_number() OVER () AS place, dataset_id, document_id, before_id AS before_segment_id,
+        after_id AS after_segment_id
+      FROM ${parents}`,
+    `INSERT INTO ${into}_places
+      SELECT (SELECT count(*) FROM ${parents}) + row_number() OVER (), dataset_id, document_id, segment_id, segment_id
+      FROM (${orphans.join(" UNION ")})`,
+  ];
+}
+
+/** The kinds whose rows are matched from one dump to another. */
+export type MatchedKind = "chunks" | "child_chunks";
+
+/**
+ * SQL: what stands for the content of a row, 128 bits of its SHA-256 as a UUID, which DuckDB keeps in 16 bytes. Of a chunk it is
+ * taken over content and answer, of a child chunk over its content; null is not the empty string. Never null.
+ */
+export function fingerprintSql(kind: MatchedKind): string {
+  const parts = namesWith(kind, "content").map((column) => `coalesce(strlen(${column}) || ':' || ${column}, '-')`);
+  return `left(sha256(${parts.join(" || ")}), 32)::UUID`;
+}

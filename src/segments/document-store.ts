@@ -1,0 +1,290 @@
+import { type FileHandle, open, readFile, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { TextFormat } from "../dump/formats/format.js";
+import { readJsonFile, writeAside } from "../files/files.js";
+import type { PartFile } from "../files/join-parts.js";
+import type { Kind } from "../rows/columns.js";
+import type { Row } from "../rows/row.js";
+import { valueIf } from "../schema.js";
+import { Part, type PartFacts, partName, partPlace, type Stored, storedSchema } from "./part.js";
+import type { SharedParts } from "./shared-parts.js";
+
+/** Commits that may wait before they are written, and characters of rows that may: what a kill costs at the most. */
+const commitsWaiting = 8;
+const charactersWaiting = 65_536;
+/** Characters of rows above which the crawl waits for the disk. */
+const backpressure = 1_048_576;
+
+/**
+ * Keeps one document: its rows in parts, how far it is in a journal beside them, and in the end its result. After a kill at
+ * any moment the last line of the journal tells what the parts hold for certain, and what lies behind that is cut off.
+ */
+export class DocumentStore<State, Result> {
+  readonly #parts: DocumentParts;
+  readonly #journalPath: string;
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #asideName: string;
+  /** The file of what is kept aside; there is none where nothing was. */
+  readonly asidePath: string;
+  #journal: FileHandle | undefined;
+  #hasJournal = false;
+  #state: State | undefined;
+  #commits = 0;
+  #writing: Promise<void> | undefined;
+  /** Ends once everything that writes to the parts has ended. */
+  #last: Promise<unknown> = Promise.resolve();
+  #failure: unknown;
+
+  /** `name` is unique in the folder. */
+  constructor(folder: string, name: string, formats: readonly TextFormat[]) {
+    this.#parts = new DocumentParts(folder, name, formats);
+    this.#journalPath = join(folder, `${name}.journal`);
+    this.#folder = folder;
+    this.#name = name;
+    this.#asideName = `${name}.aside`;
+    this.asidePath = join(folder, this.#asideName);
+  }
+
+  /** The result of an earlier process, if it finished and its parts are all there. */
+  async result(schema: v.GenericSchema<unknown, Result>): Promise<Result | undefined> {
+    this.#hasJournal = true; // if an earlier process ended before it removed it
+    const stored = valueIf(storedSchema(schema), await readJsonFile(resultPath(this.#folder, this.#name)));
+    return stored && (await this.#parts.reopen(stored.parts)) ? stored.state : undefined;
+  }
+
+  /** Goes on where an earlier process stopped, and gives its state then; undefined where there is nothing to go on from. */
+  async resume(schema: v.GenericSchema<unknown, State>): Promise<State | undefined> {
+    this.#hasJournal = true; // if only half a line of one
+    const text = await readFile(this.#journalPath, "utf8").catch(() => "");
+    const end = text.lastIndexOf("\n") + 1; // what follows was torn
+    const line = text.slice(text.lastIndexOf("\n", end - 2) + 1, end);
+    const stored = valueIf(v.pipe(v.string(), v.parseJson(), storedSchema(schema)), line);
+    if (!stored || !(await this.#parts.reopen(stored.parts))) {
+      await this.discard();
+      return undefined;
+    }
+    await truncate(this.#journalPath, Buffer.byteLength(text.slice(0, end)));
+    return stored.state;
+  }
+
+  /**
+   * Adds rows, and the state of the document with them; undefined in the middle of something that cannot be continued.
+   * Rejects with the error of an earlier write; resolves late where the disk is behind.
+   */
+  async add(kind: Kind, rows: readonly Row[], state: State | undefined): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#parts.add(kind, rows);
+    this.#state = state;
+    this.#commits++;
+    if (this.#isDue()) this.#writing ??= this.#inTurn(() => this.#writeDue());
+    if (this.#parts.waiting > backpressure) await this.#writing;
+  }
+
+  /** Whether lines are kept beside the rows. */
+  get hasAside(): boolean {
+    return this.#parts.has(this.#asideName);
+  }
+
+  /** Keeps lines beside the rows until the document is finished; they are as safe as the rows that are added next. */
+  keepAside(lines: readonly string[]): void {
+    if (lines.length > 0) this.#parts.addTexts(this.#asideName, lines);
+  }
+
+  /** Writes everything that was added, also where several ask for it at once: one after the other. */
+  flush(): Promise<readonly PartFacts[]> {
+    return this.#inTurn(async () => {
+      if (this.#failure !== undefined) throw this.#failure;
+      return this.#parts.flush();
+    });
+  }
+
+  /**
+   * Writes what is left and then the result, which takes the place of the journal; where nothing was written yet, all of it goes
+   * to `shared`, if there is one. Gives the files of the rows.
+   */
+  async finish(result: Result, shared?: SharedParts<Result>): Promise<readonly PartFile[]> {
+    await this.#last;
+    if (this.#failure !== undefined) throw this.#failure;
+    const texts = shared && !this.#hasJournal ? this.#parts.takeTexts() : undefined;
+    if (!shared || !texts) return this.#finishAlone(result);
+    const rows = [...texts].filter(([file]) => file !== this.#asideName);
+    return shared.add({ name: this.#name, state: result, texts: new Map(rows) });
+  }
+
+  async #finishAlone(result: Result): Promise<readonly PartFile[]> {
+    const parts = await this.flush();
+    const stored: Stored<Result> = { state: result, parts: parts.filter(({ file }) => file !== this.#asideName) };
+    await this.#close();
+    await writeResult(this.#folder, this.#name, stored);
+    await this.#removeJournal();
+    await this.#parts.remove(this.#asideName);
+    return this.files;
+  }
+
+  /** The files of the parts, as far as they are written. */
+  get files(): readonly PartFile[] {
+    return this.#parts.files;
+  }
+
+  /** Leaves everything as it is for a later process. */
+  async leave(): Promise<void> {
+    await this.#last;
+    await this.#close();
+  }
+
+  /** Removes what was written; with a state, the document begins anew from there, in whatever process. */
+  async discard(begin?: State): Promise<void> {
+    await this.leave();
+    if (begin !== undefined) await this.#note({ state: begin, parts: [] });
+    await this.#parts.discard();
+    await rm(resultPath(this.#folder, this.#name), { force: true });
+    this.#hasJournal = true;
+    if (begin === undefined) await this.#removeJournal();
+  }
+
+  async #removeJournal(): Promise<void> {
+    if (this.#hasJournal) await rm(this.#journalPath, { force: true });
+    this.#hasJournal = false;
+  }
+
+  #isDue(): boolean {
+    return this.#commits >= commitsWaiting || this.#parts.waiting >= charactersWaiting;
+  }
+
+  /** Does work on the parts once all that came before it is done: a part is written to by one at a time. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  /** Writes until nothing is due; meanwhile more gathers, which is then written at once. */
+  async #writeDue(): Promise<void> {
+    try {
+      while (this.#isDue()) {
+        const state = this.#state;
+        this.#commits = 0;
+        const parts: readonly PartFacts[] = await this.#parts.flush();
+        if (state !== undefined) await this.#note({ state, parts });
+      }
+    } catch (error) {
+      this.#failure = error;
+    }
+    this.#writing = undefined;
+  }
+
+  async #note(stored: Stored<State>): Promise<void> {
+    this.#hasJournal = true;
+    this.#journal ??= await open(this.#journalPath, "a", 0o600);
+    await this.#journal.writeFile(`${JSON.stringify(stored)}\n`);
+  }
+
+  async #close(): Promise<void> {
+    await this.#parts.close();
+    await this.#journal?.close();
+    this.#journal = undefined;
+  }
+}
+
+const resultPath = (folder: string, name: string) => join(folder, `${name}.result.json`);
+
+/** Writes the result of a document whose parts are complete. A later process takes it as it is, once it has checked the parts. */
+export async function writeResult<Result>(folder: string, name: string, stored: Stored<Result>): Promise<void> {
+  await writeAside(resultPath(folder, name), JSON.stringify(stored), { isFlushed: false }); // checked when it is read
+}
+
+/** The files that the rows of one document go to, in every text format. A file is made when its first rows are written. */
+export class DocumentParts {
+  readonly #folder: string;
+  readonly #name: string;
+  readonly #formats: readonly TextFormat[];
+  readonly #parts = new Map<string, Part>();
+
+  /** `name` is unique in the folder. */
+  constructor(folder: string, name: string, formats: readonly TextFormat[]) {
+    this.#folder = folder;
+    this.#name = name;
+    this.#formats = formats;
+  }
+
+  /**
+   * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
+   * as the facts say, which a power cut can bring about; the document has to be read anew then.
+   */
+  async reopen(facts: readonly PartFacts[]): Promise<boolean> {
+    for (const fact of facts) {
+      const part = new Part(join(this.#folder, fact.file));
+      this.#parts.set(fact.file, part);
+      if (!(await part.reopen(fact))) return false;
+    }
+    return true;
+  }
+
+  /** Keeps rows to be written; `flush` writes them. */
+  add(kind: Kind, rows: readonly Row[]): void {
+    if (rows.length === 0) return;
+    for (const text of this.#formats) this.addTexts(partName(this.#name, kind, text.format), text.texts(kind, rows));
+  }
+
+  /** Keeps texts to be written to the part of this name. */
+  addTexts(file: string, texts: readonly string[]): void {
+    const part = this.#parts.get(file) ?? new Part(join(this.#folder, file));
+    this.#parts.set(file, part);
+    part.add(texts);
+  }
+
+  /** Whether there is a file of this name. */
+  has(file: string): boolean {
+    return this.#parts.has(file);
+  }
+
+  /** Characters that wait to be written. */
+  get waiting(): number {
+    let sum = 0;
+    for (const part of this.#parts.values()) sum += part.waiting;
+    return sum;
+  }
+
+  /** Takes all texts back, by file, if none of them was written; else undefined, and nothing is taken. */
+  takeTexts(): ReadonlyMap<string, readonly string[]> | undefined {
+    const parts = [...this.#parts];
+    if (parts.some(([, part]) => part.isWritten)) return undefined;
+    return new Map(parts.map(([file, part]) => [file, part.takeTexts()]));
+  }
+
+  /** Writes everything added so far, and gives what the files then are. */
+  async flush(): Promise<readonly PartFacts[]> {
+    const writes = [...this.#parts].map(async ([file, part]) => {
+      const { bytes, sha256 } = await part.flush();
+      return { file, bytes, sha256 };
+    });
+    return Promise.all(writes);
+  }
+
+  /** The files as far as they are written; there is none where there are no rows. */
+  get files(): readonly PartFile[] {
+    return [...this.#parts].map(([file, part]) => ({ ...partPlace(this.#folder, file), ...part.facts }));
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts.values()) await part.close();
+  }
+
+  /** Removes one file, if there is one of this name. */
+  async remove(file: string): Promise<void> {
+    const part = this.#parts.get(file);
+    if (!part) return;
+    await part.close();
+    this.#parts.delete(file);
+    await rm(join(this.#folder, file), { force: true });
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.close();
+    for (const file of this.#parts.keys()) await rm(join(this.#folder, file), { force: true });
+    this.#parts.clear();
+  }
+}

@@ -1,0 +1,168 @@
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import type { Client } from "../client/open-client.js";
+import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../crawl/discovery.js";
+import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
+import { LookAhead } from "../crawl/prefetch.js";
+import { ListProof, readList } from "../crawl/read-list.js";
+import type { TextFormat } from "../dump/formats/format.js";
+import { SkipError } from "../errors.js";
+import { forEachOf } from "../files/files.js";
+import type { Job } from "../job/job.js";
+import type { RunTally } from "../job/open-service.js";
+import type { Log } from "../log.js";
+import type { Workspace } from "../store/workspace.js";
+import { countOf } from "../words.js";
+import type { DumpOptions } from "./document-attempt.js";
+import { type DocumentResult, type DumpedDocument, resultSchema, sentenceOf } from "./document-result.js";
+import { discardDocument, dumpDocument } from "./dump-document.js";
+import { namesIn } from "./part.js";
+import { SharedParts } from "./shared-parts.js";
+
+export interface ReadOptions {
+  readonly job: Job;
+  readonly formats: readonly TextFormat[];
+  readonly workspace: Workspace;
+  readonly tally: RunTally;
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly retryFailed: boolean;
+}
+
+/** Pages that may be under way or waiting, beyond the next one of each list, for every request in flight. */
+const aheadPerSlot = 2;
+/** Documents that are read at once, for every request in flight: a small one has one request under way at a time. */
+const documentsPerSlot = 2;
+
+/** All documents of a run, and what a reader should know of how they were read. */
+interface DocumentsRead {
+  /** In the order of the job. */
+  readonly documents: readonly DumpedDocument[];
+  readonly notes: readonly string[];
+}
+
+/** Pages of one run that are asked for ahead. */
+export function lookAheadOf({ service }: ReadOptions["job"]): LookAhead {
+  return new LookAhead(service.concurrency * aheadPerSlot);
+}
+
+/**
+ * Reads every document; then asks which of them have changed since they were listed, and reads these once more. The second
+ * reading counts where it is complete, or the first is not.
+ */
+export async function readDocuments(api: Client, discovery: Discovery, options: ReadOptions): Promise<DocumentsRead> {
+  const shared = await SharedParts.open(options.workspace.parts, resultSchema);
+  try {
+    return await readAll(api, discovery, shared, options);
+  } finally {
+    await shared.close();
+  }
+}
+
+async function readAll(
+  api: Client,
+  discovery: Discovery,
+  shared: SharedParts<DocumentResult>,
+  options: ReadOptions,
+): Promise<DocumentsRead> {
+  const { job, tally, workspace, log } = options;
+  const placed = documentsOf(discovery);
+  const names = namesOf(discovery);
+  tally.documents = placed.length;
+  const lookAhead = lookAheadOf(job);
+  const begun = await namesIn(workspace.parts);
+  const atOnce = job.service.concurrency * documentsPerSlot;
+  const dumping = { ...options, parts: workspace.parts, begun, lookAhead };
+  const sharing = { ...dumping, shared };
+  const read = ({ ref, name }: PlacedDocument, how: DumpOptions) =>
+    dumpDocument(api, ref, name, how).catch((error: unknown) => {
+      api.stop(error); // what cannot be skipped ends the run: the others must not go on asking
+      throw error;
+    });
+
+  const documents: DumpedDocument[] = [];
+  await forEachOf(placed, atOnce, async (place, index) => {
+    const result = await read(place, sharing);
+    documents[index] = result;
+    tally.documentsDone++;
+    if (result.row.status === "failed") tally.documentsFailed++;
+    if (result.row.status !== "complete") log("warn", sentenceOf(result.row, names));
+  });
+
+  if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };
+  const { ids, notes } = await findMovedDocuments(api, discovery, lookAhead);
+  for (const note of notes) log("warn", note);
+  for (const [index, { name }] of placed.entries())
+    if (begun.has(secondName(name)) && !documents[index]?.isOld) await discardDocument(secondName(name), dumping);
+  const isSecondBegun = (index: number, name: string) =>
+    begun.has(secondName(name)) && documents[index]?.isOld === true;
+  const again = [...placed.entries()].filter(
+    ([index, { ref, name }]) =>
+      documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || isSecondBegun(index, name)),
+  );
+  if (again.length > 0) tally.step = "reading changed documents again";
+  if (again.length > 0)
+    log("info", `${countOf(again.length, "document")} changed since the run listed them: reading them again`);
+  await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
+    const second = await read({ ref, name: secondName(name) }, dumping);
+    const first = documents[index];
+    if (first) documents[index] = newerOf(first, second, tally);
+  });
+  return { documents, notes };
+}
+
+/** The parts of a second reading lie beside those of the first; what may have to be removed has files of its own. */
+const secondName = (name: string): string => `${name}_again`;
+
+/** The second reading, unless the first one is the better; the tally forgets the rows of the other. */
+function newerOf(first: DumpedDocument, second: DumpedDocument, tally: RunTally): DumpedDocument {
+  const isWorse =
+    second.row.status === "failed" || (second.row.status !== "complete" && first.row.status === "complete");
+  const dropped = isWorse ? second : first;
+  tally.chunks -= dropped.row.chunk_count;
+  tally.child_chunks -= dropped.row.child_chunk_count;
+  return isWorse ? first : second;
+}
+
+/** Documents that changed since they were listed, as far as their length tells. */
+interface MovedDocuments {
+  readonly ids: ReadonlySet<string>;
+  /** A sentence for every list that could not be asked again. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Lists the documents again, where they were listed before, and finds those whose `word_count` is another: the service changes
+ * it when a chunk is added or deleted, and when one is edited to another length. It is a hint and no proof: other edits leave
+ * it as it is. Of a shard, these are its own documents. The lists are read once, without a proof that they are whole, and a list that cannot be read finds nothing.
+ */
+export async function findMovedDocuments(
+  api: Pick<KnowledgeApi, "documents">,
+  { found }: Discovery,
+  lookAhead: LookAhead,
+): Promise<MovedDocuments> {
+  const before = new Map(found?.rows.map(({ document_id, word_count }) => [document_id, word_count]));
+  const lists = new Set(found?.rows.map(({ dataset_id: id }) => String(id)));
+  const ids = new Set<string>();
+  const notes: string[] = [];
+  const compare = async (datasetId: string) => {
+    try {
+      const read: ReadSizedPage = (page, limit) => api.documents(datasetId, page, limit);
+      const readPage = halvingPages(read, { name: "documents", problem: () => {} });
+      const proof = new ListProof("documents", () => {});
+      for await (const page of readList(readPage, lookAhead)) {
+        for (const { id, word_count: now } of proof.add(page)) {
+          const then = before.get(id);
+          if (typeof then === "number" && typeof now === "number" && then !== now) ids.add(id);
+        }
+        if (proof.isStuck) break;
+      }
+    } catch (error) {
+      if (!(error instanceof SkipError)) throw error;
+      notes.push(
+        `the documents of dataset ${datasetId} could not be listed again, so that no further look was taken at those that changed: ${error.message}`,
+      );
+    }
+  };
+  await Promise.all([...lists].map(compare));
+  return { ids, notes };
+}

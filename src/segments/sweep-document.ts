@@ -1,0 +1,235 @@
+import { isListed, type Listed } from "../client/check-answer.js";
+import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../client/knowledge-api.js";
+import { type ChildSource, embeddedChildren, type KeptChildren } from "../crawl/child-evidence.js";
+import { ContentDigest, type Fingerprinted } from "../crawl/digests.js";
+import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
+import type { LookAhead } from "../crawl/prefetch.js";
+import { pagesOf, type TellProblem } from "../crawl/read-list.js";
+import { sweepList, sweepPages } from "../crawl/sweep-list.js";
+import { jsonText, parseJson } from "../rows/exact-json.js";
+import { readLines } from "./part.js";
+
+/** The JSONL parts of a document. A part is there only where there are rows. */
+export interface PartPaths {
+  readonly chunks: string;
+  readonly childChunks: string;
+  /** The children that chunks embed, as far as they are kept; undefined where none are. */
+  readonly aside: string | undefined;
+}
+
+/** The facts of a reading that a sweep needs. */
+export interface ReadRows {
+  readonly counts: { readonly chunks: number; readonly child_chunks: number };
+  /** Chunks that the service counted. */
+  readonly total: number;
+  /** Answers with which the chunks came, at the least. */
+  readonly chunkAnswers: number;
+  /** Whether the chunks were read from their end, and kept their ranks. */
+  readonly isAnchored: boolean;
+  /** Chunks on a page. */
+  readonly pageSize: number;
+  /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
+  readonly childPage: number;
+  /** Whether every child list came with one answer: then none is read again. */
+  readonly hasShortLists: boolean;
+  /** The source of the children; those that chunks embed came with these, and are read again with them. */
+  readonly source: ChildSource;
+}
+
+export interface SweepOptions {
+  readonly lookAhead: LookAhead;
+  readonly problem: TellProblem;
+  /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
+  readonly ranksSuffice: boolean;
+}
+
+/** Reads one list again, and tells of what is not as it is stored. */
+export type Sweep = () => Promise<void>;
+
+/**
+ * The sweeps of a document: one for every list that took more than one answer; of chunks that were read from their end, which
+ * may grow, it reads all pages but the last. They compare with what lies on the disk, whoever put it there. Children that are
+ * stored as their chunk embedded them came with one answer, and are not read again but with the chunks.
+ */
+export async function sweepsOf(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  paths: PartPaths,
+  read: ReadRows,
+  { lookAhead, problem, ranksSuffice }: SweepOptions,
+): Promise<readonly Sweep[]> {
+  const { counts, childPage, hasShortLists, chunkAnswers, isAnchored } = read;
+  const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
+  const sweeps: Sweep[] = [];
+  if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
+    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { lookAhead, problem }));
+  }
+  const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);
+  for (const [chunkId, stored] of split) {
+    const name = `children of chunk ${chunkId}`;
+    const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
+    const readPage = halvingPages(readSized, { name, problem });
+    const list = { name, readPage, stored, total: stored.rows, fingerprints: fingerprintOf };
+    sweeps.push(() => sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind)));
+  }
+  return sweeps;
+}
+
+async function sweepChunks(
+  api: KnowledgeApi,
+  ref: DocumentRef,
+  paths: Omit<PartPaths, "childChunks"> & { readonly childChunks: string | undefined },
+  { counts, total, isAnchored, pageSize, source }: ReadRows,
+  { lookAhead, problem }: Pick<SweepOptions, "lookAhead" | "problem">,
+): Promise<void> {
+  const pages = pagesOf({ total, pageSize }) - 1;
+  const compared = isAnchored ? pages * pageSize : counts.chunks;
+  const { stored, ids } = await storedChunks(counts.chunks > 0 ? paths.chunks : undefined, compared);
+  if (source === "embedded") await addEmbedded(stored, paths.childChunks, paths.aside, ids);
+  const readSized: ReadSizedPage = (page, limit, retries) => api.chunks(ref, page, limit, retries);
+  const readPage = halvingPages(readSized, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
+  const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
+  const list = { name: "chunks", readPage, stored, total, fingerprints };
+  if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
+  else await sweepList(list, lookAhead, problem);
+}
+
+/** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */
+async function splitLists(
+  path: string | undefined,
+  aside: string | undefined,
+  childPage: number,
+): Promise<ReadonlyMap<string, ContentDigest>> {
+  const lists = new Map<string, ContentDigest>();
+  for await (const { chunkId, digest } of digestsByParent(path))
+    if (digest.rows > childPage || digest.rows === fullPage) lists.set(chunkId, digest);
+  if (lists.size === 0 || aside === undefined) return lists;
+  for await (const { chunkId, children } of readEmbedded(aside)) {
+    const embedded = new ContentDigest();
+    for (const child of children.flatMap(fingerprintOf)) embedded.add(child);
+    if (lists.get(chunkId)?.equals(embedded)) lists.delete(chunkId);
+  }
+  return lists;
+}
+
+/** A digest of the first so many chunks, and the ids of the others. */
+async function storedChunks(
+  path: string | undefined,
+  rows: number,
+): Promise<{ readonly stored: ContentDigest; readonly ids: ReadonlySet<string> }> {
+  const stored = new ContentDigest();
+  const ids = new Set<string>();
+  if (path === undefined) return { stored, ids };
+  for await (const line of readLines(path)) {
+    const { id, content, answer } = cellsOf("chunks", line);
+    if (stored.rows < rows) stored.addJson(id, content, answer);
+    else ids.add(JSON.parse(id));
+  }
+  return { stored, ids };
+}
+
+/** Adds the stored children of the chunks that embed any, but for some; both stand in the order of the chunks. */
+async function addEmbedded(
+  stored: ContentDigest,
+  path: string | undefined,
+  aside: string | undefined,
+  without: ReadonlySet<string>,
+): Promise<void> {
+  const embedding = aside === undefined ? undefined : readEmbedded(aside);
+  let next = await embedding?.next();
+  for await (const { chunkId, digest } of digestsByParent(path)) {
+    if (next?.done !== false || next.value.chunkId !== chunkId) continue;
+    next = await embedding?.next();
+    if (!without.has(chunkId)) stored.merge(digest);
+  }
+}
+
+/** The part of a record that sweeps compare, as it would be stored. */
+function fingerprintOf({ id, content, answer }: Listed): readonly Fingerprinted[] {
+  const stored = (value: unknown) => (typeof value === "string" ? value.toWellFormed() : null);
+  return [{ id, content: stored(content), answer: stored(answer) }];
+}
+
+/** A chunk and the children that it embeds. */
+function fingerprintsWithChildren(chunk: Listed): readonly Fingerprinted[] {
+  return [chunk, ...(embeddedChildren(chunk) ?? [])].flatMap(fingerprintOf);
+}
+
+/** A digest for each parent: the children of one stand together. */
+async function* digestsByParent(path: string | undefined): AsyncGenerator<{ chunkId: string; digest: ContentDigest }> {
+  if (path === undefined) return;
+  let [parent, parentId]: [{ chunkId: string; digest: ContentDigest } | undefined, string] = [undefined, ""];
+  for await (const line of readLines(path)) {
+    const { id, content, segmentId = "" } = cellsOf("child_chunks", line);
+    if (parentId !== segmentId) {
+      if (parent) yield parent;
+      [parent, parentId] = [{ chunkId: JSON.parse(segmentId), digest: new ContentDigest() }, segmentId];
+    }
+    parent?.digest.addJson(id, content);
+  }
+  if (parent) yield parent;
+}
+
+/** The cells of a stored row that a sweep compares, as JSON text. */
+interface StoredCells {
+  readonly id: string;
+  readonly content: string;
+  /** The answer of a chunk. */
+  readonly answer?: string;
+  /** The parent of a child chunk. */
+  readonly segmentId?: string;
+}
+
+/**
+ * Finds the cells of a chunk or a child chunk in its line of JSONL, in a tenth of the time that parsing the line takes. A
+ * string cannot hold the name of a column with its quotes, since they have backslashes there, and no column before these
+ * holds an object.
+ */
+export function cellsOf(kind: "chunks" | "child_chunks", line: string): StoredCells {
+  if (kind === "child_chunks") {
+    const segmentId = cellBetween(line, '"segment_id":', ',"id":', 0);
+    const id = cellBetween(line, '"id":', ',"position":', segmentId.end);
+    const content = cellBetween(line, '"content":', ',"word_count":', id.end);
+    return { id: id.text, content: content.text, segmentId: segmentId.text };
+  }
+  const id = cellBetween(line, '"id":', ',"position":', 0);
+  const content = cellBetween(line, '"content":', ',"answer":', id.end);
+  const answer = cellBetween(line, '"answer":', ',"word_count":', content.end);
+  return { id: id.text, content: content.text, answer: answer.text };
+}
+
+/** The text between a name and the next one, from a place on. */
+function cellBetween(line: string, name: string, next: string, from: number): { text: string; end: number } {
+  const start = line.indexOf(name, from) + name.length;
+  const end = line.indexOf(next, start);
+  if (start < name.length || end < 0) throw new Error("a line of a part that kbdump did not write");
+  return { text: line.slice(start, end), end };
+}
+
+/** Children that a chunk embeds, with the id of the chunk. */
+interface EmbeddedLine extends KeptChildren {
+  readonly chunkId: string;
+}
+
+/**
+ * Gives the embedded children of chunks as JSON lines, one for each chunk that has `least` or more. `first` is the place of the
+ * first chunk.
+ */
+export function embeddedLines(chunks: readonly Listed[], first: number, least = 1): readonly string[] {
+  return chunks.flatMap((chunk, at) => {
+    const children = embeddedChildren(chunk) ?? [];
+    return children.length >= least ? [jsonText([first + at, chunk.id, children])] : [];
+  });
+}
+
+/** The lines of a file that `embeddedLines` filled, one after the other. No number is rounded on the way. */
+export async function* readEmbedded(path: string): AsyncGenerator<EmbeddedLine> {
+  for await (const line of readLines(path)) {
+    const value = parseJson(line);
+    const [index, chunkId, children]: unknown[] = Array.isArray(value) ? value : [];
+    if (typeof index !== "number" || typeof chunkId !== "string" || !Array.isArray(children)) {
+      throw new Error(`${path} holds a line that kbdump did not write`);
+    }
+    yield { index, chunkId, children: children.filter(isListed) };
+  }
+}

@@ -1,0 +1,103 @@
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { runIdFrom } from "../dump/run-id.js";
+import { SkipError } from "../errors.js";
+import { type DatasetJob, type Job, namedDatasets } from "../job/job.js";
+import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { type Row, rowSchema } from "../rows/row.js";
+import {
+  type Drift,
+  DriftCount,
+  driftSchema,
+  isoTime,
+  type RowOptions,
+  rowFromRecord,
+} from "../rows/row-from-record.js";
+import { listOf, object, text } from "../schema.js";
+import { foldersOf, refuseLinks } from "../store/folder/job-folders.js";
+import { addWaiting, leaveWaiting } from "./waiting-status.js";
+
+/** Rows of `indexing_status`, and a sentence for every batch that could not be read. */
+export interface StatusReading {
+  readonly rows: readonly Row[];
+  readonly failures: readonly string[];
+  readonly drift: Drift;
+}
+
+export const statusReadingSchema = object({ rows: listOf(rowSchema), failures: listOf(text), drift: driftSchema });
+
+/** Asks for the indexing status of every batch once; rows stand in the order of the job, then of the service. */
+export async function captureStatus(
+  api: KnowledgeApi,
+  datasets: readonly DatasetJob[],
+  now: () => Date,
+): Promise<StatusReading> {
+  const count = new DriftCount();
+  const readings = await readBatches(api, batchesOf(datasets), now, count.add);
+  return {
+    rows: readings.flatMap(({ rows }) => rows),
+    failures: readings.flatMap((reading) => (reading.error ? [failureText(reading, reading.error)] : [])),
+    drift: count.drift,
+  };
+}
+
+/** One batch of a job. */
+export interface BatchRef {
+  readonly datasetId: string;
+  readonly batch: string;
+}
+
+/** The answer for one batch: rows of `indexing_status` in the order of the service, or why it could not be read. */
+export interface BatchReading extends BatchRef {
+  readonly rows: readonly Row[];
+  readonly error: SkipError | undefined;
+}
+
+/** Every batch of a job, in its order. */
+export function batchesOf(datasets: readonly DatasetJob[]): readonly BatchRef[] {
+  return datasets.flatMap(({ id, batches }) => batches.map((batch) => ({ datasetId: id, batch })));
+}
+
+/** Asks for the indexing status of every batch once, and answers in the same order. What is no SkipError rejects. */
+export async function readBatches(
+  api: Pick<KnowledgeApi, "indexingStatus">,
+  batches: readonly BatchRef[],
+  now: () => Date,
+  drift: RowOptions["drift"],
+): Promise<readonly BatchReading[]> {
+  return Promise.all(
+    batches.map(async ({ datasetId, batch }) => {
+      try {
+        const entries = await api.indexingStatus(datasetId, batch);
+        const known = { captured_at: isoTime(now().getTime() / 1000), dataset_id: datasetId, batch };
+        const options = { keepSignatures: true, drift };
+        const rows = entries.map((entry) => rowFromRecord("indexing_status", entry, known, options));
+        return { datasetId, batch, rows, error: undefined };
+      } catch (error) {
+        if (!(error instanceof SkipError)) throw error;
+        return { datasetId, batch, rows: [], error };
+      }
+    }),
+  );
+}
+
+/** Why a batch could not be read, as a sentence. */
+export function failureText({ batch }: BatchRef, error: SkipError): string {
+  return `indexing status of batch ${JSON.stringify(batch)}: ${error.message}`;
+}
+
+/** A reading of the indexing status, and where it went. */
+export interface TakenStatus extends StatusReading {
+  readonly database: string;
+  /** False: the rows wait beside the database until the next run adds them, because it is large or a run is at work. */
+  readonly added: boolean;
+}
+
+/** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
+export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
+  const setting = withDefaults(options);
+  const reading = await withClient(job, setting, (api) => captureStatus(api, namedDatasets(job), setting.now));
+  const folders = foldersOf(job);
+  await refuseLinks(folders);
+  await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);
+  return { ...reading, database: folders.shownDatabase, added: await addWaiting(job, setting) };
+}

@@ -1,0 +1,116 @@
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { copyWithStatus } from "../database/build-database.js";
+import { inspectDatabase } from "../database/inspect-database.js";
+import {
+  currentDatabase,
+  databaseOptions,
+  mendPending,
+  newDatabase,
+  replaceDatabase,
+} from "../database/job-database.js";
+import type { RowFiles } from "../dump/formats/format.js";
+import { jsonlText } from "../dump/formats/jsonl.js";
+import { BusyError, LostError, StopError } from "../errors.js";
+import { isDiskError, sayDiskError } from "../file-error.js";
+import { ByteFacts } from "../files/byte-facts.js";
+import { readRegular, writeAside } from "../files/files.js";
+import { encodeLines } from "../files/lines.js";
+import type { Job } from "../job/job.js";
+import type { Row } from "../rows/row.js";
+import { type Hold, type JobFolders, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
+import { type JobOptions, withJob } from "../store/open-job.js";
+
+/** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
+export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  await makeFolder(waiting);
+  const lines = encodeLines(jsonlText.texts("indexing_status", rows));
+  await writeAside(join(waiting, `${name}-${process.pid}.jsonl`), lines);
+}
+
+/** The files of the readings that wait, oldest first. */
+export async function waitingFiles({ waiting }: JobFolders): Promise<readonly string[]> {
+  const names = (await readdir(waiting)).filter((name) => name.endsWith(".jsonl")).sort();
+  return names.map((name) => join(waiting, name));
+}
+
+/** One file of them all, in order, for DuckDB to load at once: a long watch leaves thousands. They stay where they are. */
+export async function joinWaiting(paths: readonly string[], target: string): Promise<readonly RowFiles[]> {
+  if (paths.length === 0) return [];
+  const facts = new ByteFacts();
+  const file = await open(target, "w", 0o600);
+  try {
+    for (const path of paths) {
+      const bytes = await readRegular(path); // what one poll told
+      facts.add(bytes);
+      await file.writeFile(bytes);
+    }
+  } finally {
+    await file.close();
+  }
+  return [{ paths: [target], ...facts.facts }];
+}
+
+/**
+ * Removes waiting readings once the database that holds them is published. Each is renamed into our own folder first, so that a
+ * fenced run removes none. The next run reads a reading again that cannot be removed, and adds none twice.
+ */
+export async function removeWaiting(paths: readonly string[], hold: Hold): Promise<void> {
+  for (const path of paths) {
+    const target = join(hold.own, basename(path));
+    await rename(path, target)
+      .then(() => rm(target))
+      .catch(() => {});
+  }
+}
+
+/** Above this size, in bytes, a database is not copied for the sake of a few rows. */
+const largeDatabase = 256_000_000;
+
+/**
+ * Adds the readings that wait to the database, which is made if there is none. False, and they go on waiting for the next
+ * run: the database is large, a run is at work or took over meanwhile, or the disk is full or fails. A disk problem is logged.
+ */
+export async function addWaiting(job: Job, options: JobOptions): Promise<boolean> {
+  const { log } = options;
+  try {
+    return await withJob(job, options, async (hold) => {
+      if ((await hold.remote?.bringDatabase(largeDatabase)) === false) return false;
+      await mendPending(hold, job, log);
+      const current = await currentDatabase(hold);
+      if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
+      await renewDatabase(job, hold, current);
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof BusyError || error instanceof LostError) return false;
+    if (!isDiskError(error)) throw error;
+    const said = sayDiskError(error, job.output.dir, "adding readings to the database");
+    if (said instanceof Error) log("warn", said.message);
+    return false;
+  }
+}
+
+async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {
+  const options = databaseOptions(job, hold);
+  const found = previous === undefined ? undefined : await inspectDatabase(previous, options);
+  if (found?.state === "corrupt") throw new StopError(corruptText(hold.shownDatabase, found.reason));
+  if (found?.state === "foreign")
+    throw new StopError(`${hold.shownDatabase} ${found.what}, so the readings wait beside it. Move it away`);
+  const waiting = await waitingFiles(hold);
+  const scratch = join(hold.own, "status");
+  await makeOwnFolder(scratch);
+  try {
+    const target = join(scratch, newDatabase);
+    await copyWithStatus(previous, target, await joinWaiting(waiting, join(scratch, "waiting.jsonl")), options);
+    await replaceDatabase(target, hold, options);
+    await removeWaiting(waiting, hold);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function corruptText(path: string, reason: string): string {
+  return `${path} cannot be read (${reason}), so the readings wait beside it. The next kbdump run moves it aside and builds a new one`;
+}

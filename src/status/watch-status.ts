@@ -1,0 +1,329 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { KnowledgeApi } from "../client/knowledge-api.js";
+import { runIdFrom } from "../dump/run-id.js";
+import { GaveUpError, type SkipError, StopError } from "../errors.js";
+import { sayDiskError } from "../file-error.js";
+import { type Job, namedDatasets } from "../job/job.js";
+import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import type { Log } from "../log.js";
+import { jsonText } from "../rows/exact-json.js";
+import type { Row } from "../rows/row.js";
+import { type Drift, DriftCount, type RowOptions } from "../rows/row-from-record.js";
+import { foldersOf, type JobFolders, refuseLinks } from "../store/folder/job-folders.js";
+import { countOf } from "../words.js";
+import { type BatchReading, type BatchRef, batchesOf, failureText, readBatches } from "./capture-status.js";
+import { addWaiting, leaveWaiting } from "./waiting-status.js";
+import {
+  advance,
+  countsOf,
+  emptyWatchTally,
+  isOver,
+  type WatchedDocument,
+  type WatchedDocuments,
+  type WatchOptions,
+  type WatchTally,
+} from "./watched-documents.js";
+
+/** How a watch ended, and where its readings went. */
+export interface WatchedStatus {
+  /** `error`: every document has ended, some in an error or gone from their batch; `timeout`: some have not ended. */
+  readonly status: "completed" | "error" | "timeout";
+  /** Duration of the watch. */
+  readonly seconds: number;
+  readonly polls: number;
+  /** Readings that were kept. */
+  readonly readings: number;
+  /** The last reading of every document. */
+  readonly rows: readonly Row[];
+  readonly drift: Drift;
+  readonly database: string;
+  /** False: the readings wait beside the database until the next run adds them. */
+  readonly added: boolean;
+}
+
+/** Tries after the first, of one request; another poll comes anyway. */
+const mostRetries = 2;
+
+/**
+ * Polls the batches of a job until every document is completed or in error, or the timeout is over. Every reading that
+ * tells something new is kept at once, so that a watch that is killed loses none; the database has them at the end. A poll
+ * that fails ends nothing. Rejects with StopError where a batch is unknown or the key is refused, with UsageError where
+ * there is no key, or with the reason of `options.signal`.
+ */
+export async function watchStatus(job: Job, options: WatchOptions): Promise<WatchedStatus> {
+  const { interval, timeout, tally = emptyWatchTally(), onPoll = () => {}, sleep = sleepFor, ...rest } = options;
+  const setting = withDefaults(rest);
+  const { now, log } = setting;
+  const startedAt = now().getTime();
+  const folders = foldersOf(job);
+  await refuseLinks(folders);
+  const drift = new DriftCount();
+  const poll = new Poll(batchesOf(namedDatasets(job)), { now, log, onPoll, folders, tally, drift: drift.add });
+  const deadline = deadlineAfter(timeout, sleep);
+  const signal = AbortSignal.any([setting.signal, deadline.signal]);
+  const inTime = await withPatientClient(job, { ...setting, signal }, async (api) => {
+    while (!(await poll.next(api))) await sleep(interval, signal).catch(() => signal.throwIfAborted());
+    return true;
+  })
+    .catch((error: unknown) => {
+      if (deadline.signal.aborted && error === deadline.signal.reason) return false;
+      throw sayDiskError(error, job.output.dir, "watching");
+    })
+    .finally(deadline.cancel);
+  const seconds = (now().getTime() - startedAt) / 1000;
+  const added = await addReadings(job, setting);
+  const { polls, readings } = tally;
+  const rows = [...tally.documents.values()].map(({ row }) => row);
+  const place = { database: folders.shownDatabase, added };
+  return { status: statusOf(tally, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
+}
+
+/** A database that cannot be read is said, and no reason to keep back how the watch ended. */
+async function addReadings(job: Job, setting: Required<RunOptions>): Promise<boolean> {
+  return addWaiting(job, setting).catch((error: unknown) => {
+    if (!(error instanceof StopError)) throw error;
+    setting.log("warn", error.message);
+    return false;
+  });
+}
+
+function statusOf({ documents }: WatchTally, inTime: boolean): WatchedStatus["status"] {
+  if (!inTime) return "timeout";
+  return [...documents.values()].every(({ state }) => state === "completed") ? "completed" : "error";
+}
+
+/** A service that is gone may come back; nothing is said of single requests that are sent again. */
+function withPatientClient<T>(
+  job: Job,
+  setting: Required<RunOptions>,
+  work: (api: KnowledgeApi) => Promise<T>,
+): Promise<T> {
+  const service = { ...job.service, retries: Math.min(job.service.retries, mostRetries) };
+  return withClient({ ...job, service }, { ...setting, log: () => {} }, work, { patient: true });
+}
+
+/** A signal that is aborted after so many milliseconds, with a reason of its own, unless it is cancelled before. */
+function deadlineAfter(milliseconds: number | undefined, sleep: Required<WatchOptions>["sleep"]) {
+  const over = new AbortController();
+  const cancelled = new AbortController();
+  if (milliseconds !== undefined) {
+    const end = () => over.abort(new Error("the time is over"));
+    sleep(milliseconds, cancelled.signal).then(end, () => {});
+  }
+  return { signal: over.signal, cancel: () => cancelled.abort() };
+}
+
+function sleepFor(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return delay(milliseconds, undefined, { signal });
+}
+
+interface PollOptions extends Pick<WatchOptions, "onPoll"> {
+  readonly now: () => Date;
+  readonly log: Log;
+  readonly folders: JobFolders;
+  readonly tally: WatchTally;
+  readonly drift: RowOptions["drift"];
+}
+
+/** So many documents are warned of after one poll at the most. */
+const mostWarnings = 10;
+
+/** The polls of one watch: reads every batch, keeps what is new, and says what is not as it should be. */
+class Poll {
+  readonly #batches: readonly BatchRef[];
+  readonly #options: PollOptions;
+  readonly #read = new Set<BatchRef>();
+  readonly #told = new Set<string>();
+  #outage: Outage | undefined;
+
+  constructor(batches: readonly BatchRef[], options: PollOptions) {
+    this.#batches = batches;
+    this.#options = options;
+  }
+
+  /** Reads every batch once; true when there is nothing to wait for any more. StopError where there is nothing to be had. */
+  async next(api: Pick<KnowledgeApi, "indexingStatus">): Promise<boolean> {
+    const { now, folders, tally, drift, onPoll } = this.#options;
+    const readings = await readBatches(api, this.#batches, now, drift);
+    const at = now().getTime();
+    const { documents, changed } = advance(tally.documents, readings, at);
+    const rows = changed.map(({ row }) => row);
+    await leaveWaiting(folders, runIdFrom(now()), rows);
+    tally.documents = documents;
+    tally.polls++;
+    tally.readings += rows.length;
+    if (readings.every(({ error }) => !error)) tally.readAt = at;
+    this.#refuse(readings);
+    this.#tellOutage(readings, at);
+    this.#warn(at);
+    onPoll?.(changed);
+    return this.#read.size === this.#batches.length && [...documents.values()].every(isOver);
+  }
+
+  /** Notes which batches could be read, and stops where one cannot be waited for. */
+  #refuse(readings: readonly BatchReading[]): void {
+    const service = this.#read.size > 0 || readings.some(({ error }) => !error);
+    readings.forEach((reading, index) => {
+      const ref = this.#batches[index] ?? reading;
+      const { batch, error } = reading;
+      if (error && endsWatch(error, { service, batch: this.#read.has(ref) })) {
+        const hint =
+          error.code === "not_found"
+            ? "; the service names the batch in its answer to creating or updating a document"
+            : "";
+        throw new StopError(`${failureText(reading, error)}${hint}`, { cause: error });
+      }
+      if (error) return;
+      if (!this.#read.has(ref) && reading.rows.length === 0) {
+        throw new StopError(`batch ${JSON.stringify(batch)} contains no document: there is nothing to wait for`);
+      }
+      this.#read.add(ref);
+    });
+  }
+
+  #tellOutage(readings: readonly BatchReading[], at: number): void {
+    const failed = readings.flatMap((reading) => (reading.error ? [failureText(reading, reading.error)] : []));
+    const { outage, tell } = outageAfter(this.#outage, failed.length > 0, at);
+    const more = failed.length > 1 ? `; and ${failed.length - 1} more` : "";
+    if (tell === "failed") this.#options.log("warn", `${failed[0]}${more}; still watching`);
+    if (tell === "recovered") this.#options.log("info", "every batch can be read again");
+    this.#outage = outage;
+  }
+
+  /** Warns once of everything. */
+  #warn(at: number): void {
+    const warnings = watchWarnings(this.#options.tally.documents, at).filter(({ about }) => !this.#told.has(about));
+    for (const { about } of warnings) this.#told.add(about);
+    for (const { text } of warnings.slice(0, mostWarnings)) this.#options.log("warn", text);
+    const more = warnings.length - mostWarnings;
+    if (more > 0) this.#options.log("warn", `… and ${countOf(more, "more document")} with warnings`);
+  }
+}
+
+/** The answers before this poll. */
+interface Earlier {
+  /** Whether the service ever answered. */
+  readonly service: boolean;
+  /** Whether this batch was ever read. */
+  readonly batch: boolean;
+}
+
+/**
+ * Whether a batch that could not be read ends the watch. What may pass does not, once the service has shown that it is
+ * there; before, a connection refused or a page that is no JSON means a wrong address. A refusal does: the batch is unknown,
+ * or may not be read. From a proxy it can come while the service is restarted, so of a batch that was read before only the
+ * service's own word, which has a code, counts.
+ */
+export function endsWatch(error: SkipError, earlier: Earlier): boolean {
+  if (error instanceof GaveUpError) return !earlier.service && (error.status === undefined || error.status < 400);
+  return !earlier.batch || error.code !== undefined;
+}
+
+/** For how long batches cannot be read, in moments of milliseconds. */
+export interface Outage {
+  readonly since: number;
+  readonly lastTold: number;
+}
+
+/** So many milliseconds lie between two warnings of one outage. */
+const tellEvery = 600_000;
+
+/** The state of an outage after a poll, and whether to report it: at its beginning, every ten minutes, at its end. */
+export function outageAfter(
+  outage: Outage | undefined,
+  failed: boolean,
+  now: number,
+): { readonly outage: Outage | undefined; readonly tell: "failed" | "recovered" | undefined } {
+  if (!failed) return { outage: undefined, tell: outage && "recovered" };
+  if (!outage) return { outage: { since: now, lastTold: now }, tell: "failed" };
+  if (now - outage.lastTold < tellEvery) return { outage, tell: undefined };
+  return { outage: { ...outage, lastTold: now }, tell: "failed" };
+}
+
+/** Something that whoever watches has to hear of, once. */
+interface WatchWarning {
+  /** The same for the same thing in every poll. */
+  readonly about: string;
+  readonly text: string;
+}
+
+/** Everything that is not as it should be at the moment: documents in error, paused, gone, or stuck. */
+export function watchWarnings(documents: WatchedDocuments, now: number): readonly WatchWarning[] {
+  return [...documents].flatMap(([key, document]) => {
+    const what = warningOf(document, now);
+    if (what === undefined) return [];
+    const { document_id, batch } = document.row;
+    const text = `document ${document_id} of batch ${jsonText(batch)} ${what.text}`;
+    return [{ about: `${what.about} ${key}`, text }];
+  });
+}
+
+function warningOf(document: WatchedDocument, now: number): WatchWarning | undefined {
+  const { row, state } = document;
+  if (state === "error") return { about: "error", text: `ended in an error: ${errorText(row.error)}` };
+  if (state === "gone") return { about: "gone", text: "is no longer in its batch: it was removed or re-indexed" };
+  if (state === "paused") return { about: "paused", text: "is paused until somebody resumes it" };
+  if (isStuck(document, now)) {
+    return { about: document.moved === undefined ? "still" : "stuck", text: stuckText(document, now) };
+  }
+  return undefined;
+}
+
+function stuckText(document: WatchedDocument, now: number): string {
+  const { row } = document;
+  const counts = countsOf(row);
+  const age = ageOf(document, now);
+  const facts = [
+    String(row.indexing_status ?? "unknown"),
+    counts && `${counts.done} of ${countOf(counts.total, "chunk")}`,
+    age !== undefined && `started ${minutesText(age)} ago`,
+    row.error === null ? "no error reported" : errorText(row.error),
+  ];
+  const still = stillFor(document, now);
+  const what = still >= stuckAfter ? `has made no progress for ${minutesText(still)}` : "seems to be stuck";
+  return `${what}: ${facts.filter(Boolean).join(", ")}`;
+}
+
+function minutesText(milliseconds: number): string {
+  return `${Math.floor(milliseconds / 60_000)} min`;
+}
+
+function errorText(error: unknown): string {
+  if (error === null || error === "") return "no reason reported";
+  return typeof error === "string" ? error : jsonText(error);
+}
+
+/** After so many milliseconds without a move a document is taken for stuck. */
+const stuckAfter = 600_000;
+
+/** So many readings that tell the same are taken for a sign where its times are old. */
+const fewReadings = 3;
+
+const times = ["processing_started_at", "parsing_completed_at", "cleaning_completed_at", "splitting_completed_at"];
+
+/** For how many milliseconds a document was not seen to move. */
+export function stillFor({ firstSeen, moved }: WatchedDocument, now: number): number {
+  return now - (moved ?? firstSeen);
+}
+
+/**
+ * Whether a document that is worked on has made no progress for ten minutes: as far as it was watched; or, where it never moved
+ * while it was read a few times, by the times that the service tells.
+ */
+export function isStuck(document: WatchedDocument, now: number): boolean {
+  if (document.state !== "working") return false;
+  if (stillFor(document, now) >= stuckAfter) return true;
+  if (document.moved !== undefined || document.reads < fewReadings) return false;
+  const told = times.map((name) => timeOf(document.row[name])).filter((time) => time !== undefined);
+  return told.length > 0 && now - Math.max(...told) >= stuckAfter;
+}
+
+/** Milliseconds since the processing of a document began, by the service; undefined where it does not say so. */
+export function ageOf({ row }: WatchedDocument, now: number): number | undefined {
+  const began = timeOf(row.processing_started_at);
+  return began === undefined ? undefined : Math.max(0, now - began);
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === "string" ? Date.parse(value) : undefined;
+}

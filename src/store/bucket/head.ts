@@ -1,0 +1,136 @@
+import * as v from "valibot";
+import { isRunId } from "../../dump/run-id.js";
+import { StopError } from "../../errors.js";
+import { check, count, isMapping, listOf, oneOf, openObject, pattern, text, truth } from "../../schema.js";
+
+/** The one object of a job that is replaced under a condition. It says who holds the job, and which runs there are. */
+export const headKey = "head.json";
+
+/** Milliseconds without a change of the head after which its holder counts as gone, by the clock of the store. */
+export const deadAfter = 120_000;
+
+const folderPattern = /^runs\/(\d{8}T\d{9}Z)\.(\d{1,15})-([0-9a-f]{8})$/;
+const folderName = pattern("the folder of a run, such as runs/20261120T020000123Z.3-0a1b2c3d", folderPattern);
+const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
+
+const holderSchema = openObject({
+  /** Identifies this one hold. */
+  id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
+  host: text,
+  pid: count,
+  /** Start of the hold, an ISO time. */
+  since: text,
+  released: truth,
+  /** Facts of the process by which its own machine tells whether it lives; absent in heads of other programs. */
+  born: v.exactOptional(v.nullable(text)),
+  space: v.exactOptional(v.nullable(text)),
+  boot: v.exactOptional(v.nullable(text)),
+});
+
+const runId = v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run"));
+
+const runSchema = openObject({
+  run_id: runId,
+  status: oneOf("complete", "partial"),
+  /** Keys of its files begin with it and a slash. */
+  folder: folderName,
+  manifest: openObject({ bytes: count, sha256 }),
+});
+
+const headSchema = openObject({
+  format: v.literal(1, "1"),
+  /** Raised by every holder that takes over. */
+  epoch: count,
+  holder: v.nullable(holderSchema),
+  /** Raised with every change: the sign of life of the holder. */
+  beat: count,
+  /** The runs of the job in the order of their ids; a folder that is not listed is no dump. */
+  runs: listOf(runSchema),
+  /** The newest complete run. */
+  latest: v.nullable(runId),
+});
+
+/** `head.json`. Members that a newer version adds survive every change. */
+export type Head = Readonly<v.InferOutput<typeof headSchema>>;
+export type BucketHolder = Readonly<v.InferOutput<typeof holderSchema>>;
+export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
+
+/** The head of a place that nobody has used yet. */
+export const emptyHead: Head = { format: 1, epoch: 0, holder: null, beat: 0, runs: [], latest: null };
+
+/** Reads a head. StopError where it is garbled, or of a version that this one does not know. `url`: where it is. */
+export function headFrom(bytes: Buffer, url: string): Head {
+  const value = jsonOf(bytes, url);
+  if (isMapping(value) && typeof value.format === "number" && value.format > 1)
+    throw new StopError(`${url} was written by a newer version of kbdump (format ${value.format}). Use that version`);
+  const checked = check(headSchema, value);
+  if (checked.problems === null) return checked.value;
+  const [first] = checked.problems;
+  const problem = first?.path ? `${first.path}: ${first.message}` : first?.message;
+  throw new StopError(`${url} cannot be used: ${problem}. Bring back its last sound version, or use another prefix`);
+}
+
+function jsonOf(bytes: Buffer, url: string): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    throw new StopError(`${url} is no JSON. Bring back its last sound version, or use another prefix`);
+  }
+}
+
+/** The bytes of a head. */
+export function bytesOfHead(head: Head): Buffer {
+  return Buffer.from(`${JSON.stringify(head, null, 1)}\n`);
+}
+
+/** Whether another may take over a head that was changed this many milliseconds ago. */
+export function mayTakeOver({ holder }: Head, age: number): boolean {
+  return holder === null || holder.released || age >= deadAfter;
+}
+
+/** The head of a new holder. */
+export function takenOver(head: Head, holder: BucketHolder): Head {
+  return { ...head, epoch: head.epoch + 1, holder, beat: head.beat + 1 };
+}
+
+/** Whether a head is that of this hold, whatever it changed since. */
+export function isHeadOf(head: Head, epoch: number, token: string): boolean {
+  return head.epoch === epoch && head.holder?.id === token;
+}
+
+/** The head with a sign of life more. */
+export function withBeat(head: Head): Head {
+  return { ...head, beat: head.beat + 1 };
+}
+
+/** The head with this run, which is in it once however often it is added. `isComplete`: `latest` names it if it is the newest. */
+export function withRun(head: Head, run: BucketRun, isComplete: boolean): Head {
+  const others = head.runs.filter(({ run_id }) => run_id !== run.run_id);
+  const runs = [...others, run].sort((a, b) => (a.run_id < b.run_id ? -1 : 1));
+  const isNewest = isComplete && (head.latest === null || head.latest < run.run_id);
+  return { ...head, runs, latest: isNewest ? run.run_id : head.latest };
+}
+
+/** The head without these runs. `latest` becomes the newest complete run that is left, if it was among them. */
+export function withoutRuns(head: Head, runIds: readonly string[]): Head {
+  const runs = head.runs.filter(({ run_id }) => !runIds.includes(run_id));
+  if (head.latest === null || runs.some(({ run_id }) => run_id === head.latest)) return { ...head, runs };
+  return { ...head, runs, latest: runs.findLast(({ status }) => status === "complete")?.run_id ?? null };
+}
+
+/** The head that its holder lets go: the next one takes over at once. */
+export function releasedHead(head: Head): Head {
+  return { ...head, holder: head.holder && { ...head.holder, released: true } };
+}
+
+/** The folder of a run, which no other holder uses: `runs/<run_id>.<epoch>-<first 8 of the token>`. */
+export function runFolderOf(runId: string, epoch: number, token: string): string {
+  return `runs/${runId}.${epoch}-${token.slice(0, 8)}`;
+}
+
+/** The folder of a run that a key is in, with the epoch of its holder; undefined for any other key. */
+export function folderOfKey(key: string): { readonly folder: string; readonly epoch: number } | undefined {
+  const folder = key.split("/", 2).join("/");
+  const epoch = key.startsWith(`${folder}/`) ? folderPattern.exec(folder)?.[2] : undefined;
+  return epoch === undefined ? undefined : { folder, epoch: Number(epoch) };
+}

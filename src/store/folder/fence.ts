@@ -1,0 +1,249 @@
+import { constants, type Dirent } from "node:fs";
+import { copyFile, lstat, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { manifestName } from "../../dump/manifest.js";
+import { isRunId } from "../../dump/run-id.js";
+import { StopError } from "../../errors.js";
+import { problemText } from "../../file-error.js";
+import { ifAbsent, isThere, readRegular, readSharedJson, refuseLink } from "../../files/files.js";
+import { count, object, text, valueIf } from "../../schema.js";
+import { type Hold, makeFolder, makeOwnFolder } from "./job-folders.js";
+import { type Holder, holderFrom, isAlive, type Lock } from "./lock.js";
+
+/** The database of a run whose folder is published, but which could not take the place of the database of the job. */
+export const pendingDatabase = "pending.duckdb";
+/** Holds files moved out of the published folder until they get their new name there. */
+export const asideFolder = "aside";
+/** Holds leftovers of finished holders that could not be deleted; the next holder tries again. */
+const trashFolder = "trash";
+
+/**
+ * Fences every other holder of a job, whether its lock is still there or not. Afterwards no late operation of such a holder
+ * can succeed: its folder is renamed, so that no path leads to it, then emptied and removed, so that no open handle of a folder
+ * helps either. Work that can be continued is taken over. If the holder is done or its process is proved dead, that is a
+ * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
+ * cannot be removed, since its holder could then still publish.
+ */
+export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: Date): Promise<void> {
+  // A holder that was frozen before it made its folder has none that could be fenced.
+  if (replaced && !replaced.isDead) await leaveMark(hold, replaced.id, holder, now);
+  const dead = replaced?.isDead ? replaced.id : undefined;
+  for (const entry of await readdir(hold.private, { withFileTypes: true })) {
+    const { name } = entry;
+    if (name === hold.token || !(isToken(name) || isRunId(name) || isLeftover(name))) continue;
+    const [path, taken] = [join(hold.private, name), join(hold.own, "from", name)];
+    const isHolder = isToken(name) && entry.isDirectory();
+    if (isHolder && name !== dead && !(await isFinished(path))) await leaveMark(hold, name, holder, now);
+    if (isRunId(name)) await makeOwnFolder(taken); // version 0.1 had the work of a run right here
+    const target = isRunId(name) ? join(taken, name) : taken;
+    const isOurs = await rename(path, target).then(() => true, ifAbsent(false));
+    if (!isOurs) continue; // another process fenced it
+    if (isHolder || isRunId(name)) await absorb(hold, taken);
+    else await rm(taken, { recursive: true, force: true });
+  }
+  await rm(join(hold.own, trashFolder), { recursive: true, force: true }).catch(() => {});
+  await forgetOldMarks(hold, now);
+}
+
+/** Whether a name is a UUID, as the token of a holder is. */
+export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
+
+/** Names that version 0.1 used beside the work of runs, and the folders in which metrics were made. */
+const isLeftover = (name: string) => /^(removed|status|latest|metrics\..+)$/.test(name);
+
+/** Takes over the work in the folder of a fenced holder, and removes the folder. */
+async function absorb(hold: Hold, folder: string): Promise<void> {
+  const isDone = await isFinished(folder);
+  await rm(join(folder, "copy"), { recursive: true, force: true }); // an unfinished copy; free its disk space
+  for (const entry of await entriesOf(folder)) {
+    if (entry.isDirectory() && isRunId(entry.name)) await takeWork(hold, folder, entry.name, isDone);
+    if (entry.isFile() && entry.name === pendingDatabase) await takePending(hold, join(folder, entry.name), isDone);
+  }
+  for (const name of [asideFolder, trashFolder]) await takeAll(hold, folder, name);
+  // The folders that this holder had fenced come last: its own copy of their work may be further along.
+  for (const entry of await entriesOf(join(folder, "from")))
+    if (isToken(entry.name) || isRunId(entry.name)) await absorb(hold, join(folder, "from", entry.name));
+  if (isDone) await removeDone(hold, folder);
+  else await removeWholly(folder);
+}
+
+/** Whether the holder will never write to its folder again: it left a mark, or its process is proved dead. */
+async function isFinished(folder: string): Promise<boolean> {
+  if (await isThere(join(folder, "released"))) return true;
+  const text = await readRegular(join(folder, "holder.json")).catch(() => Buffer.alloc(0));
+  const holder = holderFrom(text.toString("utf8"));
+  return holder !== undefined && (await isAlive(holder)) === false;
+}
+
+async function takeWork(hold: Hold, folder: string, runId: string, isDone: boolean): Promise<void> {
+  const [source, target] = [join(folder, runId), join(hold.own, runId)];
+  if (!(await isThere(hold.own)) || (await isThere(target))) return;
+  if (isDone) {
+    await dropOddFiles(source);
+    return rename(source, target);
+  }
+  const copy = join(hold.own, "copy"); // under this name, an unfinished copy is never continued
+  try {
+    await copyWork(source, copy);
+    await rename(copy, target);
+  } catch (error) {
+    await rm(copy, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Takes over a database that waits to be published. mendDatabase compares its age with the published one. */
+async function takePending(hold: Hold, path: string, isDone: boolean): Promise<void> {
+  const target = join(hold.own, pendingDatabase);
+  if (isDone) return rename(path, target);
+  await copyIfThere(path, `${target}.copy`);
+  await rename(`${target}.copy`, target).catch(ifAbsent(undefined));
+}
+
+/** Moves everything in a folder of that name into ours. */
+async function takeAll(hold: Hold, folder: string, name: string): Promise<void> {
+  const entries = await entriesOf(join(folder, name));
+  if (entries.length > 0) await makeOwnFolder(join(hold.own, name));
+  for (const entry of entries) await rename(join(folder, name, entry.name), join(hold.own, name, entry.name));
+}
+
+/**
+ * Removes a folder, and tries again until it is gone: its holder may wake and add a file meanwhile. Nothing published may be
+ * read before this succeeds, because a rename under way could still publish a file that is left.
+ */
+async function removeWholly(folder: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await renameFolders(folder);
+      await rm(folder, { recursive: true, force: true });
+      await rmdir(folder).catch(ifAbsent(undefined));
+      return;
+    } catch (error) {
+      if (tries < 10) await delay(20 * tries);
+      else
+        throw new StopError(`${folder}, the folder of another run, cannot be removed: ${problemText(error)}`, {
+          cause: error,
+        });
+    }
+  }
+}
+
+/**
+ * Gives the folders in a folder, and those in them, other names before anything in them is deleted: the rename that publishes
+ * a stage may be under way, and must take all of it or fail.
+ */
+async function renameFolders(folder: string, depth = 2): Promise<void> {
+  const folders = (await entriesOf(folder)).filter((entry) => entry.isDirectory());
+  for (const { name } of depth > 0 ? folders : []) {
+    const path = join(folder, name.endsWith(".gone") ? name : `${name}.gone`);
+    if (!name.endsWith(".gone")) await rename(join(folder, name), path).catch(ifAbsent(undefined));
+    await renameFolders(path, depth - 1);
+  }
+}
+
+/** Removes the folder of a finished holder. If that fails, it may stay in the trash, since nobody uses it any more. */
+async function removeDone(hold: Hold, folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    await makeOwnFolder(join(hold.own, trashFolder));
+    await rename(folder, join(hold.own, trashFolder, `${Date.now()}`)).catch(() => {});
+  }
+}
+
+/** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */
+const keptFor = 30 * 86_400_000;
+
+const folderOf = ({ private: hidden }: Pick<Hold, "private">) => join(hidden, "fenced");
+
+const markSchema = object({ pid: count, host: text, at: text });
+
+/** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
+async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: Date): Promise<void> {
+  const mark = JSON.stringify({ pid, host, at: now.toISOString() });
+  const write = async () => {
+    await makeFolder(folderOf(hold));
+    await writeFile(join(folderOf(hold), token), mark, { mode: 0o600 });
+  };
+  await write()
+    .catch(write) // another may have removed the folder when it was empty
+    .catch(() => {});
+}
+
+/** Removes marks older than `keptFor`, and the folder once it is empty. StopError where a link is in its place: its target has other files. */
+async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
+  const folder = folderOf(hold);
+  await refuseLink(folder);
+  const names = await readdir(folder).catch(ifAbsent(undefined));
+  if (!names) return;
+  for (const name of names) {
+    const facts = await lstat(join(folder, name)).catch(() => undefined);
+    const isOld = facts !== undefined && now.getTime() - facts.mtimeMs > keptFor;
+    if (isOld) await rm(join(folder, name), { force: true, recursive: true });
+  }
+  await rmdir(folder).catch(() => {}); // stays as long as there are marks
+}
+
+/** Says who fenced a holder and when; undefined if there is no mark. */
+export async function successorOf(hold: Pick<Hold, "private" | "token">): Promise<string | undefined> {
+  const said = valueIf(markSchema, await readSharedJson(join(folderOf(hold), hold.token)));
+  return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
+}
+
+/** The entries of a folder; none if it does not exist. */
+export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
+}
+
+/**
+ * Selects the files to copy. The stage and DuckDB's spill are left out, since the next run makes them anew. The database is
+ * copied if the run may have been published: then nobody else has it.
+ */
+async function wantedIn(work: string): Promise<(path: string) => boolean> {
+  const stage = join(work, "stage");
+  // In this order: the rename that publishes the stage may happen between the two looks.
+  const isStaged = (await isThere(join(stage, manifestName))) || !(await isThere(stage));
+  const scratch = join(work, "scratch");
+  return (path) => {
+    if (path.startsWith(scratch)) return isStaged && (path === scratch || path.endsWith(".duckdb"));
+    return path !== stage;
+  };
+}
+
+/**
+ * Copies the work of a run that is fenced; its holder may still add to files that it has open. That does no harm: when the work is
+ * continued, rows count where they are as their journal says. What lies behind them is cut off, or passed over in a shared file.
+ */
+async function copyWork(source: string, target: string): Promise<void> {
+  await copyFolder(source, target, await wantedIn(source));
+}
+
+async function copyFolder(source: string, target: string, isWanted: (path: string) => boolean): Promise<void> {
+  await makeOwnFolder(target);
+  for (const entry of await entriesOf(source)) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (!isWanted(from)) continue;
+    if (entry.isDirectory()) await copyFolder(from, to, isWanted);
+    else if (entry.isFile()) await copyIfThere(from, to);
+  }
+}
+
+/** A rename or removal that was under way when its holder was fenced may still take the file away. */
+async function copyIfThere(from: string, to: string): Promise<void> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+  } catch (error) {
+    if (await isThere(from)) throw error;
+    ifAbsent(undefined)(error);
+  }
+}
+
+/** Removes what is neither a file nor a folder: opening a named pipe would wait for good, a link would lead elsewhere. */
+async function dropOddFiles(folder: string): Promise<void> {
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await dropOddFiles(path);
+    else if (!entry.isFile()) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,354 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type FileHandle, link, lstat, open, readdir, readFile, readlink, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+import * as v from "valibot";
+import { BusyError, LostError, StopError } from "../../errors.js";
+import { ifAbsent, isThere, openRegular } from "../../files/files.js";
+import { object, text, valueIf } from "../../schema.js";
+
+interface LockOptions {
+  /** Milliseconds between two signs of life. */
+  readonly every?: number;
+  /** Called when the lock is no longer ours: another took it over, because we gave no sign of life, or it was removed. */
+  readonly onLost?: (error: LostError) => void;
+  /** Says what is at work where another holds the lock: `another run of this job is at work` by default. */
+  readonly busy?: string;
+}
+
+/** A holder whose lock another process took over. */
+interface ReplacedHolder {
+  readonly id: string;
+  /** Whether its process is proved dead. */
+  readonly isDead: boolean;
+}
+
+/** The lock of a job, which this process holds. */
+export interface Lock {
+  readonly holder: Holder & { readonly id: string };
+  /** The holder whose lock was taken over; undefined if there was none, or if it had released its lock. */
+  readonly replaced: ReplacedHolder | undefined;
+  /** The error that names the present holder; undefined if the lock is ours. */
+  readonly lossOf: () => Promise<LostError | undefined>;
+  /**
+   * Lets the lock go. It is marked through our own handle first, and then moved into `folder`, which only we use: a lock that
+   * another put in its place meanwhile is put back, never removed.
+   */
+  readonly release: (folder: string) => Promise<void>;
+}
+
+/** Our own lock file, under a name of its own; wherever it is linked to, it is one file, and one sign of life. */
+interface Mine {
+  readonly path: string;
+  readonly text: string;
+  readonly file: FileHandle;
+  readonly now: number; // by the clock of the drive
+  readonly busy: string | undefined;
+}
+
+/**
+ * Takes the lock of a job. A second run gets a BusyError that says who holds it. The lock of a process of this machine that
+ * is no more, and one that was released, is taken over at once, any other when it has not been touched for two minutes; who
+ * holds it touches it every 10 s. The lock keeps two runs from working at the same time as a rule; that both cannot publish
+ * is ensured by fencing (fence.ts), as a process that was frozen while it held the lock does not know that it lost it.
+ */
+export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
+  const path = join(folder, "lock");
+  const holder = await thisHolder(now);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder), options.busy);
+  let replaced: ReplacedHolder | undefined;
+  try {
+    replaced = await take(path, mine);
+    await removeLeftovers(path, mine);
+  } catch (error) {
+    await mine.file.close();
+    if (await isThere(mine.path).catch(() => true)) throw error;
+    throw new LostError(`${path} was taken by another run while this one gave no sign of life, so it ends`, {
+      cause: error,
+    });
+  } finally {
+    await rm(mine.path, { force: true });
+  }
+  const end = giveSigns(path, mine, options);
+  return {
+    holder,
+    replaced,
+    lossOf: async () => {
+      const found = await readLock(path);
+      return isLockOf(found, mine.text) ? undefined : new LostError(lostText(path, found?.text));
+    },
+    release: async (aside) => {
+      try {
+        await end();
+        await letGo(path, mine, join(aside, "lock"));
+      } finally {
+        await mine.file.close();
+      }
+    },
+  };
+}
+
+async function makeMine(path: string, text: string, busy: string | undefined): Promise<Mine> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    return { path, text, file, now: await driveTime(file, text), busy };
+  } catch (error) {
+    await file.close();
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
+ * who holds it and still finds the dead one knows that nobody else can replace it. Should he die before he does, there is a
+ * dead lock on the dead lock, which is taken over alike. Gives the holder that was replaced.
+ */
+async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefined> {
+  for (;;) {
+    // A link appears with its content or not at all, and fails where there is one already.
+    if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
+    const dead = await readLock(path);
+    if (!dead) {
+      if ((await lstat(path).catch(ifAbsent(undefined)))?.isSymbolicLink())
+        throw new StopError(`${path} is a symbolic link that leads nowhere; remove it`);
+      continue;
+    }
+    await refuseHeld(path, dead, mine.now, mine.busy);
+    const claim = `${path}.${dead.id}`;
+    await take(claim, mine);
+    try {
+      if ((await readLock(path))?.id !== dead.id) continue;
+      await link(mine.path, `${mine.path}.new`);
+      await rename(`${mine.path}.new`, path);
+      const holder = isReleased(dead) ? undefined : holderFrom(dead.text);
+      if (!holder?.id) return undefined;
+      return { id: holder.id, isDead: (await isAlive(holder)) === false };
+    } finally {
+      await rm(claim, { force: true });
+    }
+  }
+}
+
+/** Marks our lock and takes it away, by a name in a folder of ours: the move shows which lock it was that stood there. */
+async function letGo(path: string, mine: Mine, aside: string): Promise<void> {
+  await markReleased(mine.file, mine.text).catch(() => {}); // on a full disk it is taken away without a mark
+  if (!isLockOf(await readLock(path), mine.text)) return;
+  if (!(await rename(path, aside).then(() => true, ifAbsent(false)))) return; // our folder was fenced, or the lock is gone
+  const moved = await readLock(aside);
+  if (!moved) return; // our folder was fenced after the move
+  if (!isLockOf(moved, mine.text))
+    await link(aside, path).catch(unless("EEXIST", undefined)).catch(ifAbsent(undefined));
+  await rm(aside, { force: true });
+}
+
+/** Removes what killed processes left beside the lock. Locks on locks mean nothing any more: all of them are on others than ours. */
+async function removeLeftovers(path: string, mine: Mine): Promise<void> {
+  const [folder, name] = [dirname(path), basename(path)];
+  const own = (await readLock(path))?.id;
+  for (const other of (await readdir(folder)).filter((other) => other.startsWith(`${name}.`))) {
+    const rest = other.slice(name.length + 1);
+    const file = join(folder, other);
+    const isClaim = /^[0-9a-f]{16}(\.|$)/.test(rest) && rest.slice(0, 16) !== own;
+    if (isClaim || (await isAbandoned(file, mine))) await rm(file, { force: true, recursive: false });
+  }
+}
+
+/** Whether who wrote a file that was to become a lock is no more: a dead process of this machine, or one silent for long. */
+async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
+  const file = await readLock(path).catch(() => undefined); // what is no file is nothing of ours
+  if (!file) return false;
+  const holder = holderFrom(file.text);
+  const alive = holder && (await isAlive(holder));
+  return !(alive ?? mine.now - file.touched <= deadAfter);
+}
+
+/** Touches the lock now and then, until the function that it gives is called. Never keeps the process alive. */
+function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {} }: LockOptions): () => Promise<void> {
+  let sign: Promise<void> = Promise.resolve();
+  let lost = false;
+  const give = async () => {
+    await touch(mine.file, mine.text).catch(() => {}); // a full disk, perhaps: the next one may succeed
+    const found = await readLock(path).catch(() => ({ text: mine.text }));
+    if (found?.text === mine.text || lost) return;
+    lost = true;
+    onLost(new LostError(lostText(path, found?.text)));
+  };
+  const timer = setInterval(() => {
+    sign = sign.then(give);
+  }, every).unref();
+  return async () => {
+    clearInterval(timer);
+    await sign;
+  };
+}
+
+function lostText(path: string, text: string | undefined): string {
+  const holder = text === undefined ? undefined : holderFrom(text);
+  const what = holder ? `was taken over by process ${holder.pid} on ${holder.host}` : "was removed";
+  return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
+}
+
+/** Milliseconds after which a lock that nobody has touched is stale, wherever its process is or was. */
+const deadAfter = 120_000;
+
+/** A holder appends this to its lock when it is done. Any process may then take the lock at once. */
+const releaseMark = "\nreleased\n";
+
+/** A lock file as it is found. */
+interface LockFile {
+  /** Tells this file with this content from every other; safe in a name. */
+  readonly id: string;
+  readonly text: string;
+  /** When it was touched last, in milliseconds by the clock of the drive. */
+  readonly touched: number;
+}
+
+/**
+ * Reads a lock; undefined when there is none. A network drive gives the newest facts to who opens a file. StopError where
+ * something else than a file has its name.
+ */
+export async function readLock(path: string): Promise<LockFile | undefined> {
+  const file = await openRegular(path).catch(ifAbsent(undefined));
+  if (!file) return undefined;
+  try {
+    const [{ ino, mtimeMs }, text] = [await file.stat(), await file.readFile("utf8")];
+    const id = createHash("sha256").update(`${ino} ${text}`).digest("hex").slice(0, 16);
+    return { id, text, touched: mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The time by the clock of the drive, which need not be that of this machine: a file of ours that is written to says it. */
+async function driveTime(mine: FileHandle, text: string): Promise<number> {
+  await touch(mine, text);
+  return (await mine.stat()).mtimeMs;
+}
+
+/** Shows that we live: the same content once more, so that the drive, not this machine, tells the time. */
+async function touch(mine: FileHandle, text: string): Promise<void> {
+  await mine.write(text, 0);
+  await mine.sync();
+}
+
+/** Says in the own lock that its holder is done. */
+async function markReleased(mine: FileHandle, text: string): Promise<void> {
+  await mine.write(releaseMark, Buffer.byteLength(text));
+}
+
+/** Whether the holder of a lock said that it is done. */
+function isReleased({ text }: LockFile): boolean {
+  return text.endsWith(releaseMark);
+}
+
+/** Whether a lock is the one with this text, released or not. */
+function isLockOf(found: LockFile | undefined, text: string): boolean {
+  return found?.text === text || found?.text === `${text}${releaseMark}`;
+}
+
+/**
+ * Throws BusyError when a lock is held: its process lives or, where that cannot be known, it was touched of late. A time far
+ * ahead of `now` is none that a living process gave. `busy` says what is at work.
+ */
+export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
+  const { isHeld, holder, alive, age } = await lookAtLock(found, now);
+  if (isHeld)
+    throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder, alive, age)}`);
+}
+
+/** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if nobody holds it. */
+export async function holderOf(found: LockFile, now: number): Promise<Holder | null | undefined> {
+  const { isHeld, holder } = await lookAtLock(found, now);
+  return isHeld ? (holder ?? null) : undefined;
+}
+
+async function lookAtLock(found: LockFile, now: number) {
+  const holder = holderFrom(found.text);
+  const alive = holder && (await isAlive(holder));
+  const age = now - found.touched;
+  return { holder, alive, age, isHeld: !isReleased(found) && (alive ?? Math.abs(age) < deadAfter) };
+}
+
+function busyText(path: string, holder: Holder | undefined, alive: boolean | undefined, age: number): string {
+  const who = holder
+    ? `process ${holder.pid} on ${holder.host} since ${holder.since}`
+    : "an unknown process, whose lock file cannot be read";
+  if (alive) return `${who}. Wait for its end, or end it (kill ${holder?.pid}); the next one goes on where it stopped`;
+  const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
+  const wait = `It gave its last sign of life ${seen} s ago; without another one, its lock is taken over in ${left} s`;
+  return `${who}. ${wait}. If you know that it is gone, remove ${path}`;
+}
+
+/** Turns the error of that code into a value, and lets every other one pass. */
+function unless<T>(code: string, value: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && "code" in error && error.code === code) return value;
+    throw error;
+  };
+}
+
+const textOrNull = v.fallback(v.nullable(text), null);
+
+/** The process that holds the lock of a job. */
+const holderSchema = object({
+  /** Identifies this one hold, so that no two locks have the same content. Null in the lock of an unknown program. */
+  id: textOrNull,
+  pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  host: text,
+  /** Start of the run, an ISO time. */
+  since: v.fallback(text, "an unknown time"),
+  /** When the process began, in the kernel's ticks since boot; tells a process from a later one with its pid. */
+  born: textOrNull,
+  /** The kernel's namespace of its pid; in another one, as in another container, the pid says nothing. */
+  space: textOrNull,
+  /** The kernel's id of this boot; tells machines of one name apart, and a machine from itself before it was restarted. */
+  boot: textOrNull,
+});
+
+export type Holder = Readonly<v.InferOutput<typeof holderSchema>>;
+
+/** This process, as it holds a lock. */
+export async function thisHolder(since: Date): Promise<Holder & { readonly id: string }> {
+  const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
+  return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
+}
+
+/** The holder in the first line of a lock file; undefined when it is empty or garbled. */
+export function holderFrom(text: string): Holder | undefined {
+  return valueIf(v.pipe(v.string(), v.parseJson(), holderSchema), text.split("\n", 1)[0]);
+}
+
+/**
+ * Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot, or
+ * a process with that pid of which nobody can tell when it began.
+ */
+export async function isAlive({ pid, host, born, space, boot }: Holder): Promise<boolean | undefined> {
+  if (host !== hostname() || space !== (await pidSpace())) return undefined;
+  const here = await bootId();
+  if (boot !== null && here !== null && boot !== here) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+  }
+  const bornNow = await bornAt(pid);
+  return born === null || bornNow === null ? undefined : born === bornNow;
+}
+
+/** Field 22 of /proc/<pid>/stat, counted behind the name, which may hold spaces; null where there is no /proc. */
+async function bornAt(pid: number): Promise<string | null> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+}
+
+/** Null where there is no /proc. */
+async function pidSpace(): Promise<string | null> {
+  return readlink("/proc/self/ns/pid").catch(() => null);
+}
+
+/** Null where there is no /proc. */
+async function bootId(): Promise<string | null> {
+  const text = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+  return text.trim() || null;
+}

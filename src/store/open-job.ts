@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRunId } from "../dump/run-id.js";
+import { InterruptedError, StopError, UsageError } from "../errors.js";
+import { problemText } from "../file-error.js";
+import { ifAbsent, isThere, writeAside } from "../files/files.js";
+import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
+import type { Bucket, Condition, Written } from "./bucket/bucket.js";
+import type { BucketHolder } from "./bucket/head.js";
+import { type BucketHold, holdInBucket } from "./bucket/lease.js";
+import { openBucket } from "./bucket/open-bucket.js";
+import { type Hold, shownPath } from "./folder/job-folders.js";
+import { type HoldOptions, withHold } from "./folder/lease.js";
+import { holderFrom, isAlive, thisHolder } from "./folder/lock.js";
+import { openRemote } from "./remote.js";
+
+export interface JobOptions extends HoldOptions {
+  /** Names the credentials of the bucket. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds that requests to the bucket have to end, once the user has interrupted. */
+const grace = 10_000;
+
+/**
+ * Holds a job while `work` runs: its folder on this machine, and its place in the bucket if it has one. BusyError if another run holds
+ * either, LostError if another took over meanwhile, UsageError if the folder is that of other runs.
+ */
+export async function withJob<T>(job: Job, options: JobOptions, work: (hold: Hold) => Promise<T>): Promise<T> {
+  const { bucket } = job.output;
+  return withHold(job, options, async (hold) => {
+    const url = bucket === undefined ? undefined : shownPath(job, hold.folder);
+    await claimFolder(hold, url);
+    return url === undefined ? work(hold) : withBucket(url, job, hold, options, work);
+  });
+}
+
+/** An interruption lets go of the job, too, so the signal ends the requests a while later only. */
+async function withBucket<T>(
+  url: string,
+  job: Job,
+  hold: Hold,
+  options: JobOptions,
+  work: (hold: Hold) => Promise<T>,
+): Promise<T> {
+  const { env, signal, log } = options;
+  const { outage } = job.service;
+  const ends = new AbortController();
+  const endSoon = () => setTimeout(() => ends.abort(signal.reason), grace).unref();
+  signal.throwIfAborted();
+  signal.addEventListener("abort", endSoon, { once: true });
+  const bucket = await openBucket(url, { env, signal: ends.signal });
+  try {
+    const unsafe = await requireConditions(bucket, job, log);
+    const holder = { ...(await thisHolder(options.now())), released: false };
+    const held = await holdInBucket(bucket, { ...options, holder, isDead, unsafe });
+    try {
+      const lost = AbortSignal.any([hold.lost, held.lost]);
+      const remote = await openRemote(bucket, held, { ...hold, lost }, { log, signal, unsafe, outage });
+      return await work({ ...hold, lost, remote });
+    } catch (error) {
+      throw lossBehind(error, held) ?? error;
+    } finally {
+      await held
+        .release()
+        .catch((error: unknown) => log("warn", `the hold in the bucket could not be let go: ${problemText(error)}`));
+    }
+  } finally {
+    signal.removeEventListener("abort", endSoon);
+    await bucket.close();
+  }
+}
+
+/** A process of this machine that is no more gives no further sign of life. */
+async function isDead(holder: BucketHolder): Promise<boolean> {
+  const known = holderFrom(JSON.stringify(holder));
+  return known !== undefined && (await isAlive(known)) === false;
+}
+
+/** The LostError behind an error where another run has taken over. */
+function lossBehind(error: unknown, { lost }: BucketHold): unknown {
+  return lost.aborted && !(error instanceof InterruptedError) ? lost.reason : undefined;
+}
+
+/** The file in a work folder that names the place in a bucket whose runs it follows. */
+const markName = "bucket";
+
+/**
+ * Makes sure that the folder of a job is for nothing else: the runs of a local folder are its dumps, and a work folder removes whatever
+ * its bucket does not list. `url`: the place of the job in its bucket; undefined: it has none. UsageError where the folder has another use.
+ */
+async function claimFolder(hold: Hold, url: string | undefined): Promise<void> {
+  const mark = join(hold.private, markName);
+  const owner = (await readFile(mark, "utf8").catch(ifAbsent(undefined)))?.trim();
+  if (owner === url) return;
+  if (owner !== undefined)
+    throw refusal(
+      `${hold.folder} is the work folder of ${owner}`,
+      `Let ${url === undefined ? "output.dir" : "output.work_dir"} name another folder`,
+    );
+  if ((await readdir(hold.runs)).some(isRunId) || (await isThere(hold.database)))
+    throw refusal(
+      `${hold.folder} holds runs or a database of its own, which a work folder of ${url} would remove`,
+      "Let output.work_dir name another folder",
+    );
+  await writeAside(mark, `${url}\n`, { aside: join(hold.own, markName) });
+}
+
+function refusal(problem: string, remedy: string): UsageError {
+  return new UsageError(`${problem}. ${remedy}`, []);
+}
+
+/**
+ * Makes sure that the store honours conditions of writes, on which the safety of every publication rests. True where it does not and
+ * the job allows that, with a warning; else UsageError.
+ */
+async function requireConditions(bucket: Bucket, job: Job, log: Log): Promise<boolean> {
+  const answer = await tryConditions(bucket);
+  if (answer === "honoured") return false;
+  if (!job.output.allowUnsafeLock)
+    throw new UsageError(
+      `${bucket.url} cannot be used: ${answer}, so two runs at once could undo each other's changes. Use a store with conditional writes, or set output.allow_unsafe_lock: true and see to it that only one run of this job is at work`,
+      [],
+    );
+  log("warn", `${bucket.url}: ${answer}. See to it that only one run of this job is at work`);
+  return true;
+}
+
+/**
+ * Tries with an object of its own, which it removes again, whether the store honours conditions of writes. `honoured`, or a sentence
+ * that says which one it ignores. Any other trouble is the error of the request that met it.
+ */
+export async function tryConditions(bucket: Bucket): Promise<"honoured" | string> {
+  const key = `try-conditions-${randomUUID()}`;
+  const put = (text: string, condition: Condition) => bucket.put(key, Buffer.from(`${key} ${text}\n`), condition);
+  try {
+    const first = await put("first", "absent");
+    if (first === "refused") return "the store refuses to create an object with If-None-Match";
+    if ((await put("second", "absent")) !== "refused")
+      return "the store ignores If-None-Match: it replaced an object that it should only have created";
+    if ((await put("third", { etag: '"00000000000000000000000000000000"' })) !== "refused")
+      return "the store ignores If-Match: it replaced an object that has another ETag";
+    return judgeLast(await put("fourth", first));
+  } catch (error) {
+    if (error instanceof StopError && error.status === 501)
+      return "the store does not support conditional writes (501 Not Implemented)";
+    throw error;
+  } finally {
+    await bucket.remove([key]).catch(() => {}); // the answer stands, and a scratch object does no harm
+  }
+}
+
+function judgeLast(written: Written): "honoured" | string {
+  return written === "refused"
+    ? "the store refuses to replace an object with If-Match, although its ETag is right"
+    : "honoured";
+}

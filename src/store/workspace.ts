@@ -1,0 +1,53 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Manifest } from "../dump/manifest.js";
+import { readManifest, readRunFacts } from "../dump/read-manifest.js";
+import { isRunId } from "../dump/run-id.js";
+import type { Hold } from "./folder/job-folders.js";
+
+/** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
+export interface Workspace extends Hold {
+  readonly runId: string;
+  /** The start of the run that began this work: an earlier one, if it is continued. */
+  readonly startedAt: Date;
+  readonly work: string;
+  /** Parts, one file per document, kind and text format. */
+  readonly parts: string;
+  /** The folder that becomes the run folder. */
+  readonly stage: string;
+  /** Files that are needed while the dump is made: JSONL that is not published, DuckDB's spill, the new database. */
+  readonly scratch: string;
+}
+
+/** The folders of a run below that of its holder; makes none. */
+export function workspaceIn(hold: Hold, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(hold.own, runId);
+  const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
+  return { ...hold, runId, work, parts, stage, scratch };
+}
+
+type Place = Pick<Workspace, "runs" | "runId">;
+
+/** The newest run that is published; one whose manifest cannot be read is passed over. */
+export async function runBefore({ runs, runId }: Place, job: string): Promise<Manifest | undefined> {
+  for (const name of await namesBefore({ runs, runId })) {
+    const manifest = (await readManifest(join(runs, name)).catch(() => undefined))?.manifest;
+    if (manifest?.job === job && manifest.run_id === name) return manifest;
+  }
+  return undefined;
+}
+
+/** The folder of the newest complete run before this one; undefined where there is none. */
+export async function completeRunBefore({ runs, runId }: Place, job: string): Promise<string | undefined> {
+  for (const name of await namesBefore({ runs, runId })) {
+    const facts = await readRunFacts(join(runs, name));
+    if (facts?.job === job && facts.run_id === name && facts.status === "complete") return join(runs, name);
+  }
+  return undefined;
+}
+
+/** The names of the runs before this one, newest first. */
+export async function namesBefore({ runs, runId }: Place): Promise<readonly string[]> {
+  const names = (await readdir(runs)).filter((name) => isRunId(name) && name < runId);
+  return names.sort().reverse();
+}
