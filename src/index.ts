@@ -1,3 +1,4 @@
+export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
 /**
  * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
  *
@@ -49,7 +50,7 @@ export { type FoundShards, findShards } from "./join/find-shards.js";
 export { emptyJoinTally, type JoinOptions, type JoinResult, type JoinTally, joinShards } from "./join/join-shards.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
 export type { Log } from "./log.js";
-export type { WorkerOptions, WorkerResult } from "./parallel/worker/document-worker.js";
+
 export { workDocuments } from "./parallel/worker/work-documents.js";
 export type {
   ByMode,

@@ -167,4 +167,3 @@ export interface ProofDifference {
   /** The difference as a sentence. */
   readonly reason: string;
 }
-

@@ -8,14 +8,9 @@ import { lookAheadOf } from "../../segments/read-documents.js";
 import { type Broker, openBroker } from "../broker.js";
 import { openExchanges } from "../exchange/open-exchange.js";
 import { withBounds } from "../workers-progress.js";
-import {
-  DocumentWorker,
-  type WorkerOptions,
-  type WorkerResult,
-  type WorkerSetting,
-  withWorkerDefaults,
-} from "./document-worker.js";
+import { DocumentWorker } from "./document-worker.js";
 import { KnownRuns, ToldRequests } from "./take-document.js";
+import { type WorkerOptions, type WorkerResult, type WorkerSetting, withWorkerDefaults } from "./worker-options.js";
 
 /** Milliseconds between two looks at whether there is anything to do. */
 const turn = 250;

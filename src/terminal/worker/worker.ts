@@ -1,6 +1,7 @@
 import { countText, numberText } from "../../amounts.js";
 import { type RunTally, readingDocuments, waitingForDocuments } from "../../job/open-service.js";
-import type { WorkerResult } from "../../parallel/worker/document-worker.js";
+import type { WorkerResult } from "../../parallel/worker/worker-options.js";
+
 import type { WorkerSummary } from "../../results/worker.js";
 import { cutToWidth } from "../display-width.js";
 import { renderRun } from "../progress.js";

@@ -1,0 +1,52 @@
+import { hostname } from "node:os";
+import { emptyRunTally, type RunTally } from "../../job/open-service.js";
+import type { Log } from "../../log.js";
+
+export interface WorkerOptions {
+  /** The address of the broker: `redis://host:6379`. */
+  readonly broker: string;
+  /** The environment in which the key is looked up; by default that of the process. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Ends the worker: it gives back the documents that it has; its reason is what the worker rejects with. */
+  readonly signal?: AbortSignal;
+  /** Filled while the worker works. */
+  readonly tally?: RunTally;
+  readonly log?: Log;
+  /** Milliseconds without work after which the worker ends; by default it waits for good. */
+  readonly idle?: number | undefined;
+  /** Requests in flight of this worker at the most; by default as many as the service takes. */
+  readonly inFlight?: number | undefined;
+  /** The name of the worker in logs; by default its host and process. */
+  readonly name?: string;
+}
+
+/** The options with their defaults. */
+export type WorkerSetting = Required<WorkerOptions>;
+
+export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
+  return {
+    broker: options.broker,
+    env: options.env ?? process.env,
+    signal: options.signal ?? new AbortController().signal,
+    tally: options.tally ?? emptyRunTally(),
+    log: options.log ?? (() => {}),
+    idle: options.idle,
+    inFlight: options.inFlight,
+    name: options.name ?? `${hostname().replace(/[^\w.-]/g, "_")}-${process.pid}`,
+  };
+}
+
+/** The sum of what a worker did, when it ends by itself. */
+export interface WorkerResult {
+  readonly name: string;
+  /** Documents that it read whole, and that the run took from it. */
+  readonly documents: number;
+  /** Attempts that failed, or in which the document did not hold still. */
+  readonly in_vain: number;
+  /** Documents that it read, but that another worker had read before, or whose run was over. */
+  readonly late: number;
+  readonly chunks: number;
+  readonly child_chunks: number;
+  /** Requests sent. */
+  readonly requests: number;
+}
