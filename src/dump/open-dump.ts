@@ -11,7 +11,7 @@ import type { Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { allFiles, type RowFiles } from "./formats/format.js";
-import { type FileFormat, fileFormats, modulesOf } from "./formats/formats.js";
+import { type FileFormat, fileFormats, formatOf } from "./formats/formats.js";
 import {
   type DumpTable,
   type Manifest,
@@ -70,7 +70,7 @@ export class Dump {
     this.#tables ??= tablesOf(files);
     const best = [...readFirst, ...fileFormats.filter((format) => !readFirst.includes(format))];
     for (const format of best) {
-      if (!guarded && modulesOf(format).isExact?.(options.output) === false) continue;
+      if (!guarded && formatOf(format).isExact?.(options.output) === false) continue;
       const tables = this.#tables.filter((table) => table.format === format);
       const found = kinds.flatMap((kind) => tables.find((table) => table.kind === kind) ?? []);
       if (found.length === kinds.length) return found;
@@ -88,7 +88,7 @@ export class Dump {
   }
 
   async #checkFile(file: ManifestFile, onBytes: (bytes: number) => void): Promise<RowFiles> {
-    const { hasQuotedLines = false } = await modulesOf(partsOf(file).format).sql();
+    const { hasQuotedLines = false } = await formatOf(partsOf(file).format).load();
     const path = join(this.folder, file.path);
     const [facts, longest, hash] = [new ByteFacts(), new LongestRow(hasQuotedLines), createHash("sha256")];
     const isCompressed = file.uncompressed !== undefined;
@@ -124,13 +124,13 @@ export class Dump {
 
   /** SQL: the rows of a table, with JSON as DuckDB's type JSON, or as VARCHAR. */
   async select(table: CheckedTable, json: "JSON" | "VARCHAR"): Promise<string> {
-    const { selectRows } = await modulesOf(table.format).sql();
+    const { selectRows } = await formatOf(table.format).load();
     return selectRows(table.kind, table, json);
   }
 
   /** The rows of a table in their order, some at a time, each as one line of JSON. */
   async *lines(table: CheckedTable, options: DuckDbOptions): AsyncGenerator<Iterable<string>> {
-    const { readRows } = await modulesOf(table.format).read();
+    const { readRows } = await formatOf(table.format).load();
     yield* readRows(table.kind, table, options);
   }
 

@@ -9,7 +9,7 @@ import { documentKey } from "../rows/row.js";
 import { check, valueIf } from "../schema.js";
 import { countOf } from "../words.js";
 import { fileName, partitionedKinds } from "./formats/format.js";
-import { fileFormats, modulesOf } from "./formats/formats.js";
+import { fileFormats, formatOf } from "./formats/formats.js";
 import {
   type Manifest,
   manifestName,
@@ -155,7 +155,7 @@ function inFormats({ options, counts, files, documents, shard }: Manifest): read
   const asked = fileFormats.filter((format) => written.includes(format));
   const kinds = allKinds.filter((kind) => counts[kind] !== undefined);
   const expected = asked.flatMap((format) => {
-    const compression = modulesOf(format).isText ? compress : "none";
+    const compression = formatOf(format).isText ? compress : "none";
     return kinds.flatMap((kind) => {
       const isDivided = datasets.length > 0 && partitionedKinds.includes(kind);
       const named = (dataset: string | undefined) => fileName({ kind, format, dataset, compression });

@@ -4,7 +4,7 @@ import type { Client } from "../client/open-client.js";
 import { documentsOf } from "../crawl/discovery.js";
 import { writeGivenList } from "../crawl/document-list.js";
 import { LookAhead } from "../crawl/prefetch.js";
-import { type FileFormat, fileFormats, modulesOf } from "../dump/formats/formats.js";
+import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
 import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
@@ -164,10 +164,10 @@ export function diskNeeds(
   jsonl: number,
   before: number,
 ): Pick<PlanDisk, "needed_bytes" | "run_folder_bytes" | "database_bytes"> {
-  const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (modulesOf(format).size ?? 1) : 0);
+  const bytesOf = (format: FileFormat) => (formats.includes(format) ? jsonl * (formatOf(format).size ?? 1) : 0);
   const hasDatabase = formats.includes("duckdb");
   const database = hasDatabase ? Math.max(before, leastDatabase + jsonl * databaseShare) : 0;
-  const shareOf = (format: FileFormat) => (compress !== "none" && modulesOf(format).isText ? compressedShare : 1);
+  const shareOf = (format: FileFormat) => (compress !== "none" && formatOf(format).isText ? compressedShare : 1);
   const runFolder = fileFormats.reduce((sum, format) => sum + bytesOf(format) * shareOf(format), 0);
   const parts = jsonl + bytesOf("csv");
   const scratch = (formats.includes("jsonl") ? 0 : jsonl) + (hasDatabase ? database + before : 0);

@@ -81,7 +81,7 @@ export async function openOutputs(options: DatabaseWriterOptions): Promise<Outpu
   const writers: Writer[] = [];
   const asked = writtenFormats(job);
   for (const name of fileFormats.filter((format) => asked.includes(format))) {
-    const { openWriter } = await formats[name].write();
+    const { openWriter } = await formats[name].load();
     const temporary = join(workspace.scratch, `spill-${name}`); // no two instances of DuckDB may share one
     const duckDb = { ...databaseOptions(job, workspace, signal), temporary };
     writers.push(openWriter({ csvSafe: job.output.csvSafe, duckDb }));

@@ -24,7 +24,7 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
   const duckDb = { memory: "800MB", temporary: join(base, "spill") };
   const files: StagedFile[] = [];
   for (const format of formats) {
-    const { openWriter } = await all[format].write();
+    const { openWriter } = await all[format].load();
     files.push(...(await openWriter({ csvSafe, duckDb }).finish(stage)));
   }
   const count = (kind: (typeof kinds)[number]) => tables[kind].length;

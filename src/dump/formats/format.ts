@@ -5,28 +5,26 @@ import type { JoinedFile, PartFile } from "../../files/join-parts.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import type { Row } from "../../rows/row.js";
 
-/**
- * A format of the files of a dump: a folder beside this file, with one module for each direction. Each is loaded only when it
- * is needed.
- */
-export interface FormatModules {
+/** A format of the files of a dump. Its code is a file beside this one, which is loaded only when it is needed. */
+export interface Format {
   /** Bytes to a byte of JSONL at the most, as measured with texts of several languages; absent: 1. */
   readonly size?: number;
   /** Whether the files are text, which `output.compress` is for; absent: they are not. */
   readonly isText?: boolean;
   /** Whether the files give back exactly what the service sent; absent: always. */
   readonly isExact?: (output: { readonly csv_safe: boolean }) => boolean;
-  readonly write: () => Promise<{
-    readonly openWriter: (options: WriterOptions) => Writer;
-    /** Absent where files are made at the end from the joined JSONL. */
-    readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
-  }>;
-  readonly read: () => Promise<{ readonly readRows: ReadRows }>;
-  readonly sql: () => Promise<{
-    readonly selectRows: SelectRows;
-    /** Whether a line feed between quotes ends no row. */
-    readonly hasQuotedLines?: boolean;
-  }>;
+  readonly load: () => Promise<FormatModule>;
+}
+
+/** The code of a format. */
+export interface FormatModule {
+  readonly openWriter: (options: WriterOptions) => Writer;
+  /** Absent where files are made at the end from the joined JSONL. */
+  readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;
+  readonly readRows: ReadRows;
+  readonly selectRows: SelectRows;
+  /** Whether a line feed between quotes ends no row. */
+  readonly hasQuotedLines?: boolean;
 }
 
 export interface WriterOptions {

@@ -1,15 +1,15 @@
 import { type Compression, compressionOf } from "../../files/compression.js";
 import { isKind, type Kind } from "../../rows/columns.js";
-import { type FormatModules, fileName, type TextFormat } from "./format.js";
+import { type Format, fileName, type TextFormat } from "./format.js";
 import { jsonlText } from "./jsonl.js";
 
-/** Every format of the files of a dump, in the order in which they are written: one folder and one line each. */
+/** Every format of the files of a dump, in the order in which they are written: one file and one line each. */
 // biome-ignore format: a line each
 export const formats = {
-  jsonl: { write: () => import("./jsonl.js"), read: () => import("./jsonl.js"), sql: () => import("./jsonl.js"), isText: true },
-  csv: { write: () => import("./csv.js"), read: () => import("./csv.js"), sql: () => import("./csv.js"), isExact: ({ csv_safe }) => !csv_safe, isText: true, size: 0.8 },
-  parquet: { write: () => import("./parquet.js"), read: () => import("./parquet.js"), sql: () => import("./parquet.js"), size: 0.4 },
-} satisfies Readonly<Record<string, FormatModules>>;
+  jsonl: { load: () => import("./jsonl.js"), isText: true },
+  csv: { load: () => import("./csv.js"), isExact: ({ csv_safe }) => !csv_safe, isText: true, size: 0.8 },
+  parquet: { load: () => import("./parquet.js"), size: 0.4 },
+} satisfies Readonly<Record<string, Format>>;
 
 export type FileFormat = keyof typeof formats;
 
@@ -21,16 +21,16 @@ function isFileFormat(name: string): name is FileFormat {
 /** The names of the formats, in their order. */
 export const fileFormats: readonly FileFormat[] = Object.keys(formats).filter(isFileFormat);
 
-/** The code of a format. */
-export function modulesOf(format: FileFormat): FormatModules {
-  return formats[format];
+/** What is known of a format, and how its code is loaded. */
+export function formatOf(name: FileFormat): Format {
+  return formats[name];
 }
 
 /** The text formats in which rows are written while the crawl goes on: JSONL always, as the others are loaded from it. */
 export async function openTexts(asked: readonly string[], csvSafe: boolean): Promise<readonly TextFormat[]> {
   const others: TextFormat[] = [];
   for (const name of fileFormats.filter((format) => asked.includes(format) && format !== jsonlText.format)) {
-    const { openText } = await modulesOf(name).write();
+    const { openText } = await formatOf(name).load();
     if (openText) others.push(openText({ csvSafe }));
   }
   return [jsonlText, ...others];

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
-import { fileFormats, modulesOf } from "../../../src/dump/formats/formats.js";
+import { fileFormats, formatOf } from "../../../src/dump/formats/formats.js";
 import { testFormat } from "./conformance.js";
 
 describe.each(fileFormats)("the format %s", (format) => {
-  testFormat(format, () => modulesOf(format));
+  testFormat(format, () => formatOf(format));
 });

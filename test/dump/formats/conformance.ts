@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as zlib from "node:zlib";
 import { afterAll, expect, it } from "vitest";
-import type { FormatModules } from "../../../src/dump/formats/format.js";
+import type { Format } from "../../../src/dump/formats/format.js";
 import { type Compression, endingOf } from "../../../src/files/compression.js";
 import { allKinds, columns, type Kind } from "../../../src/rows/columns.js";
 import { ExactNumber, parseJson } from "../../../src/rows/exact-json.js";
@@ -16,17 +16,13 @@ import { readColumns } from "./read-back.js";
 import { noRows, stageOf, type Tables } from "./stage.js";
 
 /** The tests that every format passes: what its writer writes, its own SQL and its own reader give back. */
-export function testFormat(
-  name: string,
-  load: () => FormatModules | Promise<FormatModules>,
-  compress: Compression = "none",
-): void {
+export function testFormat(name: string, format: () => Format | Promise<Format>, compress: Compression = "none"): void {
   const bases: string[] = [];
   afterAll(() => Promise.all(bases.map((base) => rm(base, { recursive: true, force: true }))));
   const write = async (tables: Tables) => {
     const base = await mkdtemp(join(tmpdir(), "kbdump-conformance-"));
     bases.push(base);
-    const { openWriter } = await (await load()).write();
+    const { openWriter } = await (await format()).load();
     const staged = await stageOf(base, tables, { publishJsonl: name === "jsonl", csv: name === "csv", compress });
     const files = await openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(staged);
     return { base, folder: staged.folder, files };
@@ -49,7 +45,7 @@ export function testFormat(
 
   it.each(given)(`${name}: SQL gives back %s`, async (_what, tables) => {
     const { folder } = await filesOf(tables);
-    const { selectRows } = await (await load()).sql();
+    const { selectRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {
       const cells = await readColumns(kind, `(${selectRows(kind, fileIn(folder, kind), "VARCHAR")})`);
       expectCells(kind, cells, tables[kind] ?? []);
@@ -58,7 +54,7 @@ export function testFormat(
 
   it.each(given)(`${name}: the reader gives back %s`, async (_what, tables) => {
     const { base, folder } = await filesOf(tables);
-    const { readRows } = await (await load()).read();
+    const { readRows } = await (await format()).load();
     for (const kind of kindsOf(tables)) {
       const lines: string[] = [];
       for await (const some of readRows(kind, fileIn(folder, kind), duckDbOptions(base))) lines.push(...some);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { buildFromStaged } from "../../../src/database/build-database.js";
 import type { StagedFile } from "../../../src/dump/formats/format.js";
-import { fileFormats, modulesOf } from "../../../src/dump/formats/formats.js";
+import { fileFormats, formatOf } from "../../../src/dump/formats/formats.js";
 import { allKinds, type Kind } from "../../../src/rows/columns.js";
 import { type Cells, readCsvFile, readParquetFile, readRowFile, readTable } from "./read-back.js";
 import type { Stage } from "./stage.js";
@@ -29,7 +29,7 @@ export const subjects: readonly Subject[] = [
     (format): Subject => ({
       format,
       write: async (stage, base) => {
-        const { openWriter } = await modulesOf(format).write();
+        const { openWriter } = await formatOf(format).load();
         return openWriter({ csvSafe: false, duckDb: duckDbOptions(base) }).finish(stage);
       },
       files: allKinds.map((kind) => `${kind}.${format}`),

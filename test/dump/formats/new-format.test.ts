@@ -6,19 +6,18 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FormatModules } from "../../../src/dump/formats/format.js";
+import type { Format } from "../../../src/dump/formats/format.js";
 import { testFormat } from "./conformance.js";
 
-const line =
-  '  toy: { write: () => import("./toy/write.js"), read: () => import("./toy/read.js"), sql: () => import("./toy/sql.js") },\n';
+const line = '  toy: { load: () => import("./toy.js") },\n';
 let place: string;
 
-/** Builds kbdump with one more format: a folder beside the others, and a line in formats.ts. */
+/** Builds kbdump with one more format: a file beside the others, and a line in formats.ts. */
 beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "kbdump-toy-"));
   for (const name of ["src", "package.json", "tsconfig.json"]) await cp(name, join(place, name), { recursive: true });
   await symlink(resolve("node_modules"), join(place, "node_modules"));
-  await cp(join(import.meta.dirname, "toy"), join(place, "src/dump/formats/toy"), { recursive: true });
+  await cp(join(import.meta.dirname, "toy-format.ts"), join(place, "src/dump/formats/toy.ts"));
   const registry = join(place, "src/dump/formats/formats.ts");
   const text = await readFile(registry, "utf8");
   const added = text.replace(/^\} satisfies/m, `${line}} satisfies`);
@@ -44,7 +43,7 @@ async function kbdump(...args: readonly string[]) {
 describe("a format that is one folder and one line", () => {
   testFormat("toy", async () => {
     const built = await import(pathToFileURL(join(place, "dist/dump/formats/formats.js")).href);
-    const toy: FormatModules = built.formats.toy;
+    const toy: Format = built.formats.toy;
     return toy;
   });
 

@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { StagedFile, Writer } from "../format.js";
+import type { ReadRows, StagedFile, Writer } from "./format.js";
+
+export { selectRows } from "./jsonl.js";
 
 /** A format of a test: JSONL with a blank before each line. */
 export function openWriter(): Writer {
@@ -21,3 +23,10 @@ export function openWriter(): Writer {
     },
   };
 }
+
+export const readRows: ReadRows = async function* (_kind, { paths }) {
+  for (const path of paths) {
+    const lines = (await readFile(path, "utf8")).split("\n").slice(0, -1);
+    yield lines.map((line) => line.slice(1));
+  }
+};

@@ -1,1 +1,0 @@
-export { selectRows } from "../jsonl/sql.js";
