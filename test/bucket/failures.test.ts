@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pathToFileURL } from "node:url";
+import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { StopError, UsageError } from "../../src/errors.js";
@@ -80,15 +80,19 @@ test("missing credentials are a UsageError that names the variables", async () =
 
 test("without the SDK, the message says how to install it", async () => {
   const folder = await newFolder();
-  await mkdir(`${folder}/bucket`);
-  await writeFile(`${folder}/package.json`, '{"type":"module"}');
-  await cp("dist/errors.js", `${folder}/errors.js`);
-  await cp("dist/bucket/load-sdk.js", `${folder}/bucket/load-sdk.js`);
-  const script = `const { loadSdk } = await import("${pathToFileURL(folder)}/bucket/load-sdk.js"); await loadSdk().catch((error) => console.log(error.name, error.message));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
-  expect(stdout).toMatch(
-    /^UsageError A bucket needs the AWS SDK, .* npm install @aws-sdk\/client-s3 .* --global @aws-sdk/,
-  );
+  await cp("dist", `${folder}/dist`, { recursive: true });
+  await cp("package.json", `${folder}/package.json`);
+  await mkdir(`${folder}/node_modules`);
+  for (const name of (await readdir("node_modules")).filter((name) => name !== "@aws-sdk"))
+    await symlink(resolve("node_modules", name), `${folder}/node_modules/${name}`);
+  const args = [`${folder}/dist/main.js`, "list", "--dir", "s3://bucket/place"];
+  const failed = await promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
+  expect(failed).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(
+      /A bucket needs the AWS SDK, .* npm install\s@aws-sdk\/client-s3 .* --global\s@aws-sdk/s,
+    ),
+  });
 });
 
 test("requests end with the signal of the bucket", async () => {

@@ -73,8 +73,8 @@ describe("the certificate of the service", () => {
     const script = `
       import { runnerImport } from "vite";
       const load = async (file) => (await runnerImport(file, { configFile: false, logLevel: "error" })).module;
-      const { openHttp } = await load("./src/client/http.ts");
-      const { sendNotice } = await load("./src/notify/send-notice.ts");
+      const { openHttp } = await load("./src/client/open-client.ts");
+      const { sendNotice } = await load("./src/notify/notifier.ts");
       const { signal } = new AbortController();
       const baseUrl = process.env.ONE;
       const http = openHttp({ baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, signal, onBytes() {} });
@@ -92,7 +92,7 @@ describe("the certificate of the service", () => {
     const [one, two] = [await serve(json({}), "one"), await serve(json({}), "two")];
     const script = `
       import { runnerImport } from "vite";
-      const { module } = await runnerImport("./src/client/http.ts", { configFile: false, logLevel: "error" });
+      const { module } = await runnerImport("./src/client/open-client.ts", { configFile: false, logLevel: "error" });
       const { signal } = new AbortController();
       for (const baseUrl of [process.env.ONE, process.env.TWO]) {
         const options = { baseUrl, key: "k", connections: 1, timeout: 5, maxBody: 99, caFile: process.env.CA, signal };
