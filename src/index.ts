@@ -1,3 +1,4 @@
+export { emptyRunTally, type RunTally } from "./job/run-tally.js";
 export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
 /**
  * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
@@ -45,7 +46,7 @@ export {
 export type { DatasetJob, Format, Job, Keep, OutputOptions, ServiceOptions, Shard } from "./job/job.js";
 export { type JobSource, loadJob } from "./job/load-job.js";
 export type { RunOptions } from "./job/open-service.js";
-export { emptyRunTally, type RunTally } from "./job/open-service.js";
+
 export { type FoundShards, findShards } from "./join/find-shards.js";
 export { emptyJoinTally, type JoinOptions, type JoinResult, type JoinTally, joinShards } from "./join/join-shards.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";

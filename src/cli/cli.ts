@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { exitCodes } from "../errors.js";
-import { bucketNames, withBucketNames } from "../store/copy/cache.js";
+import { bucketNames, withBucketNames } from "../store/copy/bucket-names.js";
+
 import type { Command } from "./command.js";
 import { argumentsFrom } from "./line/arguments-from.js";
 import { globalOptions } from "./line/global-options.js";

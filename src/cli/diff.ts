@@ -2,7 +2,8 @@ import type { Changes } from "../compare/read-changes.js";
 import type { RunDiff } from "../compare/run-diff.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import { bucketNames, withFolderName } from "../store/copy/cache.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
 import { csvOfChanges, csvOfDocuments, jsonOfDiff } from "../terminal/diff-rows.js";
 import { renderDiff } from "../terminal/diff-table.js";
 import { pageFor } from "../terminal/text.js";

@@ -1,6 +1,7 @@
 import { exitCodes } from "../errors.js";
 import { commandText } from "../shell-text.js";
-import { bucketNames, withFolderName } from "../store/copy/cache.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
 import { joinJson } from "../terminal/join.js";
 import { renderSummary } from "../terminal/summary.js";
 import { jsonLine, pageFor, terminalText } from "../terminal/text.js";

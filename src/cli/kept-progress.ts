@@ -1,6 +1,6 @@
 import { countText, numberText } from "../amounts.js";
 import { InterruptedError, LostError, StopError, UntoldError } from "../errors.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
 
 /** The error of a worker with a word on what it leaves. */
 export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "documentsDone">): unknown {

@@ -3,7 +3,8 @@ import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
 import type { ReadTally } from "../read-tally.js";
-import { bucketNames } from "../store/copy/cache.js";
+import { bucketNames } from "../store/copy/bucket-names.js";
+
 import type { FindOptions } from "../store/find-named.js";
 import { renderReading } from "../terminal/verify-progress.js";
 import { openView, type View } from "../terminal/view.js";

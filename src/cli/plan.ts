@@ -1,5 +1,6 @@
 import { exitCodes } from "../errors.js";
-import { emptyRunTally } from "../job/open-service.js";
+import { emptyRunTally } from "../job/run-tally.js";
+
 import type { PlanResult } from "../results/plan.js";
 import { renderPlan } from "../terminal/plan-table.js";
 import { renderRun } from "../terminal/progress.js";

@@ -2,7 +2,8 @@ import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { ReportRequest } from "../report/render-report.js";
 import type { ReportResult as Printed } from "../results/report.js";
-import { bucketNames, withFolderName } from "../store/copy/cache.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
 import { renderReportResult } from "../terminal/report.js";
 import { jsonLine, pageFor } from "../terminal/text.js";
 import { renderReading } from "../terminal/verify-progress.js";

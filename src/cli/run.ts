@@ -1,5 +1,6 @@
 import { exitCodes } from "../errors.js";
-import { type CommitState, emptyRunTally } from "../job/open-service.js";
+import type { CommitState } from "../job/open-service.js";
+import { emptyRunTally } from "../job/run-tally.js";
 import type { RunResult } from "../run/make-run.js";
 import { renderRun } from "../terminal/progress.js";
 import { renderSummary, summaryJson } from "../terminal/summary.js";

@@ -1,7 +1,8 @@
 import { exitCodes, type Problem } from "../errors.js";
 import type { QuerySource } from "../query/query-database.js";
 import type { QueryResult, QueryRow } from "../query/run-query.js";
-import { bucketNames } from "../store/copy/cache.js";
+import { bucketNames } from "../store/copy/bucket-names.js";
+
 import { csvOfQuery, jsonOfQuery, objectOfQuery } from "../terminal/query-pieces.js";
 import { renderQuery } from "../terminal/query-table.js";
 import { paintFor } from "../terminal/text.js";

@@ -2,7 +2,8 @@ import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { Against, AgainstOptions } from "../restore/copy/against.js";
 import type { VerifyResult } from "../results/verify.js";
-import { bucketNames } from "../store/copy/cache.js";
+import { bucketNames } from "../store/copy/bucket-names.js";
+
 import type { RunToFetch } from "../store/find-run.js";
 import { renderAgainst } from "../terminal/move/against.js";
 import { renderComparing } from "../terminal/move/against-progress.js";

@@ -1,5 +1,6 @@
 import { exitCodes } from "../errors.js";
-import { emptyRunTally } from "../job/open-service.js";
+import { emptyRunTally } from "../job/run-tally.js";
+
 import { jsonLine } from "../terminal/text.js";
 import { renderWorker, workerJson, workerText } from "../terminal/worker/worker.js";
 import { defineCommand } from "./command.js";

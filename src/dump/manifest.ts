@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import type { Kind } from "../rows/columns.js";
 import { count, listOf, object, oneOf, openObject, pattern, text, truth } from "../schema.js";
-import { type FileFormat, type FileParts, fileFormats, partsOfName } from "./formats/formats.js";
+import { type FileFormat, fileFormats } from "./formats/formats.js";
+import { type FileParts, partsOfName } from "./formats/name-parts.js";
 import { isRunId } from "./run-id.js";
 
 /** The last file of a run folder: a folder without it is no dump. */

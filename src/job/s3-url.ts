@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { UsageError } from "../errors.js";
 
 /** A place in an object store. */
@@ -57,4 +58,13 @@ export function urlOfPlace(place: BucketPlace, key?: string): string {
 /** The key in the bucket of a key below the place. */
 export function wholeKey({ prefix }: BucketPlace, key: string): string {
   return prefix === "" ? key : `${prefix}/${key}`;
+}
+
+/** The home of this user; undefined where there is none, as for a user id that the container does not know. */
+export function homeFolder(): string | undefined {
+  try {
+    return homedir();
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,8 @@
 import type { PlacedDocument } from "../crawl/discovery.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { Log } from "../log.js";
 import type { Workspace } from "../store/workspace.js";
 import type { Broker } from "./broker.js";

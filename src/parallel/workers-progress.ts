@@ -1,6 +1,7 @@
 import type * as v from "valibot";
 import { type Job, serviceName } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { Log } from "../log.js";
 import { count, object, text, valueIf } from "../schema.js";
 import type { Handed } from "./accept-document.js";

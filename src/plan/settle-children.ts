@@ -3,7 +3,8 @@ import type { DocumentRef } from "../client/knowledge-api.js";
 import { noEvidence, withPage } from "../crawl/child-evidence.js";
 import { mapAhead } from "../crawl/prefetch.js";
 import { readList } from "../crawl/read-list.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import { countOf } from "../words.js";
 import { DocumentSurvey, embeddedIn, pagesOf } from "./document-survey.js";
 import { askChildren, type Inquiry, lookForChildTies, lookForTies, readChunks, sampleChunk } from "./inquiry.js";

@@ -1,5 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { checkReading, jsonFromText, jsonValueFrom } from "../duckdb/read-rows.js";
+import { checkReading, jsonFromText, jsonValueFrom } from "../duckdb/query-values.js";
+
 import { StopError } from "../errors.js";
 import { statementError } from "./statement-error.js";
 

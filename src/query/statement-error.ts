@@ -1,4 +1,5 @@
-import { onlyReads } from "../duckdb/read-rows.js";
+import { onlyReads } from "../duckdb/query-values.js";
+
 import { UsageError } from "../errors.js";
 import { cutText, escapeControls } from "../safe-text.js";
 

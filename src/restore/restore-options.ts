@@ -1,6 +1,7 @@
 import { isMissed, type PlanCounts, type RestorePlan } from "../compare/lost/restore-plan.js";
 import { exitCodes } from "../errors.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { TargetService } from "./target.js";
 
 /** The settings of `restore --lost`, checked. Ids are in lower case, times in milliseconds. */

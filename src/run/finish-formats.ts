@@ -7,7 +7,7 @@ import type { StagedFile, StagedRows, TextFormat, Writer } from "../dump/formats
 import { fileFormats, formats } from "../dump/formats/formats.js";
 import { jsonlText } from "../dump/formats/jsonl.js";
 import type { Format, Job } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
 
 /** The files of every format. */
 interface Finished {

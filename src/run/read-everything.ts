@@ -28,7 +28,8 @@ import {
 import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
-import { readingDocuments } from "../job/open-service.js";
+import { readingDocuments } from "../job/run-tally.js";
+
 import { wantedFiles } from "../originals/ask-for-file.js";
 import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } from "../originals/save-originals.js";
 import type { Row } from "../rows/row.js";

@@ -12,7 +12,8 @@ import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
 import type { PartFile } from "../files/join-parts.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import { listOriginals, stageOriginals } from "../originals/save-originals.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import type { Row } from "../rows/row.js";

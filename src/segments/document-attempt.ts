@@ -8,7 +8,8 @@ import { answersOf, type TellProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { DocumentRow, Row } from "../rows/row.js";
 import { type Drift, DriftCount, noDrift, rowFromRecord } from "../rows/row-from-record.js";
 import {

@@ -4,7 +4,8 @@ import type { TellProblem } from "../crawl/read-list.js";
 import { type Flaws, MovedError, readUntilStill } from "../crawl/read-whole-list.js";
 import { SkipError } from "../errors.js";
 import type { PartFile } from "../files/join-parts.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { Kind } from "../rows/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
 import {

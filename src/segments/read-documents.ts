@@ -8,7 +8,8 @@ import type { TextFormat } from "../dump/formats/format.js";
 import { SkipError } from "../errors.js";
 import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
+
 import type { Log } from "../log.js";
 import type { Workspace } from "../store/workspace.js";
 import { countOf } from "../words.js";

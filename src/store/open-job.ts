@@ -13,7 +13,8 @@ import { type BucketHold, holdInBucket } from "./bucket/lease.js";
 import { openBucket } from "./bucket/open-bucket.js";
 import { type Hold, shownPath } from "./folder/job-folders.js";
 import { type HoldOptions, withHold } from "./folder/lease.js";
-import { holderFrom, isAlive, thisHolder } from "./folder/lock.js";
+import { holderFrom, isAlive, thisHolder } from "./folder/lock-holder.js";
+
 import { openRemote } from "./remote.js";
 
 export interface JobOptions extends HoldOptions {

@@ -1,5 +1,6 @@
 import { countText, durationText, numberText } from "../amounts.js";
-import { type RunTally, readingDocuments } from "../job/open-service.js";
+import { type RunTally, readingDocuments } from "../job/run-tally.js";
+
 import type { RunFacts } from "../results/log.js";
 import { type ShardPlace, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";

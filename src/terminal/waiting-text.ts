@@ -1,5 +1,5 @@
 import { countText, durationText } from "../amounts.js";
-import type { RunTally } from "../job/open-service.js";
+import type { RunTally } from "../job/run-tally.js";
 
 /** Milliseconds without an answer that are worth a word. */
 const long = 10_000;

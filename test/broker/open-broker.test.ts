@@ -96,10 +96,10 @@ test("a broker that repeats the command in its error does not make the message s
 test("without the libraries, the message says how to install them", async () => {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-no-libraries-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, "broker"));
+  await mkdir(join(folder, "parallel"));
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  for (const file of ["errors.js", "broker/load-libraries.js"]) await cp(join("dist", file), join(folder, file));
-  const script = `const { loadLibraries } = await import("${pathToFileURL(folder)}/broker/load-libraries.js"); await loadLibraries().catch((error) => console.log(error.name, error.message));`;
+  for (const file of ["errors.js", "parallel/load-libraries.js"]) await cp(join("dist", file), join(folder, file));
+  const script = `const { loadLibraries } = await import("${pathToFileURL(folder)}/parallel/load-libraries.js"); await loadLibraries().catch((error) => console.log(error.name, error.message));`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script]);
   expect(stdout).toMatch(
     /^UsageError Workers need bullmq ioredis redis-semaphore, .* npm install bullmq ioredis redis-semaphore .* --global bullmq/,

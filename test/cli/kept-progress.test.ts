@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { withProgress, withWork } from "../../src/cli/kept-progress.js";
 import { InterruptedError, LostError, StopError } from "../../src/errors.js";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
 
 const kept = { ...emptyRunTally(), isKept: true, documents: 9, documentsDone: 4, documentsFailed: 1 };
 const message = (error: unknown) => (error instanceof Error ? error.message : "");

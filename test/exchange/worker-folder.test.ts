@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { openWorkerFolder } from "../../src/parallel/exchange/open-exchange.js";
 import { foldersOf } from "../../src/store/folder/job-folders.js";
-import { thisHolder } from "../../src/store/folder/lock.js";
+import { thisHolder } from "../../src/store/folder/lock-holder.js";
+
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
+
 import { query } from "../run/read-dump.js";
 import { startJoining } from "./joining.js";
 

@@ -8,10 +8,10 @@ import { openClient } from "../../dist/client/open-client.js";
 import { openWriter } from "../../dist/client/write/writer.js";
 import { demoKnowledge } from "../../dist/demo/demo-knowledge.js";
 import { startService } from "../../dist/demo/start-service.js";
-import { BatchSize, largestSize } from "../../dist/move/apply/rows/batch-size.js";
-import { bringRows } from "../../dist/move/apply/rows/bring-rows.js";
-import { openMoveJournal } from "../../dist/move/journal/open-move-journal.js";
-import { emptyMoveTally } from "../../dist/move/move-tally.js";
+import { BatchSize, largestSize } from "../../dist/restore/copy/apply/apply-options.js";
+import { emptyMoveTally } from "../../dist/restore/copy/copy-result.js";
+import { openMoveJournal } from "../../dist/restore/copy/journal.js";
+import { bringRows } from "../../dist/restore/copy/rows/copy-rows.js";
 
 const [count = 10_000, delay = 20] = process.argv.slice(2).map(Number);
 const [datasetId, documentId, oldId] = [1, 2, 3].map((last) => `00000000-0000-4000-8000-00000000000${last}`);

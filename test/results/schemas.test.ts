@@ -6,7 +6,8 @@ import { commands, runCommandLine } from "../../src/cli/cli.js";
 import { outputFlags } from "../../src/cli/output-flags.js";
 import { tellError } from "../../src/cli/tell-error.js";
 import { BusyError, InterruptedError, UntoldError } from "../../src/errors.js";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
+
 import { emptyReadTally } from "../../src/read-tally.js";
 import { emptyMoveTally, type MoveResult } from "../../src/restore/copy/copy-result.js";
 import { emptyRestoreTally, type RestoreResult } from "../../src/restore/restore-options.js";

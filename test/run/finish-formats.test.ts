@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { StagedRows, Writer } from "../../src/dump/formats/format.js";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
+
 import { finishFormats, type Outputs } from "../../src/run/finish-formats.js";
 import { someRun } from "../dump/formats/stage.js";
 

@@ -4,7 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
 import { isThere } from "../../src/files/files.js";
 import type { Job } from "../../src/job/job.js";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
+
 import { reportRun } from "../../src/run/publish-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import type { Hold } from "../../src/store/folder/job-folders.js";

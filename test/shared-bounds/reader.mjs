@@ -1,7 +1,8 @@
 /** One process that reads a service under shared bounds until it is killed: `node reader.mjs <broker> <service> <name> <concurrency>`. */
-import { openBroker } from "../../dist/broker/open-broker.js";
+
 import { openClient } from "../../dist/client/open-client.js";
-import { openSharedBounds } from "../../dist/shared-bounds/open-shared-bounds.js";
+import { openSharedBounds } from "../../dist/parallel/bounds/open-shared-bounds.js";
+import { openBroker } from "../../dist/parallel/broker.js";
 
 const [url, service, name, concurrency] = process.argv.slice(2);
 const broker = await openBroker(url);

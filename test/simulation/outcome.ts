@@ -1,5 +1,6 @@
 import { documentName, documentsOf } from "../../src/crawl/discovery.js";
-import type { RunTally } from "../../src/job/open-service.js";
+import type { RunTally } from "../../src/job/run-tally.js";
+
 import type { Reading } from "../../src/run/reading.js";
 import type { Calls } from "./calls.js";
 import type { Scenario } from "./scenario.js";

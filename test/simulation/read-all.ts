@@ -6,7 +6,8 @@ import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { checkJob } from "../../src/job/check-job.js";
 import type { Job, Shard } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/load-job.js";
-import { emptyRunTally, type RunTally } from "../../src/job/open-service.js";
+import { emptyRunTally, type RunTally } from "../../src/job/run-tally.js";
+
 import { readEverything } from "../../src/run/read-everything.js";
 import type { Through } from "./outcome.js";
 import type { Scenario } from "./scenario.js";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyRunTally, type RunTally } from "../../src/job/open-service.js";
+import { emptyRunTally, type RunTally } from "../../src/job/run-tally.js";
+
 import { progressOf, renderBar, renderProgress, renderRun } from "../../src/terminal/progress.js";
 
 const tallyOf = (facts: Partial<RunTally>): RunTally => ({ ...emptyRunTally(), step: "reading documents", ...facts });

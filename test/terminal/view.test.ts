@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { emptyRunTally } from "../../src/job/open-service.js";
+import { emptyRunTally } from "../../src/job/run-tally.js";
+
 import { widthOf } from "../../src/terminal/display-width.js";
 import { renderRun } from "../../src/terminal/progress.js";
 import { openView, type Rendering } from "../../src/terminal/view.js";

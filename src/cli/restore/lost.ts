@@ -7,7 +7,8 @@ import {
   type RestoreResult,
 } from "../../restore/restore-options.js";
 import type { RestoreOutput } from "../../results/restore.js";
-import { bucketNames, withFolderName } from "../../store/copy/cache.js";
+import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
+
 import type { FindOptions } from "../../store/find-named.js";
 import { renderRestore } from "../../terminal/restore/restore-progress.js";
 import { renderRestored } from "../../terminal/restore/restored.js";

@@ -1,6 +1,7 @@
 import { emptyMoveTally, exitCodeOf, type Move, type MoveResult } from "../../restore/copy/copy-result.js";
 import type { MoveOutput } from "../../results/move.js";
-import { bucketNames, withFolderName } from "../../store/copy/cache.js";
+import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
+
 import { renderMove } from "../../terminal/move/move-progress.js";
 import { renderMoved } from "../../terminal/move/moved.js";
 import { jsonLine, pageFor } from "../../terminal/text.js";

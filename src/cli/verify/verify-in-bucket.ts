@@ -1,6 +1,7 @@
 import { manifestName } from "../../dump/manifest.js";
 import { UsageError } from "../../errors.js";
-import type { BucketNames } from "../../store/copy/cache.js";
+import type { BucketNames } from "../../store/copy/bucket-names.js";
+
 import { copyDatabase, mirrorRun } from "../../store/copy/copy-database.js";
 import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";

@@ -14,7 +14,8 @@ import {
   refuseLinks,
   shownPath,
 } from "../../store/folder/job-folders.js";
-import { holderFrom, isAlive, thisHolder } from "../../store/folder/lock.js";
+import { holderFrom, isAlive, thisHolder } from "../../store/folder/lock-holder.js";
+
 import { outlastStore } from "../../store/remote.js";
 import { openBucketExchange, ownBucketExchange, removeOtherKeys } from "./bucket-exchange.js";
 import type { Exchange, OwnExchange } from "./exchange.js";

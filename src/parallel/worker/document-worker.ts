@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Job as QueuedJob, Worker } from "bullmq";
-import { readingDocuments, waitingForDocuments } from "../../job/open-service.js";
+import { readingDocuments, waitingForDocuments } from "../../job/run-tally.js";
+
 import type { Broker } from "../broker.js";
 import { atMost, type DocumentJob, queueName } from "../document-queue.js";
 import { RefusedError, type Taken, type Taking, takeDocument } from "./take-document.js";

@@ -9,7 +9,8 @@ import { isRunId } from "../../dump/run-id.js";
 import { isThere } from "../../files/files.js";
 import type { PartFile } from "../../files/join-parts.js";
 import type { Job } from "../../job/job.js";
-import { emptyRunTally, type RunTally } from "../../job/open-service.js";
+import { emptyRunTally, type RunTally } from "../../job/run-tally.js";
+
 import { valueIf } from "../../schema.js";
 import type { DumpedDocument } from "../../segments/document-result.js";
 import { dumpDocument } from "../../segments/dump-document.js";

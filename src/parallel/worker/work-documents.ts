@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "../../client/open-client.js";
-import { openTexts } from "../../dump/formats/formats.js";
+import { openTexts } from "../../dump/formats/open-texts.js";
 import { sayDiskError } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
-import { waitingForDocuments, withClient, withDefaults } from "../../job/open-service.js";
+import { withClient, withDefaults } from "../../job/open-service.js";
+import { waitingForDocuments } from "../../job/run-tally.js";
 import { lookAheadOf } from "../../segments/read-documents.js";
 import { type Broker, openBroker } from "../broker.js";
 import { openExchanges } from "../exchange/open-exchange.js";

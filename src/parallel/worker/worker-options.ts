@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { emptyRunTally, type RunTally } from "../../job/open-service.js";
+import { emptyRunTally, type RunTally } from "../../job/run-tally.js";
+
 import type { Log } from "../../log.js";
 
 export interface WorkerOptions {

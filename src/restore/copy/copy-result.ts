@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { exitCodes } from "../../errors.js";
-import type { RunTally } from "../../job/open-service.js";
+import type { RunTally } from "../../job/run-tally.js";
+
 import type { TargetService } from "../target.js";
 import type { DatasetPlan, DocumentPlan, EarlierDocument, MoveCounts, MoveFrom, MovePlan } from "./copy-plan.js";
 

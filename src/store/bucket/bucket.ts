@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { plainText } from "../../client/plain-text.js";
 import { RetryError, StopError, UsageError } from "../../errors.js";
 import { folderOfKey, type Head } from "./head.js";
@@ -85,15 +84,6 @@ export interface ClientOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Ends every request. */
   readonly signal: AbortSignal;
-}
-
-/** The home of this user; undefined where there is none, as for a user id that the container does not know. */
-export function homeFolder(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The request that failed. */

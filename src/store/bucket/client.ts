@@ -3,8 +3,9 @@ import { Readable } from "node:stream";
 import { type Connections, openConnections, unlessAborted } from "../../client/connections.js";
 import { failedRequest, type SettingNames } from "../../client/failed-request.js";
 import { RetryError, UsageError } from "../../errors.js";
-import { type BucketPlace, urlOfPlace, wholeKey } from "../../job/s3-url.js";
-import { bucketError, type ClientOptions, homeFolder } from "./bucket.js";
+import { type BucketPlace, homeFolder, urlOfPlace, wholeKey } from "../../job/s3-url.js";
+
+import { bucketError, type ClientOptions } from "./bucket.js";
 
 /** The SDK's client of one bucket. */
 export interface S3 {

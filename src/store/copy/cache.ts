@@ -1,11 +1,9 @@
-import { realpathSync } from "node:fs";
 import { stat, utimes } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { StopError, UsageError } from "../../errors.js";
 import { fileErrorText } from "../../file-error.js";
 import { ifAbsent } from "../../files/files.js";
-import { type BucketPlace, placeFromUrl } from "../../job/s3-url.js";
-import { homeFolder } from "../bucket/bucket.js";
+import { type BucketPlace, homeFolder, placeFromUrl } from "../../job/s3-url.js";
 
 /** The folder of this machine that holds copies of what lies in buckets. */
 export interface Cache {
@@ -30,7 +28,7 @@ export function cacheFrom(env: NodeJS.ProcessEnv, home = homeFolder): Cache {
 }
 
 /** The folder of the cache alone, whatever its size; undefined where there is none. */
-function rootFrom(env: NodeJS.ProcessEnv, home = homeFolder): string | undefined {
+export function rootFrom(env: NodeJS.ProcessEnv, home = homeFolder): string | undefined {
   const { KBDUMP_CACHE, XDG_CACHE_HOME, HOME } = env;
   if (KBDUMP_CACHE) return resolve(KBDUMP_CACHE);
   if (XDG_CACHE_HOME) return resolve(XDG_CACHE_HOME, "kbdump");
@@ -97,50 +95,4 @@ export async function isInUse(path: string): Promise<boolean> {
 /** Whether a copy with this time of last use is in use. */
 export function isRecent(usedAt: number, now: number): boolean {
   return now - usedAt < usedFor;
-}
-
-/** Gives a text with every path of a copy replaced by the address of what was copied. */
-export type BucketNames = (text: string) => string;
-
-/** A run that is fetched to be proved: see mirror-run.ts. */
-const onItsWay = /\.copy\/[0-9a-f-]{36}\/(\d{8}T\d{9}Z)/;
-
-/**
- * Names what lies in the cache as users know it: `s3://bucket/prefix/nightly/runs/…` for the path of its copy. The folders of restores
- * keep their paths, as they are on this machine alone.
- */
-export function bucketNames(env: NodeJS.ProcessEnv, home = homeFolder): BucketNames {
-  const root = rootFrom(env, home);
-  if (root === undefined) return (text) => text; // no cache, so no copies
-  const roots = [...new Set([root, resolved(root)])].map((path) => path.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const copies = new RegExp(`(?:${roots.join("|")})/s3/([^\\s'"<>:;,)]+)`, "g");
-  return (text) =>
-    text.replace(copies, (path, rest: string) =>
-      /\/runs\/\d{8}T\d{9}Z\.restore(?:\/|$)/.test(rest) ? path : `s3://${rest.replace(onItsWay, "runs/$1")}`,
-    );
-}
-
-/** The same with its folder named as the user knows it. */
-export function withFolderName<T extends { readonly folder: string }>(value: T, names: BucketNames): T {
-  return { ...value, folder: names(value.folder) };
-}
-
-/** The error with the same names in all that it says. */
-export function withBucketNames(error: unknown, names: BucketNames): unknown {
-  if (!(error instanceof Error)) return error;
-  const named: { message: string; path?: string; problems?: UsageError["problems"] } = {
-    message: names(error.message),
-  };
-  if ("path" in error && typeof error.path === "string") named.path = names(error.path);
-  if (error instanceof UsageError)
-    named.problems = error.problems.map(({ path, message }) => ({ path: names(path), message: names(message) }));
-  return Object.assign(error, named);
-}
-
-function resolved(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path; // it is not there, so no copy is
-  }
 }

@@ -9,7 +9,8 @@ import { problemText } from "../../file-error.js";
 import { ifAbsent, isThere, readRegular, readSharedJson, refuseLink } from "../../files/files.js";
 import { count, object, text, valueIf } from "../../schema.js";
 import { type Hold, makeFolder, makeOwnFolder } from "./job-folders.js";
-import { type Holder, holderFrom, isAlive, type Lock } from "./lock.js";
+import type { Lock } from "./lock.js";
+import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
 
 /** The database of a run whose folder is published, but which could not take the place of the database of the job. */
 export const pendingDatabase = "pending.duckdb";

@@ -1,4 +1,5 @@
-import type { RunTally } from "../../job/open-service.js";
+import type { RunTally } from "../../job/run-tally.js";
+
 import { progressOf, type RunProgress } from "../progress.js";
 
 /**

@@ -1,5 +1,6 @@
 import { countText, numberText } from "../../amounts.js";
-import { type RunTally, readingDocuments, waitingForDocuments } from "../../job/open-service.js";
+import { type RunTally, readingDocuments, waitingForDocuments } from "../../job/run-tally.js";
+
 import type { WorkerResult } from "../../parallel/worker/worker-options.js";
 
 import type { WorkerSummary } from "../../results/worker.js";

@@ -1,7 +1,8 @@
 import { homedir } from "node:os";
 import { expect, test } from "vitest";
 import { StopError, UsageError } from "../../../src/errors.js";
-import { bucketNames, cacheFrom, folderInCache, withBucketNames } from "../../../src/store/copy/cache.js";
+import { bucketNames, withBucketNames } from "../../../src/store/copy/bucket-names.js";
+import { cacheFrom, folderInCache } from "../../../src/store/copy/cache.js";
 
 const env = { KBDUMP_CACHE: "/var/my cache (1)/kb" };
 const names = bucketNames(env);

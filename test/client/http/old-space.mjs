@@ -1,6 +1,6 @@
 // node --expose-gc --max-semi-space-size=1 old-space.mjs BASE_URL: the bytes of each request that V8 takes for long-lived
 import { getHeapSpaceStatistics } from "node:v8";
-import { openHttp } from "../../../dist/client/http.js";
+import { openHttp } from "../../../dist/client/open-client.js";
 
 const [baseUrl] = process.argv.slice(2);
 const { signal } = new AbortController();

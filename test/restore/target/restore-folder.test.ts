@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, LostError } from "../../../src/errors.js";
 import { withRestoreFolder } from "../../../src/restore/target.js";
-import { thisHolder } from "../../../src/store/folder/lock.js";
+import { thisHolder } from "../../../src/store/folder/lock-holder.js";
+
 import { testFolder } from "../../run/job-for.js";
 
 const options = { now: () => new Date(), log: () => {}, signal: new AbortController().signal };

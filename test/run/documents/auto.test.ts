@@ -2,7 +2,8 @@ import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { runJob } from "../../../src/run/run-job.js";
 import { sumOfChildLists } from "../../../src/segments/document-result.js";
 import type { Behaviour } from "../../servers/behaviour.js";

@@ -7,7 +7,8 @@ import { LostError } from "../../../src/errors.js";
 import { isThere } from "../../../src/files/files.js";
 import { type Hold, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
 import { withHold } from "../../../src/store/folder/lease.js";
-import { thisHolder } from "../../../src/store/folder/lock.js";
+import { thisHolder } from "../../../src/store/folder/lock-holder.js";
+
 import { dataset, document } from "../../job/job-folder.js";
 import { jobFor, testFolder } from "../job-for.js";
 

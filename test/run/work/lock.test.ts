@@ -233,7 +233,7 @@ test.each([
 test("of many processes at once exactly one gets the lock of a dead one", async () => {
   const { folder } = await folderWithLock("", 125);
   const script = `
-    import { lockJob } from ${JSON.stringify(new URL("../../../dist/run/work/lock.js", import.meta.url).href)};
+    import { lockJob } from ${JSON.stringify(new URL("../../../dist/store/folder/lock.js", import.meta.url).href)};
     process.stdout.write("ready");
     process.stdin.once("data", async () => {
       const outcome = await lockJob(process.argv[1], new Date()).then(() => "won", ({ name }) => name);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { emptyRequestTally } from "../../../src/client/request-tally.js";
 import { StopError } from "../../../src/errors.js";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { runJob } from "../../../src/run/run-job.js";
 import { requestFile, withRequestSum } from "../../../src/store/request-sum.js";
 import type { Behaviour } from "../../servers/behaviour.js";

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { queueName } from "../../../src/parallel/document-queue.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";

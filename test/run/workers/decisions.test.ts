@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Discovery, PlacedDocument } from "../../../src/crawl/discovery.js";
 import { documentListText } from "../../../src/crawl/document-list.js";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { type Handed, listHash } from "../../../src/parallel/accept-document.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/parallel/document-queue.js";
 import { orderBySize } from "../../../src/parallel/hand-out.js";

@@ -2,7 +2,8 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
 import { expectSameBytes, startWorker, useBroker } from "./working.js";

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { queueName } from "../../../src/parallel/document-queue.js";
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";

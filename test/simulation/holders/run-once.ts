@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { currentDatabase, newDatabase } from "../../../src/database/job-database.js";
 import { isRunId } from "../../../src/dump/run-id.js";
 import type { Job } from "../../../src/job/job.js";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { publishRun } from "../../../src/run/publish-run.js";
 import { withWorkspace } from "../../../src/run/with-workspace.js";
 import { count, text } from "../../../src/schema.js";

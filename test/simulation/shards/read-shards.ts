@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { discoverDocuments } from "../../../src/crawl/discover-documents.js";
 import type { Discovery } from "../../../src/crawl/discovery.js";
 import type { Shard } from "../../../src/job/job.js";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import type { Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { emptyMoveTally, type MoveTally } from "../../../src/restore/copy/copy-result.js";
 import { renderMove } from "../../../src/terminal/move/move-progress.js";
 import { paintFor } from "../../../src/terminal/text.js";

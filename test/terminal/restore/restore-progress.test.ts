@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/open-service.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
 import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-options.js";
 import { renderRestore } from "../../../src/terminal/restore/restore-progress.js";
 import { paintFor } from "../../../src/terminal/text.js";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emptyRunTally, readingDocuments, waitingForDocuments } from "../../../src/job/open-service.js";
+import { emptyRunTally, readingDocuments, waitingForDocuments } from "../../../src/job/run-tally.js";
+
 import { RecentRate } from "../../../src/terminal/worker/recent-rate.js";
 import { renderWorker } from "../../../src/terminal/worker/worker.js";
 

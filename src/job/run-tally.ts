@@ -1,0 +1,48 @@
+import { emptyRequestTally, type RequestTally } from "../client/request-tally.js";
+
+/** The step of a run that takes almost all of its time. */
+export const readingDocuments = "reading documents";
+
+/** The step of a worker that has nothing to read. */
+export const waitingForDocuments = "waiting for documents";
+
+/** Counts of a run so far; its stages add to them, the progress view shows them. */
+export interface RunTally {
+  readonly requests: RequestTally;
+  documents: number;
+  documentsDone: number;
+  documentsFailed: number;
+  chunks: number;
+  child_chunks: number;
+  /** Pages and child lists that the documents begun so far take, and those of them that are done. */
+  pagesExpected: number;
+  pagesDone: number;
+  documentsBegun: number;
+  /** Documents that an earlier process read: they take no time. */
+  documentsFound: number;
+  /** Requests of workers that were answered, and that no result has told of yet; for the progress only. */
+  requestsElsewhere: number;
+  /** True once a run ended early and left what it read for the next one. */
+  isKept: boolean;
+  /** The present step, in a word or two. */
+  step: string;
+}
+
+/** A tally of nothing yet. */
+export function emptyRunTally(): RunTally {
+  return {
+    requests: emptyRequestTally(),
+    documents: 0,
+    documentsDone: 0,
+    documentsFailed: 0,
+    chunks: 0,
+    child_chunks: 0,
+    pagesExpected: 0,
+    pagesDone: 0,
+    documentsBegun: 0,
+    documentsFound: 0,
+    requestsElsewhere: 0,
+    isKept: false,
+    step: "starting",
+  };
+}
