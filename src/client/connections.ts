@@ -127,7 +127,7 @@ class KeptPool extends Dispatcher {
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
   const certificates = certificatesOf(caFile, setting);
   const trust = createSecureContext();
-  for (const certificate of [...extraCertificates(), ...certificates]) trust.context.addCACert(certificate);
+  for (const certificate of certificates) trust.context.addCACert(certificate);
   return trust;
 }
 
@@ -137,15 +137,6 @@ function certificatesOf(caFile: string, setting: string): readonly string[] {
     if (found.length > 0) return found.map((text) => new X509Certificate(text).toString());
   } catch {}
   throw wrongFile(`${caFile} holds ${found.length > 0 ? "a broken" : "no"} PEM certificate`, setting);
-}
-
-/** The certificates of NODE_EXTRA_CA_CERTS: Node 20 drops them if another is added. Node itself warns of a file it cannot read. */
-function extraCertificates(): readonly string[] {
-  try {
-    return certificatesIn(readFileSync(process.env.NODE_EXTRA_CA_CERTS ?? "", "utf8"));
-  } catch {
-    return [];
-  }
 }
 
 function certificatesIn(pem: string): readonly string[] {

@@ -91,7 +91,7 @@ export async function* readTextPieces(path: string): AsyncGenerator<Buffer> {
 export async function* textPieces(path: string, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const compression = compressionOf(path);
   if (compression === "none") return yield* pieces;
-  const text = openDecompressor(compression, path);
+  const text = openDecompressor(compression);
   pipeline(pieces, text, () => {}); // an error comes out below
   try {
     yield* text;

@@ -6,9 +6,9 @@ import { fingerprint } from "../../src/files/join-parts.js";
 import { readTextPieces } from "../../src/files/lines.js";
 import { runJob } from "../../src/run/run-job.js";
 import { runHere } from "../cli/run-here.js";
-import { compressions, hasZstd } from "../zstd.js";
 import { startPublishedPlace } from "./database/published-place.js";
-import { jobFile, testFolder } from "./job-for.js";
+
+const compressions = ["gzip", "zstd"] as const;
 
 const formats = ["jsonl", "csv", "parquet", "duckdb"];
 const kinds = ["chunks", "child_chunks"];
@@ -67,21 +67,6 @@ test("a run that reads a dump without compression goes on with one that has it",
   const next = await runJob(compressed, { env: { KNOWLEDGE_API_KEY: server.key } });
   expect(next).toMatchObject({ status: "complete", problems: [] });
   expect((await readFile(join(next.folder, "chunks.jsonl.gz"))).readUInt16BE()).toBe(0x1f8b);
-});
-
-test("the job says zstd, and Node has it or kbdump says which Node has", async () => {
-  const folder = await testFolder();
-  const service = { demo: true };
-  const job = await jobFile(folder, { service, datasets: "all", output: { compress: "zstd", dir: folder } });
-  const { code, stderr } = await runHere(["plan", job, "--json"]);
-  if (hasZstd) expect(code).toBe(0);
-  else
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining(
-        `output.compress: got "zstd", expected none or gzip: zstd needs Node 22.15 or later, and this is ${process.version}`,
-      ),
-    });
 });
 
 async function whole(pieces: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import { fileFormats } from "../../dump/formats/formats.js";
-import { missingCompression } from "../../files/compression.js";
 import { isMapping } from "../../schema.js";
 import { jobName } from "../job.js";
 import { brokenRule, isBucketUrl } from "../s3-url.js";
@@ -96,13 +95,7 @@ const keep = v.pipe(
   v.minEntries(1, keepText),
 );
 
-const compression = v.pipe(
-  v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd"),
-  v.check(
-    (name) => missingCompression(name) === undefined,
-    ({ input }) => `none or gzip: ${missingCompression(input)}`,
-  ),
-);
+const compression = v.picklist(["none", "gzip", "zstd"], "none, gzip or zstd");
 
 /** DuckDB takes what stands behind a question mark for options. */
 const dirText = "the path of a folder, without a question mark in it";

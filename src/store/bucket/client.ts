@@ -85,8 +85,6 @@ type SdkClient = InstanceType<Sdk["S3Client"]>;
 
 /** The AWS SDK, which kbdump does not bring along: few need a bucket, and it weighs 20 MB. UsageError where it is not installed. */
 async function loadSdk(): Promise<Sdk> {
-  // The SDK warns at every start that its versions of 2027 need Node 22; the lower bound of kbdump is its own matter.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
   try {
     return await import("@aws-sdk/client-s3");
   } catch (error) {

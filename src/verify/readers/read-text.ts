@@ -2,7 +2,6 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline, type Transform } from "node:stream";
 import * as zlib from "node:zlib";
-import { StopError } from "../../errors.js";
 import type { Kind } from "../../rows/columns.js";
 import type { RowText } from "./row-text.js";
 
@@ -27,23 +26,16 @@ interface Compressed {
   readonly name: string;
   /** The bytes that every such file begins with. */
   readonly magic: Buffer;
-  /** Undefined where Node has none. */
-  readonly open: ((options: zlib.ZlibOptions) => Transform & { readonly bytesWritten: number }) | undefined;
+  readonly open: (options: { readonly chunkSize: number }) => Transform & { readonly bytesWritten: number };
 }
-
-const { createZstdDecompress }: { createGunzip: unknown; createZstdDecompress?: Compressed["open"] } = zlib;
 
 /** The magic numbers are those of RFC 1952, section 2.3.1, and of RFC 8878, section 3.1.1. */
 const compressions: readonly Compressed[] = [
   { ending: ".gz", name: "gzip", magic: Buffer.from("1f8b", "hex"), open: zlib.createGunzip },
-  { ending: ".zst", name: "zstd", magic: Buffer.from("28b52ffd", "hex"), open: createZstdDecompress },
+  { ending: ".zst", name: "zstd", magic: Buffer.from("28b52ffd", "hex"), open: zlib.createZstdDecompress },
 ];
 
 async function* decompressed(path: string, { name, magic, open }: Compressed): AsyncGenerator<Buffer> {
-  if (!open)
-    throw new StopError(
-      `${path} is compressed with ${name}, which needs Node 22.15 or later, and this is ${process.version}; run kbdump with a newer Node`,
-    );
   const text = open({ chunkSize: 1 << 18 });
   let [bytes, textBytes, isRead, end] = [0, 0, false, Buffer.alloc(0)];
   async function* pieces() {

@@ -16,8 +16,9 @@ import { read } from "../../serve/ask.js";
 import { served } from "../../serve/redump.js";
 import { nastyDump } from "../../verify/nasty-dump.js";
 import { writeDump } from "../../verify/write-dump.js";
-import { compressions } from "../../zstd.js";
 import { duckDbOptions } from "../formats/formats.js";
+
+const compressions = ["gzip", "zstd"] as const;
 
 const formats = ["jsonl", "csv"] as const;
 type Format = (typeof formats)[number];
