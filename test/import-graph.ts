@@ -122,7 +122,7 @@ export const common = [
 
 /** Each library does its one job in one place. */
 export const libraries: Readonly<Record<string, RegExp>> = {
-  undici: /^client\/(undici\/(parts|receive)|connections|exchange|write\/write-outcome)\.ts$/,
+  undici: /^client\/(connections|exchange|failed-request|receive|write\/write-outcome)\.ts$/,
   "@aws-sdk/client-s3": /^store\/bucket\/client\.ts$/,
   bullmq: /^parallel\/(load-libraries|document-queue|worker\/document-worker)\.ts$/,
   ioredis: /^parallel\/(broker|load-libraries)\.ts$/,

@@ -92,14 +92,13 @@ test("only client/write sends a write, only restore uses it, and reads and write
     "restore/copy/rows",
   ]);
   expect(users(/^client\/exchange\.ts$/)).toEqual(["client/open-client.ts", "client/write/writer.ts"]);
-  expect(users(/^client\/undici\/receive\.ts$/)).toEqual(["client/exchange.ts"]);
+  expect(users(/^client\/receive\.ts$/)).toEqual(["client/exchange.ts"]);
   const sending = files.filter((file) =>
     /\.(request|dispatch)\(|\bfetch\(/.test(readFileSync(join("src", file), "utf8")),
   );
   expect(sending.sort()).toEqual([
-    "client/connections.ts",
     "client/download.ts",
-    "client/undici/receive.ts",
+    "client/receive.ts",
     "notify/notifier.ts",
     "store/bucket/client.ts",
   ]);

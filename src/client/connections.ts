@@ -1,11 +1,10 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContext } from "node:tls";
-import type * as undici from "undici";
+import { buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool } from "undici";
 import { UsageError } from "../errors.js";
 import { jobFileNames, type SettingNames } from "./failed-request.js";
-import { type ProxyHost, proxyFor, tunnelClosed } from "./proxy.js";
-import { buildConnector, Dispatcher, EnvHttpProxyAgent, Pool } from "./undici/parts.js";
+import { type ProxyHost, proxyFor } from "./proxy.js";
 
 export interface ConnectionOptions {
   /** Connections held open at the most. */
@@ -21,7 +20,7 @@ export interface ConnectionOptions {
 }
 
 export interface Connections {
-  readonly dispatcher: undici.Dispatcher;
+  readonly dispatcher: Dispatcher;
   /** The proxy that was asked for connections; none before the first request. */
   readonly proxy: () => ProxyHost | undefined;
 }
@@ -51,7 +50,13 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     ...(caFile ? { secureContext: secureContextFromFile(caFile, names.caFile) } : {}),
   };
   if (!proxy) {
-    const pool = new Pool(target.origin, { connections, headersTimeout: 0, bodyTimeout: 0, connect: tls });
+    const pool = new Pool(target.origin, {
+      connections,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: tls,
+    });
     return { dispatcher: pool, proxy: () => undefined };
   }
   let isAsked = false;
@@ -66,58 +71,16 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
     noProxy: (env.no_proxy ?? env.NO_PROXY ?? "").trim(),
     ...(proxy.authorization ? { token: proxy.authorization } : {}),
     connections,
+    allowH2: false,
+    proxyTunnel: true,
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: tls,
-    factory: (to, poolOptions) => new KeptPool(to, poolOptions),
     requestTls: tls,
-    clientFactory: (to) => proxyPool(to, { connections, headersTimeout: timeout, connect: connectToAskedProxy }),
+    clientFactory: (to) =>
+      new Pool(to, { connections, allowH2: false, headersTimeout: timeout, connect: connectToAskedProxy }),
   });
   return { dispatcher, proxy: () => (isAsked ? proxy : undefined) };
-}
-
-/**
- * The connections to a proxy. If the proxy closes one on CONNECT, undici treats it as a dropped tunnel and reconnects at once, thousands
- * of times a second. Under another code, the error fails the request.
- */
-function proxyPool(to: URL, options: undici.Pool.Options): undici.Pool {
-  const pool = new Pool(to, options);
-  const connect = pool.connect.bind(pool);
-  const connectOnce = async (asked: undici.Dispatcher.ConnectOptions) => {
-    try {
-      return await connect(asked);
-    } catch (cause) {
-      const isClosed =
-        cause instanceof Error && "code" in cause && /^(UND_ERR_SOCKET|UND_ERR_INFO)$/.test(String(cause.code));
-      throw isClosed ? Object.assign(new Error("it closed the connection", { cause }), { code: tunnelClosed }) : cause;
-    }
-  };
-  return Object.assign(pool, { connect: connectOnce });
-}
-
-/**
- * A pool that tells undici's agent nothing of its connections. The agent would close a pool when the last of them ends, and
- * open another beside it while requests still wait in the first: past the bound.
- */
-class KeptPool extends Dispatcher {
-  readonly #pool: undici.Pool;
-
-  constructor(origin: string | URL, options: undici.Pool.Options) {
-    super();
-    this.#pool = new Pool(origin, options);
-  }
-
-  override dispatch(options: undici.Dispatcher.DispatchOptions, handler: undici.Dispatcher.DispatchHandler): boolean {
-    return this.#pool.dispatch(options, handler);
-  }
-
-  override close(): Promise<void> {
-    return this.#pool.close();
-  }
-
-  override destroy(): Promise<void> {
-    return this.#pool.destroy();
-  }
 }
 
 /**

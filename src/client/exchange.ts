@@ -6,8 +6,8 @@ import { RetryError } from "../errors.js";
 import { tool } from "../tool.js";
 import type { Connections } from "./connections.js";
 import { failedRequest, jobFileNames, type SettingNames } from "./failed-request.js";
+import { LongBodies, long, type Received, type Receiving, receive } from "./receive.js";
 import type { Answer } from "./send.js";
-import { LongBodies, long, type Received, type Receiving, receive } from "./undici/receive.js";
 
 /** One request as it goes over the wire. */
 export interface Outgoing {

@@ -1,8 +1,8 @@
+import { errors } from "undici";
 import { RetryError, StopError } from "../errors.js";
 import { plainText } from "./plain-text.js";
 import { type ProxyHost, proxyTrouble } from "./proxy.js";
 import type { Answer } from "./send.js";
-import { errors } from "./undici/parts.js";
 
 const untrusted = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_)/;
 const wrongCertificate = /^(CERT_|ERR_TLS_CERT_)/;

@@ -1,7 +1,7 @@
 import { UsageError } from "../errors.js";
 
-/** The error code where the proxy closed the connection during CONNECT. */
-export const tunnelClosed = "ERR_TUNNEL_CLOSED";
+/** The error code of undici where the proxy closed the connection during CONNECT. */
+const tunnelClosed = "UND_ERR_PRX_CONN";
 
 /** The proxy that the environment names for a scheme. */
 export interface ProxyHost {
