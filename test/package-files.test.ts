@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
@@ -26,4 +27,11 @@ test("the types of the library need no package that npm does not install with it
     Object.keys(peerDependencies).some((name) => readFileSync(file, "utf8").includes(`"${name}"`)),
   );
   expect(named).toEqual([]);
+});
+
+test("the folder that runs write to is in the repository, and what they write is not", () => {
+  const git = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" });
+  expect(readFileSync("output/.gitignore", "utf8")).toBe("*\n!.gitignore\n");
+  expect(git("check-ignore", "output/demo/latest").status).toBe(0);
+  expect(git("check-ignore", "output/.gitignore").status).toBe(1);
 });
