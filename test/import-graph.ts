@@ -145,5 +145,5 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // In results, schemas describe what goes out, and are loaded by the build and the tests alone.
   valibot:
-    /^(schema\.ts|store\/|demo\/write\/|client\/check-answer\.ts|dump\/manifest\.ts|job\/|restore\/(apply\/journal|journal-file|copy\/journal-lines)\.ts$|results\/|rows\/row(-from-record)?\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|store\/|demo\/write\/|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(apply\/journal|journal-file|copy\/journal-lines)\.ts$|results\/|rows\/row(-from-record)?\.ts|crawl\/|segments\/|parallel\/)/,
 };

@@ -85,7 +85,6 @@ export const onlyLong = [
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
   "test/stories/owner.test.ts",
-  "test/stories/version-0.1.test.ts",
   "test/terminal/resize.test.ts",
   "test/verify/compressed.test.ts",
   "test/verify/database.test.ts",

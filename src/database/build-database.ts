@@ -7,7 +7,6 @@ import { StopError } from "../errors.js";
 import { seal } from "../files/files.js";
 import { columns, type Kind } from "../rows/columns.js";
 import { jsonText } from "../rows/exact-json.js";
-import { bringUpToDate, columnsOf, type FoundColumns } from "./bring-up-to-date.js";
 import { recordChanges } from "./record-changes.js";
 import {
   createTables,
@@ -53,7 +52,7 @@ export async function buildDatabase(run: RunRows, options: BuildOptions): Promis
     withDuckDb(":memory:", options, async (connection) => {
       await connection.run(`ATTACH ${sqlPath(options.target)} AS built (ROW_GROUP_SIZE ${groupRows}); USE built`);
       await createTables(connection);
-      if (previous) await attachPrevious(connection, previous);
+      if (previous) await connection.run(`ATTACH ${sqlPath(previous.copy)} AS previous`); // a copy, which is ours
       await sortDocuments(connection, run, previous !== undefined);
       if (previous) await keepPrevious(connection, run);
       await addRun(connection, run, options.waiting);
@@ -156,14 +155,6 @@ const noneIn = (table: string) =>
   `NOT EXISTS (FROM ${table} n WHERE n.dataset_id = p.dataset_id AND n.document_id = p.document_id)`;
 const notReadNow = noneIn("read_now");
 
-/** Attaches the database of earlier runs as `previous`, brought up to date: it is a copy, which is ours. */
-async function attachPrevious(connection: Connection, { path, copy }: Previous): Promise<void> {
-  await connection.run(`ATTACH ${sqlPath(copy)} AS previous`);
-  const found = await columnsOf(connection, "previous");
-  refuseUnknown(found, path);
-  await bringUpToDate(connection, "previous", found);
-}
-
 /**
  * Fills the tables with what earlier runs know of documents that are not in `read_now` or `listed_now`, and with their
  * history. A run that was killed when its database was in place is finished once more: what it says of that is left out.
@@ -183,16 +174,6 @@ async function keepPrevious(connection: Connection, { run, withoutChildren }: Ru
     if (historyKinds.some((kind) => histories[kind].table === name)) continue; // with what this run adds, in one go
     const where = kept[name] ?? "true";
     await connection.run(`INSERT INTO ${name} BY NAME SELECT * FROM previous.main.${name} p WHERE ${where}`);
-  }
-}
-
-/** A column that this kbdump does not know would be lost. */
-function refuseUnknown(found: FoundColumns, path: string): void {
-  for (const [table, { columns }] of Object.entries(tables)) {
-    const known = columns.map(({ name }) => name);
-    const extra = [...(found.get(table)?.keys() ?? [])].find((name) => !known.includes(name));
-    if (extra !== undefined)
-      throw new StopError(`${path} has a column that this kbdump does not know, ${table}.${extra}: use a newer one`);
   }
 }
 
@@ -243,7 +224,6 @@ export async function copyWithStatus(
   await rm(target, { force: true });
   if (previous !== undefined) await copyDatabase(previous, target, options);
   await withDuckDb(target, options, async (connection) => {
-    await bringUpToDate(connection, "current", await columnsOf(connection, "current"));
     await createTables(connection);
     await createViews(connection);
     for (const file of files) await addStatus(connection, selectRows("indexing_status", file, "JSON"));

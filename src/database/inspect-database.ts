@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Connection, type DuckDbOptions, withDuckDb } from "../duckdb/open-duckdb.js";
 import { StopError } from "../errors.js";
 import { copyDatabase } from "./build-database.js";
+import { tables } from "./tables.js";
 
 /** The state of the file at the path of a database. */
 export type Inspected =
@@ -17,7 +18,7 @@ export type Inspected =
 /** The reason why a database that can be opened is corrupt all the same. */
 export const damagedBlocks = "some of its blocks are damaged";
 
-/** Tables that every database of every version of ours has. */
+/** Tables by which a database of kbdump is told from another one. */
 const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
 /**
@@ -76,9 +77,16 @@ export async function inspectWholly(path: string, options: DuckDbOptions): Promi
 }
 
 async function look(connection: Connection): Promise<Inspected> {
-  const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");
-  const names = new Set(found.getRowsJson().map(([name]) => name));
-  if (markTables.some((name) => !names.has(name))) return { state: "foreign", what: "has no tables of kbdump" };
+  const found = await connection.runAndReadAll(
+    "SELECT table_name, list(column_name) FROM duckdb_columns() WHERE schema_name = 'main' GROUP BY table_name",
+  );
+  const columnsOf = new Map(found.getRowsJson().map(([table, names]) => [table, new Set(arrayOf(names))]));
+  if (markTables.some((name) => !columnsOf.has(name))) return { state: "foreign", what: "has no tables of kbdump" };
+  const isOfThisVersion = Object.entries(tables).every(([table, { columns }]) => {
+    const names = columnsOf.get(table);
+    return names?.size === columns.length && columns.every(({ name }) => names.has(name));
+  });
+  if (!isOfThisVersion) return { state: "foreign", what: "was written by another version of kbdump" };
   const [row] = (await connection.runAndReadAll("SELECT max(run_id) FROM runs")).getRowsJson();
   return { state: "ours", newest: typeof row?.[0] === "string" ? row[0] : null };
 }
@@ -93,6 +101,8 @@ export async function isReadable(path: string, options: DuckDbOptions): Promise<
     throw error;
   }
 }
+
+const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 async function readAll(connection: Connection): Promise<void> {
   const found = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'");

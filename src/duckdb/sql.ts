@@ -33,15 +33,12 @@ export const sqlTypes: Readonly<Record<ColumnType, string>> = {
   any: "VARCHAR",
 };
 
-/** The type of times before kbdump 0.2: UTC, without a zone. */
-export const zonelessTime = "TIMESTAMP";
-
 /** SQL: a time with or without a zone as TIMESTAMP in UTC. Needs no extension, and no session changes it. */
 export function utcTime(time: string): string {
   return `make_timestamp(epoch_us(${time}))`;
 }
 
-/** SQL: a time with or without a zone as TIMESTAMP WITH TIME ZONE; one without is UTC. No session changes it. */
+/** SQL: a time without a zone, which is UTC, as TIMESTAMP WITH TIME ZONE. No session changes it. */
 export function zonedTime(time: string): string {
   return `make_timestamptz(epoch_us(${time}))`;
 }

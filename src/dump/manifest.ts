@@ -8,8 +8,8 @@ import { isRunId } from "./run-id.js";
 /** The last file of a run folder: a folder without it is no dump. */
 export const manifestName = "manifest.json";
 
-/** The formats of a manifest that this version reads. */
-export const manifestFormats = [1, 2] as const;
+/** The format of the manifests that this version writes and reads. */
+export const manifestFormat = 3;
 
 const time = v.pipe(
   pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/),
@@ -59,13 +59,13 @@ export const childListsSchema = object({
   skipped: count,
   /** Child lists that were asked for and are empty. */
   empty: count,
-  /** Chunks that embedded some children in the page of chunks, taken or not; null in manifests that do not say. */
-  embedding: v.nullish(count, null),
-  reason: v.nullish(text, ""),
-  /** Child lists that `auto` asks for of this document; null where nobody knows, as it moved. */
-  auto_asks: v.nullish(count, null),
+  /** Chunks that embedded some children in the page of chunks, taken or not. */
+  embedding: count,
+  reason: text,
+  /** Child lists that `auto` asks for of this document; null where it moved. */
+  auto_asks: v.nullable(count),
   /** Child chunks of these that `auto` does not find, as far as the run knows. */
-  auto_misses: v.nullish(count, 0),
+  auto_misses: count,
 });
 
 /** The documents that the service listed, compared with earlier runs. */
@@ -79,11 +79,11 @@ const discovered = object({
     object({
       dataset_id: text,
       /** Null where the job names the dataset by id. */
-      name: v.nullish(text, null),
+      name: v.nullable(text),
       state: text,
       documents: count,
       /** The run that its documents were compared with. */
-      since: v.nullish(text, null),
+      since: v.nullable(text),
     }),
   ),
 });
@@ -140,8 +140,8 @@ const facts = {
   dataset_id: text,
   document_id: text,
   /** The file is attached to a chunk, which is the first that has it; both null where the document was made from the file. */
-  attachment_id: v.nullish(text, null),
-  chunk_id: v.nullish(text, null),
+  attachment_id: v.nullable(text),
+  chunk_id: v.nullable(text),
   /** As the service names it; null where it did not. */
   name: v.nullable(text),
   mime_type: v.nullable(text),
@@ -150,7 +150,7 @@ const facts = {
   expected_bytes: v.nullable(count),
   sha256: v.nullable(pattern("a SHA-256", /^[0-9a-f]{64}$/)),
   /** The id of the uploaded file; null where the service did not say. */
-  file_id: v.nullish(text, null),
+  file_id: v.nullable(text),
   verdict: oneOf("complete", "wrong size", "missing"),
   /** Why it is not complete; null where it is. */
   reason: v.nullable(text),
@@ -163,13 +163,9 @@ export const originalSchema = object({
   path: v.nullable(originalPath),
 });
 
-/**
- * The manifest of a dump, of this and of earlier versions: what a run was, and what it left. Members that this version does
- * not know are let pass; those that an earlier version did not write have a default.
- */
+/** The manifest of a dump: what a run was, and what it left. Unknown members are ignored. */
 export const manifestSchema = object({
-  /** 1 until version 0.1; 2 where files are compressed or lie in folders for each dataset. */
-  format: v.picklist(manifestFormats, manifestFormats.join(" or ")),
+  format: v.literal(manifestFormat),
   tool: object({ name: text, version: text }),
   job: pattern("the name of a job", /^[a-z0-9][a-z0-9_-]*$/),
   run_id: v.pipe(v.string("the id of a run"), v.check(isRunId, "the id of a run")),
@@ -182,8 +178,8 @@ export const manifestSchema = object({
     output: openObject({
       formats: listOf(oneOf(...fileFormats, "duckdb")),
       csv_safe: truth,
-      compress: v.nullish(oneOf("none", "gzip", "zstd"), "none"),
-      partition: v.nullish(oneOf("none", "dataset"), "none"),
+      compress: oneOf("none", "gzip", "zstd"),
+      partition: oneOf("none", "dataset"),
     }),
     child_chunks: v.optional(v.unknown()),
     datasets: v.optional(v.unknown()),
@@ -192,12 +188,12 @@ export const manifestSchema = object({
   /** Over all the processes of a run that broke off and was continued. */
   requests: object({ sent: count, retried: count, throttled: count, bytes: count }),
   /** The requests that were sent again, by the reason: a status, `timeout`, `connection` or `broken answer`. */
-  retries: v.nullish(v.record(text, count, "an object"), {}),
+  retries: v.record(text, count, "an object"),
   documents: listOf(documentSchema),
   /** One for each document that was read, in the order of the job; none with `child_chunks: none`. */
-  child_lists: v.nullish(listOf(childListsSchema), []),
+  child_lists: listOf(childListsSchema),
   /** The proofs that documents are whole; one for each, in the order of the job. One that is not known is let pass. */
-  proofs: v.nullish(listOf(object({ dataset_id: text, document_id: text, proof: text })), []),
+  proofs: listOf(object({ dataset_id: text, document_id: text, proof: text })),
   files: listOf(file),
   /** Only with `originals: true`: for each document, in the order of the job, its own if it was uploaded, then those of its chunks. */
   originals: v.optional(listOf(originalSchema)),
@@ -217,7 +213,7 @@ const countOrNull = v.fallback(v.nullable(count), null);
 
 /**
  * The part of a manifest that says which run it is of, and what the run found. It is read where other runs are looked at,
- * whatever version made them: the rest may be in a form that this version does not know.
+ * whatever version made them.
  */
 export const runFactsSchema = object({
   format: v.number(),
@@ -313,7 +309,7 @@ export function listedFiles({ files, shard, originals = [] }: Manifest): readonl
   return [...rows, ...list, ...saved];
 }
 
-/** The ids of the datasets of which the job of a run reads only the chunks that a filter lets through; a manifest may be of any version. */
+/** The ids of the datasets of which the job of a run reads only the chunks that a filter lets through. */
 export function filteredDatasets({ datasets }: Manifest["options"]): readonly string[] {
   return (Array.isArray(datasets) ? datasets : [datasets]).flatMap((dataset: unknown) => {
     if (typeof dataset !== "object" || dataset === null) return [];

@@ -2,16 +2,18 @@ import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import * as v from "valibot";
 import { UsageError } from "../errors.js";
 import { isAbsence } from "../files/files.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
-import { check, valueIf } from "../schema.js";
+import { check, object, valueIf } from "../schema.js";
 import { countOf } from "../words.js";
 import { fileName, partitionedKinds } from "./formats/format.js";
 import { fileFormats, formatOf } from "./formats/formats.js";
 import {
   type Manifest,
+  manifestFormat,
   manifestName,
   manifestSchema,
   type Original,
@@ -100,9 +102,17 @@ function manifestFrom(text: string): ReadManifest {
   } catch (error) {
     return unsound(`is no JSON: ${error instanceof Error ? error.message : error}`);
   }
+  const format = valueIf(object({ format: v.number() }), value)?.format ?? manifestFormat;
+  if (format !== manifestFormat) return unsound(otherFormat(format));
   const checked = check(manifestSchema, value);
   if (checked.problems === null) return { manifest: checked.value, problems: [] };
   return unsound(...checked.problems.map(({ path, message }) => `${path || "the whole"}: ${message}`));
+}
+
+/** Why a run of another version is not read, and what to do. */
+export function otherFormat(format: number): string {
+  const advice = format > manifestFormat ? "update kbdump" : "run the job again, or use the version that wrote it";
+  return `has format ${format}, and this version of kbdump reads format ${manifestFormat}: ${advice}`;
 }
 
 /** Whether arrays and objects stand in each other more than so many deep. */
@@ -177,7 +187,7 @@ function inFormats({ options, counts, files, documents, shard }: Manifest): read
   ];
 }
 
-function inFiles({ format, counts, files, documents }: Manifest): readonly string[] {
+function inFiles({ counts, files, documents }: Manifest): readonly string[] {
   const rowsOf = rowsByDataset(documents);
   return files.flatMap((file) => {
     const { kind, dataset, compression } = partsOf(file);
@@ -185,7 +195,6 @@ function inFiles({ format, counts, files, documents }: Manifest): readonly strin
       dataset === undefined
         ? [`counts.${kind}`, counts[kind]]
         : [`the sum of its documents in dataset ${dataset}`, rowsOf(kind, dataset)];
-    const isNew = dataset !== undefined || compression !== "none";
     return [
       ...(file.rows === count ? [] : [`files: ${file.path} has ${countOf(file.rows, "row")}, ${place} is ${count}`]),
       ...((file.uncompressed === undefined) === (compression === "none")
@@ -193,7 +202,6 @@ function inFiles({ format, counts, files, documents }: Manifest): readonly strin
         : [
             `files: ${file.path} ${file.uncompressed ? "has facts of its text, and is not compressed" : "is compressed, and has no facts of its text"}`,
           ]),
-      ...(format === 1 && isNew ? [`files: ${file.path} is no file of format 1`] : []),
     ];
   });
 }
@@ -248,9 +256,7 @@ function inChildLists({ documents, child_lists: lists }: Manifest): readonly str
     return [
       ...(told === has ? [] : [`child_lists: document ${id} has ${countOf(has, "chunk")}, ${told} are told of`]),
       ...(empty <= asked ? [] : [`child_lists: of document ${id}, ${empty} lists of ${asked} are empty`]),
-      ...((embedding ?? 0) <= told
-        ? []
-        : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
+      ...(embedding <= told ? [] : [`child_lists: of document ${id}, ${embedding} chunks of ${told} embed some`]),
     ];
   });
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { manifestFormats, manifestName, type RunFacts } from "../dump/manifest.js";
-import { readRunFacts } from "../dump/read-manifest.js";
+import { manifestFormat, manifestName, type RunFacts } from "../dump/manifest.js";
+import { otherFormat, readRunFacts } from "../dump/read-manifest.js";
 import { isRestoreFolder, timeOfRun } from "../dump/run-id.js";
 import { isAbsence } from "../files/files.js";
 import type { Keep } from "../job/job.js";
@@ -150,8 +150,7 @@ async function runFrom(folder: string, name: string, job: string): Promise<RunFo
   if (!manifest)
     return (await hasManifest(join(folder, name))) ? "its manifest.json cannot be read" : "it has no manifest.json";
   const { format, job: itsJob, run_id: runId, status, files, originals, counts } = manifest;
-  if (!manifestFormats.some((known) => known === format))
-    return `its manifest.json has format ${format}, which this version does not know`;
+  if (format !== manifestFormat) return `its manifest.json ${otherFormat(format)}`;
   if (itsJob !== job) return "it is a run of another job";
   if (runId !== name) return "its manifest.json is that of another run";
   return {

@@ -55,12 +55,12 @@ class RunMetrics {
 
 /**
  * The metrics of a job after a run. `before` is the file as the run before left it, "" where there is none: counters go on
- * from there, and a run that published nothing takes nothing away. `lastSuccess` is known from elsewhere, in ms.
+ * from there, and a run that published nothing takes nothing away.
  */
-export function metricsAfter(outcome: RunOutcome, before: string, lastSuccess: number | undefined): readonly Metric[] {
+export function metricsAfter(outcome: RunOutcome, before: string): readonly Metric[] {
   const run = new RunMetrics(outcome, parseMetrics(before));
   const { job, status, finishedAt } = outcome;
-  const known = parseMetrics(before).get(sampleKey(successName, { job })) ?? (lastSuccess ?? Number.NaN) / 1000;
+  const known = parseMetrics(before).get(sampleKey(successName, { job })) ?? Number.NaN;
   const success = status === "complete" ? finishedAt.getTime() / 1000 : known;
   return [
     ...lastRun(run, outcome, Number.isNaN(success) ? [] : [success]),

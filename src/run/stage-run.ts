@@ -7,7 +7,7 @@ import type { RunRow } from "../database/tables.js";
 import { type DuckDbOptions, memoryLack } from "../duckdb/open-duckdb.js";
 import { partitionedKinds, type StagedFile, type StagedRows, type StagedTable } from "../dump/formats/format.js";
 import { joinJsonl } from "../dump/formats/jsonl.js";
-import { listName, type Manifest, type ManifestShard, manifestName } from "../dump/manifest.js";
+import { listName, type Manifest, type ManifestShard, manifestFormat, manifestName } from "../dump/manifest.js";
 import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
 import type { PartFile } from "../files/join-parts.js";
@@ -135,7 +135,7 @@ interface Staged {
 function manifestOf(reading: Reading, { files, discovered, shard }: Staged, options: StageOptions): Manifest {
   const { job, baseUrl, workspace, requests } = options;
   return {
-    format: job.output.compress === "none" && job.output.partition === "none" ? 1 : 2,
+    format: manifestFormat,
     tool,
     job: job.name,
     run_id: workspace.runId,

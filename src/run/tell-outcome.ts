@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { realpath, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { DocumentNames } from "../crawl/discovery.js";
 import type { Manifest } from "../dump/manifest.js";
-import { readRunFacts } from "../dump/read-manifest.js";
 import { BusyError, InterruptedError, RetryError, SkipError, StopError, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, readRegular, writeAside } from "../files/files.js";
@@ -163,9 +162,7 @@ async function writeMetrics(job: Job, outcome: RunOutcome, hold?: Pick<Hold, "ow
 async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, outcome: RunOutcome): Promise<void> {
   const path = join(folder, "metrics.prom");
   const before = (await readRegular(path).catch(ifAbsent(Buffer.alloc(0)))).toString("utf8");
-  const isAsked = before === "" && outcome.status !== "complete"; // a complete run is the last success itself
-  const success = isAsked ? await lastSuccess(folder) : undefined;
-  const text = renderMetrics(metricsAfter(outcome, before, success));
+  const text = renderMetrics(metricsAfter(outcome, before));
   try {
     await writeAside(path, text, { aside: join(own, "metrics.prom"), isFlushed: false });
   } catch (error) {
@@ -180,13 +177,4 @@ async function replaceMetrics({ folder }: JobFolders, own: string, job: Job, out
 async function copyForAll(path: string, text: string): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   await writeAside(path, text, { aside, isFlushed: false, mode: 0o644 });
-}
-
-/** When the newest complete run ended, in milliseconds since 1970, where there are runs of a version without metrics. */
-async function lastSuccess(folder: string): Promise<number | undefined> {
-  const manifest = await realpath(join(folder, "latest"))
-    .then(readRunFacts)
-    .catch(() => undefined);
-  const time = Date.parse(manifest?.finished_at ?? "");
-  return Number.isNaN(time) ? undefined : time;
 }

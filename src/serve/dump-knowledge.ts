@@ -192,16 +192,12 @@ class EmbeddedChildren {
   readonly #documents = new Map<string, boolean>();
 
   constructor({ child_lists: lists }: Manifest) {
-    for (const list of lists) {
-      const { embedded, embedding } = list;
-      if (embedding !== null) this.#documents.set(documentKey(list), embedding > 0);
-      else if (embedded > 0) this.#documents.set(documentKey(list), true);
-    }
+    for (const list of lists) this.#documents.set(documentKey(list), list.embedding > 0);
   }
 
   /**
-   * By what the run saw. Where an older manifest does not say: none in text_model and qa_model; else all, as clients may
-   * take silence for none.
+   * By what the run saw. A run with `child_chunks: none` does not say: then none in text_model and qa_model, else all, as clients
+   * may take silence for none.
    */
   isIn(document: DocumentRow): boolean {
     const { doc_form } = document;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Row } from "../../src/rows/row.js";
 import { child, chunk, JobDatabase, madeOnce, read } from "./job-database.js";
-import { change } from "./query.js";
 
 const changesOf = (database: JobDatabase, more = "position::INTEGER, content", document = "a") =>
   database.query(
@@ -247,23 +246,6 @@ describe("the state at a run", () => {
       ["r2", "changed", ["content"], "1", null, "one"],
       ["r2", "removed", null, "2", null, "two"],
     ]);
-  });
-
-  it("is refused for a time at which an older kbdump wrote nothing down, and known from then on", async () => {
-    const database = await changed();
-    await change(
-      `DELETE FROM chunk_changes; UPDATE runs SET changes = NULL;
-      DROP TABLE child_chunk_changes; DROP TABLE failed_reads; ALTER TABLE runs DROP COLUMN changes;
-      ALTER TABLE chunk_changes DROP COLUMN differs; ALTER TABLE chunk_changes DROP COLUMN lineage;
-      ALTER TABLE chunk_changes DROP COLUMN new_id`,
-      database.path,
-    );
-    await database.run("r5", { chunks: lineage("third", "once more"), documents: [read("lineage")] });
-    const contents = (run: string) => documentAt(database, "lineage", run, "content");
-    expect(await contents("r5")).toEqual([["once more"], ["else"]]);
-    expect(await contents("r4")).toEqual([["edited"], ["else"]]);
-    await expect(contents("r3")).rejects.toThrow("no changes were written down");
-    expect(await at(database, "r0")).toEqual([]);
   });
 
   it("is refused for a time in another form, which would be found before or after every run", async () => {

@@ -51,6 +51,15 @@ const damages: readonly (readonly [what: string, damage: (path: string) => Promi
     },
     { state: "foreign", what: "has no tables of kbdump" },
   ],
+  ...[
+    "ALTER TABLE chunks DROP COLUMN summary",
+    "ALTER TABLE chunks ADD COLUMN vector FLOAT[]",
+    "DROP TABLE document_changes",
+  ].map((statement): (typeof damages)[number] => [
+    `of another version (${statement})`,
+    (path) => change(statement, path),
+    { state: "foreign", what: "was written by another version of kbdump" },
+  ]),
 ];
 
 it.each(damages)("inspectWholly tells a database %s", async (_what, damage, state) => {

@@ -72,19 +72,6 @@ describe("copyWithStatus", () => {
     expectCells("indexing_status", await readTable(target, "indexing_status"), rows);
   });
 
-  it("takes over the database of an older kbdump that lacks a column", async () => {
-    const target = await newTarget();
-    const older = await newTarget();
-    await copy(undefined, [await waitingFile([reading("2025-03-06T13:20:00Z", "a")])], older);
-    await change("ALTER TABLE indexing_status DROP COLUMN extra", older);
-    await change("ALTER TABLE chunks DROP COLUMN summary", older);
-    await copy(older, [await waitingFile([reading("2025-03-06T13:20:01Z", "b", { extra: { a: 1 } })])], target);
-    expect(await query("SELECT document_id, extra FROM indexing_status ORDER BY ALL", target)).toEqual([
-      ["a", null],
-      ["b", '{"a":1}'],
-    ]);
-  });
-
   it("makes the views, and leaves a table that somebody has added under the name of one", async () => {
     const target = await newTarget();
     const older = await newTarget();

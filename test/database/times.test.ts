@@ -1,16 +1,14 @@
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { beforeAll, expect, it } from "vitest";
-import { copyWithStatus } from "../../src/database/build-database.js";
-import { openWriter, readRows } from "../../src/dump/formats/parquet.js";
-import { columns } from "../../src/rows/columns.js";
+import { openWriter } from "../../src/dump/formats/parquet.js";
 import { expectCells } from "../dump/formats/cells.js";
 import { plainFolder } from "../dump/formats/folder.js";
 import { duckDbOptions } from "../dump/formats/formats.js";
 import { readParquetFile } from "../dump/formats/read-back.js";
 import { stageOf } from "../dump/formats/stage.js";
-import { chunk, JobDatabase, read, reading, waitingFile } from "./job-database.js";
-import { change, query, quoted } from "./query.js";
+import { chunk, JobDatabase, read, reading } from "./job-database.js";
+import { query, quoted } from "./query.js";
 
 const zone = "America/St_Johns"; // half an hour off, with summer time
 
@@ -82,61 +80,6 @@ it("the views count the same time in every zone, also over a change of the clock
     expect(await readIn(session, sql, database.path)).toEqual([["1 day 00:00:00.25", "1 day 00:00:00.25", true]]);
 });
 
-/** The database as an older kbdump left it: its times have no zone. */
-async function zoneless(database: JobDatabase): Promise<void> {
-  const found = await database.query(
-    "SELECT table_name, column_name FROM duckdb_columns() SEMI JOIN duckdb_tables() USING (table_name) WHERE data_type = 'TIMESTAMP WITH TIME ZONE'",
-  );
-  expect(found.length).toBeGreaterThan(20);
-  const alter = found.map(
-    ([table, column]) =>
-      `ALTER TABLE ${table} ALTER ${column} TYPE TIMESTAMP USING make_timestamp(epoch_us(${column}))`,
-  );
-  await change(alter.join(";\n"), database.path);
-}
-
-const zonelessLeft = "SELECT count(*)::INTEGER FROM duckdb_columns() WHERE data_type = 'TIMESTAMP'";
-const moments = "SELECT epoch_ms(created_at)::VARCHAR FROM chunks ORDER BY id";
-const expectedMoments = times.map((time) => [String(Date.parse(time))]);
-
-it("a run gives the times of an older database a zone, and finds no change in that", async () => {
-  const database = await JobDatabase.create();
-  await database.run("r1", { chunks, documents: [read("a")] });
-  await database.run("r2", { chunks: chunks.slice(1), documents: [read("a")] });
-  await zoneless(database);
-  await database.run("r3", { chunks: chunks.slice(1), documents: [read("a")] });
-  expect(await database.query(zonelessLeft)).toEqual([[0]]);
-  expect(await database.query(moments)).toEqual(expectedMoments.slice(1));
-  expect(
-    await database.query("SELECT run_id, changes::INTEGER, epoch_ms(finished_at) > 0 FROM runs ORDER BY ALL"),
-  ).toEqual([
-    ["r1", null, true],
-    ["r2", 1, true],
-    ["r3", 0, true],
-  ]);
-  const before = await database.query("SELECT epoch_ms(created_at)::VARCHAR FROM chunks_at('r1') ORDER BY id");
-  expect(before).toEqual(expectedMoments);
-});
-
-it("kbdump status gives the times of an older database a zone", async () => {
-  const database = await JobDatabase.create();
-  const at = "2025-11-02T04:15:00.5Z";
-  await database.run("r1", { chunks, documents: [read("a")], indexing_status: [reading(at, "a")] });
-  await zoneless(database);
-  const target = join(await plainFolder(), "new.duckdb");
-  await copyWithStatus(
-    database.path,
-    target,
-    [await waitingFile([reading(at, "a")])],
-    duckDbOptions(await plainFolder()),
-  );
-  expect(await query(zonelessLeft, target)).toEqual([[0]]);
-  expect(await query(moments, target)).toEqual(expectedMoments);
-  expect(await query("SELECT epoch_ms(captured_at)::VARCHAR FROM status_timeline", target)).toEqual([
-    [String(Date.parse(at))], // the reading that was there is not added again
-  ]);
-});
-
 it("times in Parquet are adjusted to UTC", async () => {
   const base = await plainFolder();
   const stage = await stageOf(base, { chunks });
@@ -145,21 +88,4 @@ it("times in Parquet are adjusted to UTC", async () => {
   const file = quoted(join(stage.folder, "chunks.parquet"));
   const [type] = await query(`SELECT logical_type FROM parquet_schema(${file}) WHERE name = 'created_at'`);
   expect(String(type)).toContain("isAdjustedToUTC=1");
-});
-
-it("times in Parquet of an older kbdump, which have no zone, are read as the same text", async () => {
-  const base = await plainFolder();
-  const stage = await stageOf(base, { chunks });
-  await openWriter({ duckDb: duckDbOptions(base) }).finish(stage);
-  const old = join(await plainFolder(), "chunks.parquet");
-  const cells = columns.chunks.map(({ name, type }) =>
-    type === "time" ? `make_timestamp(epoch_us("${name}")) AS "${name}"` : `"${name}"`,
-  );
-  await query(
-    `COPY (SELECT ${cells.join(", ")} FROM ${quoted(join(stage.folder, "chunks.parquet"))}) TO ${quoted(old)}`,
-  );
-  const texts: unknown[] = [];
-  for await (const lines of readRows("chunks", { paths: [old], longestLine: 0 }, duckDbOptions(base)))
-    for (const line of lines) texts.push(JSON.parse(line).created_at);
-  expect(texts).toEqual(times.map((time) => time.replace(".5Z", ".500Z")));
 });

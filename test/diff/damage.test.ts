@@ -74,7 +74,7 @@ async function swapByte(path: string): Promise<void> {
 
 test("a folder without rows is refused with what its run wrote", async () => {
   const run = await writeDump(await plainFolder(), soundTables, { formats: [] });
-  const output = { formats: ["duckdb"], csv_safe: false };
+  const output = { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" };
   await editManifest(run, ({ options }) => Object.assign(Object(options), { output }));
   expect(String(await errorOf(run))).toContain("its run wrote duckdb; diff needs jsonl, parquet or csv");
 });

@@ -198,7 +198,8 @@ describe("child chunks", () => {
     const folders = await twoDumps(tablesOf(parents, [child("a", "1", "k")]), tablesOf(parents));
     const lists = (document_id: string, asked: number, empty: number) => {
       const dataset_id = String(parents[0]?.dataset_id);
-      return { dataset_id, document_id, asked, embedded: 0, skipped: 1 - asked, empty };
+      const auto = { embedding: 0, reason: "", auto_asks: 0, auto_misses: 0 };
+      return { dataset_id, document_id, asked, embedded: 0, skipped: 1 - asked, empty, ...auto };
     };
     const listed = (folder: string, ...child_lists: object[]) =>
       editManifest(folder, (manifest) => Object.assign(manifest, { child_lists }));

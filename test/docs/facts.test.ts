@@ -62,7 +62,7 @@ test("the columns are those that are written", () => {
 });
 
 test("every metric is named, with its type", () => {
-  for (const { name, type } of metricsAfter(outcomeOf(), "", undefined))
+  for (const { name, type } of metricsAfter(outcomeOf(), ""))
     expect(documentation).toMatch(new RegExp(`^\\|.*\`${name}\`.*\\| ${type}`, "m"));
 });
 

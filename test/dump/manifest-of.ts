@@ -3,8 +3,8 @@ import type { Manifest } from "../../src/dump/manifest.js";
 /** The manifest of a run of nothing, with what a test is about. */
 export function manifestOf(more: Partial<Manifest>): Manifest {
   return {
-    format: 1,
-    tool: { name: "kbdump", version: "0.1.0" },
+    format: 3,
+    tool: { name: "kbdump", version: "1.0.0" },
     job: "test",
     run_id: "20250306T132000000Z",
     status: "complete",

@@ -97,7 +97,7 @@ async function writeDump(folder) {
   if (format === "parquet") for (const kind of kinds) await rm(jsonl[kind].path);
   const manifest = {
     ...{
-      format: 1,
+      format: 3,
       tool: { name: "kbdump", version: "0.2.0" },
       job: "large",
       run_id: "20260306T132000000Z",

@@ -26,7 +26,7 @@ async function copyOfRun(only?: Format): Promise<string> {
   await cp(run, copy, { recursive: true });
   if (only === undefined) return copy;
   await editManifest(copy, (manifest) => {
-    manifest.options = { output: { formats: [only], csv_safe: false, partition: "dataset" } };
+    manifest.options = { output: { formats: [only], csv_safe: false, compress: "none", partition: "dataset" } };
     manifest.files = manifest.files.filter(({ path }) => path.includes(`.${only}`));
   });
   for (const format of fileFormats.filter((each) => each !== only))

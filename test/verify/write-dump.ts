@@ -29,15 +29,15 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
   }
   const count = (kind: (typeof kinds)[number]) => tables[kind].length;
   const manifest = {
-    format: compress === "none" ? 1 : 2,
-    tool: { name: "kbdump", version: "0.1.0" },
+    format: 3,
+    tool: { name: "kbdump", version: "1.0.0" },
     job: "test",
     run_id: "20250306T132000000Z",
     status: tables.documents.every(({ status }) => status === "complete") ? "complete" : "partial",
     started_at: "2025-03-06T13:20:00.000Z",
     finished_at: "2025-03-06T13:20:01.250Z",
     service: { base_url: "https://kb.example.com/v1" },
-    options: { output: { formats, csv_safe: csvSafe, compress }, ...options.options },
+    options: { output: { formats, csv_safe: csvSafe, compress, partition: "none" }, ...options.options },
     counts: {
       chunks: count("chunks"),
       child_chunks: count("child_chunks"),
@@ -47,6 +47,9 @@ export async function writeDump(base: string, tables: Tables, options: WriteOpti
       ...Object.fromEntries(optionalKinds.flatMap((kind) => (tables[kind] ? [[kind, tables[kind].length]] : []))),
     },
     requests: { sent: 1, retried: 0, throttled: 0, bytes: 1 },
+    retries: {},
+    child_lists: [],
+    proofs: [],
     documents: tables.documents,
     files,
     drift: {},

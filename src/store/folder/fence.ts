@@ -32,15 +32,13 @@ export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: D
   const dead = replaced?.isDead ? replaced.id : undefined;
   for (const entry of await readdir(hold.private, { withFileTypes: true })) {
     const { name } = entry;
-    if (name === hold.token || !(isToken(name) || isRunId(name) || isLeftover(name))) continue;
+    if (name === hold.token || !(isToken(name) || isMetricsFolder(name))) continue;
     const [path, taken] = [join(hold.private, name), join(hold.own, "from", name)];
     const isHolder = isToken(name) && entry.isDirectory();
     if (isHolder && name !== dead && !(await isFinished(path))) await leaveMark(hold, name, holder, now);
-    if (isRunId(name)) await makeOwnFolder(taken); // version 0.1 had the work of a run right here
-    const target = isRunId(name) ? join(taken, name) : taken;
-    const isOurs = await rename(path, target).then(() => true, ifAbsent(false));
+    const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
     if (!isOurs) continue; // another process fenced it
-    if (isHolder || isRunId(name)) await absorb(hold, taken);
+    if (isHolder) await absorb(hold, taken);
     else await rm(taken, { recursive: true, force: true });
   }
   await rm(join(hold.own, trashFolder), { recursive: true, force: true }).catch(() => {});
@@ -50,8 +48,8 @@ export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: D
 /** Whether a name is a UUID, as the token of a holder is. */
 export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 
-/** Names that version 0.1 used beside the work of runs, and the folders in which metrics were made. */
-const isLeftover = (name: string) => /^(removed|status|latest|metrics\..+)$/.test(name);
+/** The folders in which a run that does not hold the job makes its metrics. */
+const isMetricsFolder = (name: string) => name.startsWith("metrics.");
 
 /** Takes over the work in the folder of a fenced holder, and removes the folder. */
 async function absorb(hold: Hold, folder: string): Promise<void> {
@@ -64,7 +62,7 @@ async function absorb(hold: Hold, folder: string): Promise<void> {
   for (const name of [asideFolder, trashFolder]) await takeAll(hold, folder, name);
   // The folders that this holder had fenced come last: its own copy of their work may be further along.
   for (const entry of await entriesOf(join(folder, "from")))
-    if (isToken(entry.name) || isRunId(entry.name)) await absorb(hold, join(folder, "from", entry.name));
+    if (isToken(entry.name)) await absorb(hold, join(folder, "from", entry.name));
   if (isDone) await removeDone(hold, folder);
   else await removeWholly(folder);
 }

@@ -1,6 +1,6 @@
 import { type Connection, isOwnError } from "../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../duckdb/read-rows.js";
-import { sqlText, sqlTypes, utcTime, zonelessTime } from "../../duckdb/sql.js";
+import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { StopError } from "../../errors.js";
 import { type ColumnType, columns, type Kind } from "../../rows/columns.js";
 import { type ReadRow, type RowSource, UnreadableError } from "./read-text.js";
@@ -36,14 +36,8 @@ async function otherColumns(connection: Connection, kind: Kind, table: string): 
     `SELECT column_name || ' ' || column_type FROM (DESCRIBE FROM ${table})`,
   );
   const found = described.getColumns()[0]?.join(", ") ?? "";
-  const wanted = (time: string) =>
-    columns[kind].map(({ name, type }) => `${name} ${parquetType(type, time)}`).join(", ");
-  return [sqlTypes.time, zonelessTime].some((time) => found === wanted(time)) ? undefined : found;
-}
-
-/** The type of a column in a Parquet file, whose times may be those of an older kbdump. */
-function parquetType(type: ColumnType, time: string): string {
-  return type === "time" ? time : sqlTypes[type].replace(/^JSON$/, "VARCHAR");
+  const wanted = columns[kind].map(({ name, type }) => `${name} ${sqlTypes[type].replace(/^JSON$/, "VARCHAR")}`);
+  return found === wanted.join(", ") ? undefined : found;
 }
 
 /**

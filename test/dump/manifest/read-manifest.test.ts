@@ -11,40 +11,16 @@ const write = async (manifest: unknown) => {
   await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest));
   return folder;
 };
-const problemsOf = async (manifest: unknown) => (await readManifest(await write(manifest)))?.problems;
-
-test("members that earlier versions did not write, or wrote as null, have a default", async () => {
-  const { retries, child_lists, proofs, ...earlier } = manifestOf({});
-  expect(await problemsOf(earlier)).toEqual([]);
-  expect(await problemsOf({ ...earlier, retries: null, child_lists: null, proofs: null })).toEqual([]);
-  const counts = { asked: 0, embedded: 0, skipped: 0, empty: 0, reason: null, auto_misses: null };
-  const lists = [{ dataset_id: "d", document_id: "a", ...counts }];
-  const read = await readManifest(await write({ ...earlier, child_lists: lists }));
-  expect(read?.manifest?.child_lists).toEqual([
-    { ...lists[0], embedding: null, reason: "", auto_asks: null, auto_misses: 0 },
-  ]);
-});
-
-test("originals of earlier versions are those of documents", async () => {
-  const facts = {
-    name: "A.pdf",
-    mime_type: null,
-    bytes: 1,
-    expected_bytes: 1,
-    sha256: "0".repeat(64),
-    verdict: "complete",
-  };
-  const original = { dataset_id: "d", document_id: "a", path: "originals/a/A.pdf", ...facts, reason: null };
-  const read = await readManifest(await write({ ...manifestOf({}), originals: [original] }));
-  expect(read?.manifest?.originals).toEqual([{ ...original, attachment_id: null, chunk_id: null, file_id: null }]);
-});
 
 test("a manifest of a later form still says which run it is of", async () => {
   const later = { path: "chunks.csv.gz", rows: 1, bytes: 7, sha256: "x" };
-  const manifest = { ...manifestOf({ run_id: "20261120T020000123Z" }), format: 2, files: [later], discovered: 1 };
+  const manifest = { ...manifestOf({ run_id: "20261120T020000123Z" }), format: 4, files: [later], discovered: 1 };
   const folder = await write(manifest);
-  expect((await readManifest(folder))?.manifest).toBeUndefined();
-  expect(await readRunFacts(folder)).toMatchObject({ run_id: "20261120T020000123Z", format: 2, files: [{ bytes: 7 }] });
+  expect(await readManifest(folder)).toEqual({
+    manifest: undefined,
+    problems: ["has format 4, and this version of kbdump reads format 3: update kbdump"],
+  });
+  expect(await readRunFacts(folder)).toMatchObject({ run_id: "20261120T020000123Z", format: 4, files: [{ bytes: 7 }] });
 });
 
 test.each([

@@ -47,7 +47,7 @@ test("a dataset without chunks and one whose document failed have files without 
   const behaviour: Behaviour = { documentError: new Map([[failing.id, { status: 404, body: "gone" }]]) };
   const { run } = await startDatasets(store, behaviour);
   const partial = await run("dataset");
-  expect(partial.manifest).toMatchObject({ format: 2, status: "partial" });
+  expect(partial.manifest).toMatchObject({ format: 3, status: "partial" });
   const rowsOf = ({ manifest }: RunResult) =>
     manifest.files
       .filter(({ path }) => path.startsWith("chunks.jsonl"))

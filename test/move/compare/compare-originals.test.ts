@@ -11,6 +11,7 @@ const file = {
     verdict: "complete",
     reason: null,
     attachment_id: null,
+    chunk_id: null,
   },
 };
 const there = { ...file, dataset_id: "D", document_id: "A", path: "originals/x/a.md" };

@@ -199,6 +199,8 @@ test("originals: the file of a document comes, and nothing is counted of its chu
       sha256,
       verdict: "complete",
       reason: null,
+      attachment_id: null,
+      chunk_id: null,
       ...more,
     },
   });

@@ -235,7 +235,10 @@ describe("the history", () => {
 });
 
 describe("of a run that wrote DuckDB alone", () => {
-  const alone: WriteOptions = { formats: [], options: { output: { formats: ["duckdb"], csv_safe: false } } };
+  const alone: WriteOptions = {
+    formats: [],
+    options: { output: { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" } },
+  };
 
   it("the rows are those of the database if it is the newest run there", async () => {
     const made = await JobDatabase.create();

@@ -117,7 +117,10 @@ test("the command of every table prints as many rows as the table has", async ()
 });
 
 test("so do those of a run whose rows are in the database alone, and of a folder that lies elsewhere", async () => {
-  const options = { formats: [], options: { output: { formats: ["duckdb"], csv_safe: false } } };
+  const options = {
+    formats: [],
+    options: { output: { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" } },
+  };
   const ofDatabase = await gathered(await jobWithHistory(options), gatherAll);
   expect(await compared(ofDatabase, (args) => runHere(args))).toEqual({ totals, printed: totals });
 

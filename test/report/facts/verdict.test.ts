@@ -9,6 +9,7 @@ import { gathered } from "./gather.js";
 
 const original = (document_id: string, verdict: string) => ({
   ...{ dataset_id: "d", document_id, name: null, mime_type: null, bytes: 0, expected_bytes: null, verdict },
+  ...{ attachment_id: null, chunk_id: null, file_id: null },
   ...(verdict === "complete"
     ? { reason: null, path: `originals/${document_id}/file`, sha256: "0".repeat(64) }
     : { reason: "gone", path: null, sha256: null }),

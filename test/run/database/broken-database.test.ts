@@ -145,7 +145,11 @@ test("a database that is not of kbdump is never replaced: exit 2 before anything
   const { place, file, server, run } = await startPublishedPlace();
   await run();
   const database = join(place, "test.duckdb");
-  const refusal = `${database} has no tables of kbdump, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
+  const refusalOf = (what: string) =>
+    `${database} ${what}, so it is not the database of this job and is not replaced. Move it away, or give the job another name`;
+  const refusal = refusalOf("has no tables of kbdump");
+  await change("ALTER TABLE chunks DROP COLUMN summary", database);
+  await expect(run()).rejects.toThrow(refusalOf("was written by another version of kbdump"));
   for (const sql of ["CREATE TABLE mine (a INTEGER)", "SELECT 1"]) {
     await rm(database);
     await change(sql, database);

@@ -34,7 +34,7 @@ async function startJob() {
   return { job, hidden, leave, place: join(folder, "out", "test") };
 }
 
-const [first, second, third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-8000-00000000000${number}`) as [
+const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-8000-00000000000${number}`) as [
   string,
   string,
   string,
@@ -117,18 +117,6 @@ test("work that a holder had taken over counts, not what it had taken it from", 
   await withHold(job, options, async (hold) =>
     expect(await readFile(part(hold), "utf8")).toBe("journaled\nand continued\n"),
   );
-});
-
-test("takes over the work of version 0.1, and removes what it left beside it", async () => {
-  const { job, hidden, leave } = await startJob();
-  const own = await leave(third, undefined);
-  await rename(join(own, runId), join(hidden, runId));
-  await rename(own, join(hidden, "removed"));
-  await writeFile(join(hidden, "metrics.0d3c1f1e-0000-4000-8000-000000000001"), "");
-  await withHold(job, options, async (hold) => {
-    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
-    expect((await readdir(hidden)).sort()).toEqual([hold.token, "indexing_status", "lock"].sort());
-  });
 });
 
 test("a named pipe or a link in work that is taken over is dropped, so that nothing waits for it or follows it", async () => {
