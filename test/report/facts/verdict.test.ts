@@ -44,7 +44,7 @@ describe("the verdict", () => {
     const folder = await partialDump();
     const { files, incomplete, datasets, ...facts } = await verdictOf(folder);
     expect(facts).toEqual({
-      ...{ job: "test", run_id: "20250306T132000000Z", status: "partial", tool_version: "0.1.0" },
+      ...{ job: "test", run_id: "20250306T132000000Z", status: "partial", tool_version: "1.0.0" },
       ...{ base_url: "https://kb.example.com/v1", started_at: Date.UTC(2025, 2, 6, 13, 20) },
       finished_at: Date.UTC(2025, 2, 6, 13, 20, 1, 250),
       documents: { complete: 1, unstable: 1, failed: 1 },
