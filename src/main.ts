@@ -1,11 +1,8 @@
 #!/usr/bin/env node
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
-import { runCommandLine } from "./cli/cli.js";
-import { outputFlags } from "./cli/output-flags.js";
-import { unwritten } from "./cli/print-result.js";
-import { programText } from "./cli/program-text.js";
-import { tellError, tellReason } from "./cli/tell-error.js";
+import { programText, runCommandLine } from "./cli/cli.js";
+import { outputFlags, tellError, tellReason, unwritten } from "./cli/output.js";
 import { exitCodes, InterruptedError } from "./errors.js";
 import type { CommitState } from "./job/open-service.js";
 

@@ -108,11 +108,13 @@ test("libraries are imported where their one job is done", () => {
   expect(wrongFiles(wrongLibraries)).toEqual([]);
 });
 
-test("nothing that runs loads the schemas of results: all others import their types alone", () => {
-  const loading = /^import (?!type\b)[^;]*results\/|\bimport\("[^"]*results\//m;
-  const others = files.filter((file) => !file.startsWith("results/"));
-  expect(others.filter((file) => /results\//.test(readFileSync(join("src", file), "utf8"))).length).toBeGreaterThan(5);
-  expect(others.filter((file) => loading.test(readFileSync(join("src", file), "utf8")))).toEqual([]);
+test("only main.ts imports cli, but for the commands; and nothing imports a command by its name but other commands", () => {
+  const users = (folder: string) =>
+    files.filter(
+      (file) => targetsOf(file).some((target) => target.startsWith(`${folder}/`)) && !file.startsWith(folder),
+    );
+  expect(users("cli").filter((file) => !file.startsWith("commands/"))).toEqual(["main.ts"]);
+  expect(users("commands")).toEqual([]);
 });
 
 test("no file imports itself in a circle", () => {
@@ -154,11 +156,11 @@ test("a manifest is parsed in one place, and a dump is opened in one; verify rea
   expect(users(/\bcheck\(manifestSchema\b/)).toEqual(["dump/read-manifest.ts"]);
   expect(users(/"manifest\.json"/)).toEqual(["dump/manifest.ts"]);
   expect(users(/\b(openDump|new Dump)\(/).sort()).toEqual([
+    "commands/sql/database.ts",
     "compare/run-diff.ts",
     "database/prepare-database.ts",
     "dump/open-dump.ts",
     "join/find-shards.ts",
-    "query/load-run.ts",
     "report/render-report.ts",
     "restore/copy/against.ts",
     "restore/copy/copy-run.ts",

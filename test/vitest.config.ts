@@ -85,7 +85,7 @@ export const onlyLong = [
   "test/stories/newcomer.test.ts",
   "test/stories/operator.test.ts",
   "test/stories/owner.test.ts",
-  "test/terminal/resize.test.ts",
+  "test/cli/resize.test.ts",
   "test/verify/compressed.test.ts",
   "test/verify/database.test.ts",
   "test/verify/nasty-rows.test.ts",

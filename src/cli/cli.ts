@@ -1,81 +1,56 @@
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, relative } from "node:path";
+import { arch, version as node, platform } from "node:process";
 import { exitCodes } from "../errors.js";
 import { bucketNames, withBucketNames } from "../store/copy/bucket-names.js";
 
-import type { Command } from "./command.js";
-import { argumentsFrom } from "./line/arguments-from.js";
-import { globalOptions } from "./line/global-options.js";
-import { type Line, readLine } from "./line/read-line.js";
-import { versionText } from "./line/version-text.js";
-import { wrongLine } from "./line/wrong-line.js";
+import { tool } from "../tool.js";
+import type { Command, World } from "./command.js";
 import { commonOptions } from "./options.js";
-import type { World } from "./world.js";
+import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./read-line.js";
+import { commandsIn, loadAll, type Registry } from "./registry.js";
 
-type Commands = Readonly<Record<string, () => Promise<Command>>>;
-
-/** A command is loaded only when it is named, so that none waits for what another needs. */
-export const commands: Commands = {
-  run: async () => (await import("./run.js")).runCommand,
-  plan: async () => (await import("./plan.js")).planCommand,
-  status: async () => (await import("./status.js")).statusCommand,
-  verify: async () => (await import("./verify.js")).verifyCommand,
-  diff: async () => (await import("./diff.js")).diffCommand,
-  report: async () => (await import("./report.js")).reportCommand,
-  serve: async () => (await import("./serve.js")).serveCommand,
-  restore: async () =>
-    (await import("./restore/restore-command.js")).restoreCommand({
-      // heavy; --help does without
-      lost: async () => (await import("../restore/restore-lost.js")).restoreLost,
-      move: async () => (await import("../restore/copy/copy-run.js")).moveRun,
-    }),
-  join: async () => (await import("./join.js")).joinCommand,
-  worker: async () => (await import("./worker.js")).workerCommand,
-  list: async () => (await import("./list.js")).listCommand,
-  sql: async () => (await import("./sql.js")).sqlCommand,
-  prune: async () => (await import("./prune.js")).pruneCommand,
-  init: async () => (await import("./init.js")).initCommand,
-  completion: async () =>
-    (await import("./completion/completion-command.js")).completionCommand(() => loadAll(commands)),
-};
-
-function loadAll(known: Commands): Promise<readonly Command[]> {
-  return Promise.all(Object.values(known).map((load) => load()));
-}
+/** The commands of this program. */
+export const commands = commandsIn(new URL("../commands/", import.meta.url));
 
 /** Flags that may stand before the command. */
 const leadingOptions = { ...globalOptions, ...commonOptions };
 
+/** What main.ts knows of the world. */
+type Surroundings = Omit<World, "args" | "commands">;
+
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
   args: readonly string[],
-  world: Omit<World, "args">,
-  known = commands,
+  world: Surroundings,
+  registry = commands,
 ): Promise<number> {
   const leading = readLine(args, leadingOptions);
   const [first] = leading.places;
-  if (first === undefined) return runWithoutCommand(args, leading, world, known);
+  if (first === undefined) return runWithoutCommand(args, leading, world, registry);
   const others = args.toSpliced(first.index, 1);
-  if (first.text === "help") return runCommandLine([...others, "--help"], world, known);
-  const load = Object.hasOwn(known, first.text) ? known[first.text] : undefined;
-  if (load) return runCommand(await load(), others, { ...world, args });
-  const { unknownCommand } = await import("./line/unknown-command.js");
-  throw unknownCommand(first.text, Object.keys(known));
+  if (first.text === "help") return runCommandLine([...others, "--help"], world, registry);
+  const command = await registry.load(first.text);
+  if (command) return runCommand(command, others, { ...world, args, commands: () => loadAll(registry) });
+  const { unknownCommand } = await import("./check-line.js");
+  throw unknownCommand(first.text, registry.names());
 }
 
 async function runWithoutCommand(
   args: readonly string[],
   line: Line,
-  world: Omit<World, "args">,
-  known: Commands,
+  world: Surroundings,
+  registry: Registry,
 ): Promise<number> {
   if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), world);
   const asksHelp = isAsked(line, "help");
   if (args.length > 0 && !asksHelp) {
-    const { noCommand } = await import("./line/unknown-command.js");
-    throw noCommand(Object.keys(known));
+    const { noCommand } = await import("./check-line.js");
+    throw noCommand(registry.names());
   }
   const { helpOfAll } = await import("./help.js");
-  const all = await loadAll(known);
+  const all = await loadAll(registry);
   const reader = asksHelp ? world.stdout : world.stderr;
   reader.write(`${await helpOfAll(all, reader.columns)}\n`);
   return asksHelp ? exitCodes.complete : exitCodes.usage;
@@ -88,10 +63,9 @@ async function runCommand(command: Command, args: readonly string[], world: Worl
     const { helpOf } = await import("./help.js");
     return answer(await helpOf(command, world.stdout.columns), world);
   }
-  const { checkLine } = await import("./line/check-line.js");
+  const { checkLine, withEnvFiles } = await import("./check-line.js");
   const problems = checkLine(line, command, existsSync);
   if (problems.length > 0) throw wrongLine(problems);
-  const { withEnvFiles } = await import("./line/env-files.js");
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
   const env = files.length > 0 ? await withEnvFiles(world.env, files) : world.env;
   return command.run(argumentsFrom(line, command), { ...world, env }).catch((error: unknown) => {
@@ -106,4 +80,31 @@ function isAsked({ flags }: Line, option: string): boolean {
 function answer(text: string, { stdout }: Pick<World, "stdout">): number {
   stdout.write(`${text}\n`);
   return exitCodes.complete;
+}
+
+/** The version, or with `--json` all that a report of a bug needs to know of the installation. DuckDB itself is not loaded. */
+function versionText(json: boolean): string {
+  return json ? JSON.stringify({ ...tool, node, platform, arch, duckdb: duckdbVersion() }) : tool.version;
+}
+
+/** The version that the package of DuckDB gives; null if it is not installed. */
+function duckdbVersion(): string | null {
+  try {
+    const content: unknown = createRequire(import.meta.url)("@duckdb/node-api/package.json");
+    if (typeof content === "object" && content !== null && "version" in content) return String(content.version);
+  } catch {
+    // told by the null
+  }
+  return null;
+}
+
+/**
+ * The words that start this program once more from the folder `from`: `kbdump` where it is installed, `node dist/main.js` in a
+ * checkout. `script` is the path that Node was given.
+ */
+export function programText(script: string | undefined, from: string): string {
+  if (script === undefined || basename(script) !== "main.js") return "kbdump";
+  const near = relative(from, script);
+  const path = near.startsWith("..") ? script : near;
+  return /^[\w./@%+=:,-]+$/.test(path) ? `node ${path}` : `node '${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,9 @@
+import type { GenericSchema } from "valibot";
 import type { InferredOptionType } from "yargs";
-import type { World } from "./world.js";
+import type { InterruptedError } from "../errors.js";
+import type { CommitState } from "../job/open-service.js";
+import type { Terminal } from "./dialogue.js";
+import type { Output } from "./view.js";
 
 /** The files that a shell proposes. */
 export type Files = "file" | "folder" | "job file";
@@ -62,6 +66,8 @@ export interface Command<P extends Positionals = Positionals, O extends Options 
   readonly options: O;
   /** Ends the help: examples and exit codes. Each paragraph is one line, because yargs wraps it. */
   readonly epilog: string;
+  /** The schemas of what `--json` prints, by the names of their files in dist/schemas: that of the command, and others beside it. */
+  readonly results: () => Readonly<Record<string, GenericSchema>>;
   /**
    * Does the work and gives the exit code, or rejects with one of the errors of errors.ts. It is a method because
    * parameters of methods are bivariant: a list can hold commands of different arguments.
@@ -79,4 +85,27 @@ export function defineCommand<const P extends Positionals, const O extends Optio
 /** The meaning of an argument in short: its description without the details. */
 export function meaningOf({ describe }: Positional | Option): string {
   return describe.split(";")[0] ?? "";
+}
+
+/** The process as the commands see it; only main.ts knows the real one. */
+export interface World {
+  /** The words that start the program once more, such as `kbdump`; they depend on the current folder. */
+  readonly program: () => string;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Opens stdin; absent: nothing can be read from it. */
+  readonly openStdin?: () => AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
+  /** Opens the terminal of somebody to ask; absent where stdin or stderr is none. */
+  readonly openTerminal?: (() => Terminal) | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** The command line, after the name of the program. */
+  readonly args: readonly string[];
+  /** Loads all commands, for a command that describes them. */
+  readonly commands: () => Promise<readonly Command[]>;
+  /** Aborted with an InterruptedError by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Ends the command as a signal does. */
+  readonly interrupt: (error: InterruptedError) => void;
+  /** How far the publication is: a signal that ends the program at once must not tell otherwise. */
+  readonly committing: (state: CommitState) => void;
 }

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
 import type { Command } from "./command.js";
-import { globalOptions } from "./line/global-options.js";
+import { globalOptions } from "./read-line.js";
 
 declare module "yargs" {
   interface Argv<T> {

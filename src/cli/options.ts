@@ -6,10 +6,9 @@ import type { ReadTally } from "../read-tally.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { FindOptions } from "../store/find-named.js";
-import { renderReading } from "../terminal/verify-progress.js";
-import { openView, type View } from "../terminal/view.js";
-import type { ArgumentsOf, Options, Positionals } from "./command.js";
-import type { World } from "./world.js";
+import type { ArgumentsOf, Options, Positionals, World } from "./command.js";
+import { renderReading } from "./progress.js";
+import { openView, type View } from "./view.js";
 
 /** Options of every command. */
 export const commonOptions = {

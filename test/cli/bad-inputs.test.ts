@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { commands } from "../../src/cli/cli.js";
+import { loadAll } from "../../src/cli/registry.js";
 import { startService } from "../../src/demo/start-service.js";
 import { runJob } from "../../src/run/run-job.js";
 import { jobFor, testFolder } from "../run/job-for.js";
@@ -29,9 +30,7 @@ afterAll(async () => {
   await rm(place, { recursive: true, force: true });
 });
 
-const flags = (await Promise.all(Object.values(commands).map((load) => load()))).flatMap(({ options }) =>
-  Object.keys(options),
-);
+const flags = (await loadAll(commands)).flatMap(({ options }) => Object.keys(options));
 const camelCase = flags
   .filter((flag) => flag.includes("-"))
   .map((flag) => flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()));

@@ -2,9 +2,10 @@ import { expect, expectTypeOf, test } from "vitest";
 import { commands, runCommandLine } from "../../src/cli/cli.js";
 import { defineCommand } from "../../src/cli/command.js";
 import { commonOptions } from "../../src/cli/options.js";
+import type { Registry } from "../../src/cli/registry.js";
 import { UsageError } from "../../src/errors.js";
 
-/** The whole of a command; a line in cli.ts adds it. */
+/** The whole of a command, as its file has it. */
 const greetCommand = defineCommand({
   name: "greet <name> [more..]",
   about: "greet people",
@@ -19,6 +20,7 @@ const greetCommand = defineCommand({
     shout: { type: "boolean", alias: "s", conflicts: "tone", describe: "in capitals" },
     tone: { choices: ["warm", "cool"], describe: "tone of the greeting" },
   },
+  results: () => ({}),
   epilog: "Exit codes: 0 nobody else · 4 others were greeted, too",
   async run({ name, more, howOften, friend, shout, tone, json }, world) {
     expectTypeOf(name).toEqualTypeOf<string>();
@@ -34,6 +36,11 @@ const greetCommand = defineCommand({
   },
 });
 
+const registry: Registry = {
+  names: () => [...commands.names(), "greet"],
+  load: async (name) => (name === "greet" ? greetCommand : commands.load(name)),
+};
+
 async function run(...args: readonly string[]) {
   let stdout = "";
   const output = { write: (text: string) => (stdout += text) };
@@ -46,7 +53,7 @@ async function run(...args: readonly string[]) {
     interrupt: () => {},
     committing: () => {},
   };
-  const code = await runCommandLine(args, world, { ...commands, greet: async () => greetCommand });
+  const code = await runCommandLine(args, world, registry);
   return { code, stdout };
 }
 
@@ -70,7 +77,7 @@ test("help lists a command among the others, with its arguments, and runs nothin
     code: 0,
     stdout: expect.stringMatching(/kbdump greet <name> \[more\.\.\] +greet people\n/),
   });
-  for (const name of Object.keys(commands)) expect(all.stdout).toContain(`  kbdump ${name} `);
+  for (const name of commands.names()) expect(all.stdout).toContain(`  kbdump ${name} `);
   const one = await run("greet", "Ada", "--help");
   expect(one.code).toBe(0);
   for (const text of ["kbdump greet <name> [more..]\n", "whom to greet", "--how-often", "4 others were greeted"])

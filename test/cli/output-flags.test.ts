@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outputFlags } from "../../src/cli/output-flags.js";
+import { outputFlags } from "../../src/cli/output.js";
 
 test.each([
   ["run job.yaml", false, "text"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { programText } from "../../src/cli/program-text.js";
+import { programText } from "../../src/cli/cli.js";
 
 test.each([
   ["/usr/local/bin/kbdump", "/home/me", "kbdump"],

@@ -1,6 +1,5 @@
 import { runCommandLine } from "../../src/cli/cli.js";
-import { outputFlags } from "../../src/cli/output-flags.js";
-import { tellError } from "../../src/cli/tell-error.js";
+import { outputFlags, tellError } from "../../src/cli/output.js";
 import { type Finished, withoutTimes } from "./run-kbdump.js";
 
 /**

@@ -33,7 +33,7 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   return { code, stdout, stderr: withoutTimes(stderr) };
 }
 
-/** Log lines without the time of day that they begin with; test/terminal/view.test.ts looks at that. */
+/** Log lines without the time of day that they begin with; test/cli/view.test.ts looks at that. */
 export function withoutTimes(stderr: string): string {
   return stderr.replace(/^\d\d:\d\d:\d\d /gm, "");
 }

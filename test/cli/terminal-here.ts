@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import type { Terminal } from "../../src/dialogue/dialogue.js";
+import type { Terminal } from "../../src/cli/dialogue.js";
 
 /** A terminal in this process at which somebody presses these keys, in this order. */
 export function openTerminalHere(pressed: readonly string[]) {

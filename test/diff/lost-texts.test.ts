@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
+import { pageFor } from "../../src/cli/text.js";
+import { renderDiff } from "../../src/commands/diff/table.js";
 import { withRunDiff } from "../../src/compare/diff-runs.js";
 import { startService } from "../../src/demo/start-service.js";
 import { runJob } from "../../src/run/run-job.js";
-import { renderDiff } from "../../src/terminal/diff-table.js";
-import { pageFor } from "../../src/terminal/text.js";
 import { runHere } from "../cli/run-here.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import { chunk } from "../verify/sound-tables.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describeError } from "../../src/cli/describe-error.js";
+import { describeError } from "../../src/cli/output.js";
 import { runKbdump } from "../cli/run-kbdump.js";
 import { jobFile, testFolder } from "../run/job-for.js";
 import { startRealisticServer } from "../servers/realistic-server.js";

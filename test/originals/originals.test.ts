@@ -12,8 +12,8 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { listRuns } from "../../src/commands/list/runs.js";
 import { pruneJob } from "../../src/keep/prune-job.js";
-import { listRuns } from "../../src/list/list-runs.js";
 import type { RunResult } from "../../src/run/make-run.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { refusing } from "../run/discover/discovering.js";

@@ -1,0 +1,158 @@
+import { parseEnv } from "node:util";
+import { type Problem, UsageError } from "../errors.js";
+import { gotText, looksLikeKey } from "../job/findings.js";
+import { readText } from "../job/read-key.js";
+import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
+import { type Command, meaningOf, type Options, type Positional } from "./command.js";
+import { type Flag, globalOptions, isSwitch, type Line, type Place } from "./read-line.js";
+
+/** Every problem of a command line that can be told before the command starts. `isThere` asks for a file of that name. */
+export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {
+  const options = { ...globalOptions, ...command.options };
+  const unknown = unknownFlags(line.flags, options, commandNameOf(command));
+  return [
+    ...unknown,
+    ...line.flags.flatMap((flag) => valueProblems(flag, options)),
+    ...repeatedFlags(line.flags, options),
+    ...conflictingFlags(line.flags, options),
+    // An argument may be the value of an unknown flag, so that nobody can tell whether one is missing.
+    ...(unknown.length > 0 ? [] : placeProblems(line.places, command, isThere)),
+  ];
+}
+
+/** `run` of `run [job]`. */
+function commandNameOf({ name }: Pick<Command, "name">): string {
+  return name.split(" ")[0] ?? "";
+}
+
+/** The flags that no option stands for. */
+function unknownFlags(flags: readonly Flag[], options: Options, command: string): readonly Problem[] {
+  const written = new Set(flags.filter(({ name }) => name === undefined).map((flag) => flag.written));
+  return [...written].map((flag) => ({ path: "", message: unknownText(flag, options, command) }));
+}
+
+function unknownText(written: string, options: Options, command: string): string {
+  const name = written.replace(/^-+/, "");
+  const shown = /^[\w-]{1,60}$/.test(written) && !looksLikeKey(written) ? written : gotText(written, []);
+  if (isNamedLikeKey(name))
+    return `unknown flag ${shown}; the key is never on the command line: put it in the environment, as KNOWLEDGE_API_KEY`;
+  const nearest = name.length > 1 ? nearestName(name, Object.keys(options)) : undefined;
+  if (nearest) return `unknown flag ${shown}; did you mean --${nearest}?`;
+  return `unknown flag ${shown}; kbdump ${command} --help lists the flags`;
+}
+
+function valueProblems({ name, written, value }: Flag, options: Options): readonly Problem[] {
+  const option = name === undefined ? undefined : options[name];
+  if (option === undefined) return [];
+  const path = name === undefined ? written : `--${name}`;
+  const got = value === undefined ? "nothing" : gotText(value, []);
+  const choices = isSwitch(option) ? ["true", "false"] : option.choices;
+  const isLacking = value === undefined && !isSwitch(option) && !option.valueIsOptional;
+  if (choices && (isLacking || (value !== undefined && !choices.includes(value))))
+    return [{ path, message: `got ${got}, expected ${listText(choices)}` }];
+  if (isLacking || (!isSwitch(option) && looksLikeFlag(value)))
+    return [{ path, message: `expected a value: ${meaningOf(option)}` }];
+  return [];
+}
+
+/** A word that begins with a dash is a forgotten value and the next flag; `--out=-x` still says it. */
+function looksLikeFlag(value: string | undefined): boolean {
+  return value !== undefined && /^-[^\d.]/.test(value);
+}
+
+function repeatedFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
+  const names = flags.flatMap(({ name }) => (name === undefined ? [] : [name]));
+  return Object.entries(options)
+    .filter(([name, option]) => !isSwitch(option) && !option.array && names.filter((one) => one === name).length > 1)
+    .map(([name]) => ({ path: `--${name}`, message: "given more than once" }));
+}
+
+function conflictingFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
+  const given = new Set(flags.filter(({ value }) => value !== "false").map(({ name }) => name));
+  return Object.entries(options)
+    .filter(([name, { conflicts }]) => conflicts !== undefined && given.has(name) && given.has(conflicts))
+    .map(([name, { conflicts }]) => ({ path: `--${name}`, message: `not together with --${conflicts}` }));
+}
+
+/** `a, b or c`. */
+function listText(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+}
+
+/** Problems of the arguments that belong to no flag: one that is missing, one too many. */
+function placeProblems(
+  places: readonly Place[],
+  command: Command,
+  isThere: (path: string) => boolean,
+): readonly Problem[] {
+  const stray = places.filter((place) => isStray(place, command) && !isThere(place.text));
+  if (stray.length > 0) return strayProblems(stray);
+  const declared = Object.entries(command.positionals);
+  const isOpen = declared.some(([, { array }]) => array);
+  if (places.length > declared.length && !isOpen)
+    return places.slice(declared.length).map((place) => ({ path: "", message: surplusText(place, command) }));
+  return declared
+    .slice(places.length)
+    .filter(([, { demandOption }]) => demandOption)
+    .map(([name, positional]) => ({ path: "", message: `<${name}> is missing: ${missingText(positional, command)}` }));
+}
+
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Whether an argument was meant for the flag before it, as `parquet` in `--format csv parquet`. */
+function isStray({ text, after }: Place, { options }: Command): boolean {
+  const option = after?.name === undefined ? undefined : options[after.name];
+  if (option?.array !== true) return false;
+  const { values } = option;
+  return text.split(",").every((one) => (values ? values.includes(one) : uuid.test(one)));
+}
+
+function strayProblems(stray: readonly Place[]): readonly Problem[] {
+  const flags = new Set(stray.flatMap(({ after }) => after ?? []));
+  return [...flags].map((flag) => {
+    const more = stray.filter(({ after }) => after === flag).map(({ text }) => text);
+    const path = `--${flag.name}`;
+    return { path, message: `write ${path} ${[flag.value, ...more].join(",")}` };
+  });
+}
+
+function surplusText({ text, after }: Place, { name, options }: Command): string {
+  const unexpected = `unexpected argument ${gotText(text, [])}`;
+  if (wantsEquals(after, options))
+    return `${unexpected}; a value of --${after?.name} follows =, as in --${after?.name}=PATH`;
+  return `${unexpected}; expected kbdump ${name}`;
+}
+
+function wantsEquals(flag: Flag | undefined, options: Command["options"]): boolean {
+  return flag?.name !== undefined && flag.value === undefined && options[flag.name]?.valueIsOptional === true;
+}
+
+function missingText({ describe }: Positional, { epilog }: Command): string {
+  const [example] = /(?<=^ *)kbdump .*$/m.exec(epilog) ?? [];
+  return `${describe}${example ? `. Example: ${example}` : ""}`;
+}
+
+/** The error of a line that begins with something else than a command. */
+export function unknownCommand(name: string, known: readonly string[]): UsageError {
+  const unknown = `unknown command ${/^[\w-]{1,60}$/.test(name) && !looksLikeKey(name) ? name : gotText(name, [])}`;
+  if (Object.hasOwn(globalOptions, name)) return new UsageError(`${unknown}; did you mean kbdump --${name}?`, []);
+  if (/\.(ya?ml|json)$/i.test(name))
+    return new UsageError(`${unknown}; did you mean kbdump run ${gotText(name, [])}?`, []);
+  const nearest = nearestName(name, [...known, "help"]);
+  const advice = nearest ? `did you mean ${nearest}?` : `expected one of ${known.join(", ")}`;
+  return new UsageError(`${unknown}; ${advice}`, []);
+}
+
+/** The error of a line that names no command. */
+export function noCommand(known: readonly string[]): UsageError {
+  return new UsageError(`no command; expected one of ${known.join(", ")}. kbdump --help describes them`, []);
+}
+
+/**
+ * The environment with the variables of these files added; a later file wins over an earlier one, and what is set already wins
+ * over all. UsageError if a file cannot be read.
+ */
+export async function withEnvFiles(env: NodeJS.ProcessEnv, files: readonly string[]): Promise<NodeJS.ProcessEnv> {
+  const texts = await Promise.all(files.map((file) => readText(file, "the environment file")));
+  return Object.assign({}, ...texts.map((text) => parseEnv(text)), env);
+}

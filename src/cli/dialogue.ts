@@ -1,0 +1,125 @@
+import * as prompts from "@clack/prompts";
+import { InterruptedError } from "../errors.js";
+import { blankControls, cutText } from "../safe-text.js";
+import { wrapToWidth } from "./display-width.js";
+
+/** One answer to choose. */
+export interface Choice<Value> {
+  readonly value: Value;
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** A question that is answered by text. */
+export interface Question {
+  readonly message: string;
+  readonly example: string;
+  /** The flag or variable that answers it where there is no terminal. */
+  readonly flag: string;
+  /** No character of the answer is shown. */
+  readonly isSecret?: boolean;
+}
+
+/** A question whose answer is one of several. */
+export interface Selection<Value> {
+  readonly message: string;
+  /** The first is the default. */
+  readonly choices: readonly Choice<Value>[];
+}
+
+/** A question whose answer is some of several, at least one. */
+export interface MultiSelection<Value> extends Selection<Value> {
+  readonly defaults: readonly Value[];
+  readonly flag: string;
+}
+
+/** Asks somebody. Every method rejects with InterruptedError when they cancel. */
+export interface Dialogue {
+  /** Whether a wrong answer can be corrected. */
+  readonly isInteractive: boolean;
+  readonly say: (text: string) => void;
+  /** Asks one question after the other; gives their answers by flag. */
+  readonly ask: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
+  readonly choose: <Value extends string>(selection: Selection<Value>) => Promise<Value>;
+  readonly chooseMany: <Value extends string>(selection: MultiSelection<Value>) => Promise<readonly Value[]>;
+}
+
+/** The two ends of a terminal. */
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
+/** The library begins every line with it. */
+const guide = "│  ";
+/** Choices that are shown at once; a longer list can be searched. */
+const shownChoices = 10;
+const longestLabel = 60;
+
+/** A dialogue at a terminal. `cancelled` is the last word to somebody who cancels: what was not done. */
+export function openDialogue({ input, output }: Terminal, signal: AbortSignal, cancelled: string): Dialogue {
+  const common = { input, output, signal };
+  const answered = async <Value>(asked: Promise<Value | Cancelled>): Promise<Value> => {
+    const answer = await asked;
+    signal.throwIfAborted();
+    if (!isCancelled(answer)) return answer;
+    prompts.cancel(cancelled, { output });
+    throw new InterruptedError("SIGINT");
+  };
+  return {
+    isInteractive: true,
+    say: (text) =>
+      prompts.log.message(wrapToWidth(lineText(text, 600), output.columns - guide.length).join("\n"), { output }),
+    ask: async (questions) => {
+      const answers = new Map<string, string>();
+      for (const { message, example, flag, isSecret } of questions) {
+        const shared = { ...common, message, validate: requireText };
+        const asked = isSecret ? prompts.password(shared) : prompts.text({ ...shared, placeholder: example });
+        answers.set(flag, (await answered(asked)).trim());
+      }
+      return answers;
+    },
+    choose: async ({ message, choices }) => {
+      const options = optionsFrom(choices);
+      return valueAt(choices, await answered(prompts.select({ ...common, message, options })));
+    },
+    chooseMany: async ({ message, choices, defaults }) => {
+      const options = optionsFrom(choices);
+      const initialValues = choices.flatMap(({ value }, at) => (defaults.includes(value) ? [at] : []));
+      const asked = { ...common, message, options, initialValues, required: true, maxItems: shownChoices };
+      const isLong = choices.length > shownChoices;
+      const ask = isLong ? prompts.autocompleteMultiselect<number> : prompts.multiselect<number>;
+      return (await answered(ask(asked))).map((at) => valueAt(choices, at));
+    },
+  };
+}
+
+/** The answer of the library to Ctrl-C. */
+type Cancelled = Exclude<Awaited<ReturnType<typeof prompts.text>>, string>;
+
+function isCancelled(answer: unknown): answer is Cancelled {
+  return prompts.isCancel(answer);
+}
+
+/** The place of a choice stands for it, because the library takes values of a few types only. */
+function optionsFrom(choices: readonly Choice<unknown>[]) {
+  return choices.map(({ label, hint }, value) => ({
+    value,
+    label: lineText(label, longestLabel),
+    ...(hint === undefined ? {} : { hint }),
+  }));
+}
+
+function valueAt<Value>(choices: readonly Choice<Value>[], at: number): Value {
+  const choice = choices[at];
+  if (choice === undefined) throw new RangeError(`no choice ${at}`);
+  return choice.value;
+}
+
+function requireText(text: string | undefined): string | undefined {
+  return text?.trim() ? undefined : "Enter a value, or press Ctrl-C to stop.";
+}
+
+function lineText(text: string, longest: number): string {
+  return cutText(blankControls(text), longest);
+}

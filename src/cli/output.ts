@@ -1,0 +1,179 @@
+import {
+  BusyError,
+  exitCodes,
+  InterruptedError,
+  type Problem,
+  RetryError,
+  SkipError,
+  StopError,
+  UntoldError,
+  UsageError,
+} from "../errors.js";
+import { fileErrorText } from "../file-error.js";
+import { blankControls } from "../safe-text.js";
+import type { World } from "./command.js";
+import type { ErrorResult, LogLine } from "./log-schema.js";
+import { commonOptions } from "./options.js";
+import { readLine } from "./read-line.js";
+import { jsonLine } from "./text.js";
+import type { Output } from "./view.js";
+
+/**
+ * Prints the result of a command. Rejects with StopError when stdout cannot take it, on a full disk, say; `achieved` then
+ * tells what is done nevertheless: `the run is published in …`. Whoever stops reading, as `| head` does, has had enough.
+ */
+export async function printResult({ stdout }: Pick<World, "stdout">, text: string, achieved?: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(`${text}\n`, (error) => {
+      if (error && !("code" in error && error.code === "EPIPE")) reject(unwritten(error, achieved));
+      else resolve();
+    });
+  });
+}
+
+/** Characters that are collected before they are written. */
+const block = 65_536;
+
+/** The same for a result that comes in pieces; memory stays small however many there are. */
+export async function printPieces({ stdout }: Pick<World, "stdout">, pieces: AsyncIterable<string>): Promise<void> {
+  let text = "";
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length < block) continue;
+    if (!(await isTaken(stdout, text))) return;
+    text = "";
+  }
+  await isTaken(stdout, text);
+}
+
+/** False when nobody reads any more. */
+function isTaken(stdout: World["stdout"], text: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    stdout.write(text, (error) => {
+      if (!error) resolve(true);
+      else if ("code" in error && error.code === "EPIPE") resolve(false);
+      else reject(unwritten(error));
+    });
+  });
+}
+
+/** The error of a stdout that could not be written. */
+export function unwritten(error: Error, achieved?: string): StopError {
+  const what = `the result could not be written to stdout: ${describeError(error).message}`;
+  if (achieved !== undefined) return new UntoldError(`${achieved}, but ${what}`, { cause: error });
+  return new StopError(what, { cause: error });
+}
+
+/**
+ * Reports an error: on stderr in words, or as a line of JSON with `--log-format json`, and with `--json` on stdout as the
+ * one JSON object that the command then ends with. Gives the exit code.
+ */
+export function tellError(
+  error: unknown,
+  { json, logFormat }: OutputFlags,
+  { stdout, stderr }: { readonly stdout: Output; readonly stderr: Output },
+): number {
+  const { message, exitCode, status, problems, unexpected } = describeError(error);
+  const stack = (unexpected && error instanceof Error ? error.stack : undefined) ?? null;
+  const failed = { exit_code: exitCode, problems };
+  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message, ...failed, stack });
+  else {
+    stderr.write(`kbdump: ${plainLines(message)}\n`);
+    if (stack !== null) stderr.write(`This is a fault of kbdump.\n${plainLines(stack)}\n`);
+  }
+  if (json) stdout.write(`${jsonLine({ status, error: message, ...failed } satisfies ErrorResult)}\n`);
+  return exitCode;
+}
+
+/** Gives the reason, with `--quiet` as well, why a command that has a result does not end with 0. */
+export function tellReason(
+  message: string,
+  { logFormat }: Pick<OutputFlags, "logFormat">,
+  { stderr }: { readonly stderr: Output },
+): void {
+  if (logFormat === "json") writeLine(stderr, { time: timeNow(), level: "error", message });
+  else stderr.write(`kbdump: ${plainLines(message)}\n`);
+}
+
+/** Lines of a message, which may quote anything, without control characters. */
+function plainLines(message: string): string {
+  return message.split("\n").map(blankControls).join("\n");
+}
+
+function writeLine(stderr: Output, line: LogLine): void {
+  stderr.write(`${jsonLine(line)}\n`);
+}
+
+function timeNow(): string {
+  return new Date().toISOString();
+}
+
+/** The message of an error for the user, and its exit code. */
+interface ErrorReport {
+  readonly message: string;
+  readonly exitCode: number;
+  readonly status: ErrorResult["status"];
+  /** Each thing that is wrong with the command line or the job file; the message has them, too. */
+  readonly problems: readonly Problem[];
+  /** True: nobody but we can have caused it, so that the stack helps. */
+  readonly unexpected: boolean;
+}
+
+/** Turns any error into plain words. Errors of the file system and of DuckDB are the user's surroundings, not our fault. */
+export function describeError(error: unknown): ErrorReport {
+  const failed = { exitCode: exitCodes.failed, status: "failed", problems: [], unexpected: false } as const;
+  const expected = (message: string, more: Partial<ErrorReport> = {}): ErrorReport => ({ message, ...failed, ...more });
+  if (error instanceof UsageError)
+    return expected(error.message, { exitCode: exitCodes.usage, problems: error.problems });
+  if (error instanceof BusyError) return expected(error.message, { exitCode: exitCodes.busy, status: "busy" });
+  if (error instanceof InterruptedError)
+    return expected(error.message, { exitCode: error.exitCode, status: "interrupted" });
+  if (error instanceof UntoldError) return expected(error.message, { exitCode: exitCodes.partial, status: "partial" });
+  if (error instanceof StopError || error instanceof SkipError || error instanceof RetryError)
+    return expected(error.message);
+  if (!(error instanceof Error)) return expected(String(error), { unexpected: true });
+  const reason = fileErrorText(error) ?? missingDuckDb(error);
+  if (reason) return expected(reason);
+  if ("syscall" in error) return expected(plainText(error));
+  if (/^(IO Error|Out of Memory Error|Could not set lock)/.test(error.message))
+    return expected(`DuckDB: ${error.message}`);
+  return expected(error.message, { unexpected: true });
+}
+
+/** `ENOENT: no such file or directory, open '/x'` without the code and the name of the call. */
+function plainText({ message }: Error): string {
+  return message
+    .replace(/^E[A-Z]+: /, "")
+    .replace(/, \w+(?: ('.*'))?$/, (_, path?: string) => (path ? `: ${path}` : ""));
+}
+
+/** In words, that DuckDB cannot be loaded: npm installs its binary as an optional package, one for each system. Else undefined. */
+function missingDuckDb(error: Error): string | undefined {
+  const code = "code" in error ? error.code : undefined;
+  const machine = `${process.platform}-${process.arch}`;
+  if (code === "MODULE_NOT_FOUND" && error.message.includes("@duckdb/node-bindings"))
+    return `DuckDB is not installed for this machine (${machine}). Run npm install again in the folder where you installed kbdump, on this machine and without --omit=optional`;
+  if (code === "ERR_DLOPEN_FAILED" && error.message.includes("duckdb"))
+    return `DuckDB does not run on this machine (${machine}): ${error.message}. Write only the formats jsonl and csv here, or use another system`;
+  const isUnknown = error.message.startsWith("Error loading duckdb native binding: unsupported");
+  return isUnknown
+    ? `there is no DuckDB for this machine (${machine}). Write only the formats jsonl and csv here`
+    : undefined;
+}
+
+/** How a command line wants to be answered, as far as it can be told of one that may be wrong. */
+interface OutputFlags {
+  readonly json: boolean;
+  readonly logFormat: "text" | "json";
+}
+
+/** Reads `--json` and `--log-format` as the commands do, in every spelling; of several, the last. */
+export function outputFlags(args: readonly string[]): OutputFlags {
+  const { flags } = readLine(args, { json: commonOptions.json, "log-format": commonOptions["log-format"] });
+  const last = (name: string) => flags.findLast((flag) => flag.name === name);
+  const json = last("json");
+  return {
+    json: json !== undefined && json.value !== "false",
+    logFormat: last("log-format")?.value === "json" ? "json" : "text",
+  };
+}

@@ -1,0 +1,163 @@
+import { parseArgs } from "node:util";
+import { type Problem, UsageError } from "../errors.js";
+import type { Command, Option, Options } from "./command.js";
+
+/** A flag of a command line. */
+export interface Flag {
+  /** As it was written, without its value: `--base-url`, `-o`. */
+  readonly written: string;
+  /** The option that it stands for; undefined if the command has none of that name. */
+  readonly name: string | undefined;
+  /** Undefined: a flag without a value. */
+  readonly value: string | undefined;
+}
+
+/** An argument that belongs to no flag. */
+export interface Place {
+  readonly text: string;
+  /** Its place among all arguments. */
+  readonly index: number;
+  /** The flag before it. */
+  readonly after: Flag | undefined;
+}
+
+/** A command line, split by the options of its command, with nothing checked. */
+export interface Line {
+  readonly flags: readonly Flag[];
+  readonly places: readonly Place[];
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>["tokens"]>[number];
+
+/** Whether a flag needs no value: it says true, or false behind `--no-`. */
+export function isSwitch({ type }: Option): boolean {
+  return type === "boolean";
+}
+
+/** Splits a command line in the way of POSIX and GNU: `--out x`, `--out=x`, `-o x`, `-ox`, `-qo x`, `--no-json`, `--`. */
+export function readLine(args: readonly string[], options: Options): Line {
+  const names = namesOf(options);
+  const switches = [...names].map(
+    ([name, { option, letter }]) => [name, { type: kindOf(option), ...(letter ? { short: name } : {}) }] as const,
+  );
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(switches),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return joinTokens(tokens, args, names);
+}
+
+interface Named {
+  readonly name: string;
+  readonly option: Option;
+  readonly letter: boolean;
+}
+
+/** Every spelling of every option. */
+function namesOf(options: Options): ReadonlyMap<string, Named> {
+  const spellings = Object.entries(options).flatMap(([name, option]) => {
+    const spelled = [name, ...[option.alias ?? []].flat()];
+    return spelled.map((spelling) => [spelling, { name, option, letter: spelling !== name }] as const);
+  });
+  return new Map(spellings);
+}
+
+function kindOf(option: Option): "boolean" | "string" {
+  return isSwitch(option) || option.valueIsOptional ? "boolean" : "string";
+}
+
+function joinTokens(tokens: readonly Token[], args: readonly string[], names: ReadonlyMap<string, Named>): Line {
+  const flags: Flag[] = [];
+  const places: Place[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const [before, last] = [tokens[at - 1], flags.at(-1)];
+    if (token.kind === "option" && /\s/.test(token.name)) {
+      places.push({ text: args[token.index] ?? "", index: token.index, after: last }); // SQL may begin with a comment
+    } else if (token.kind === "option") {
+      const flag = flagOf(token, args[token.index] ?? "", names);
+      if (flag.name !== undefined || before?.index !== token.index) flags.push(flag);
+    } else if (token.kind === "positional") {
+      const isValue = last !== undefined && before?.kind === "option" && takesWord(last, token.value, names);
+      if (isValue) flags[flags.length - 1] = { ...last, value: token.value };
+      else places.push({ text: token.value, index: token.index, after: last });
+    }
+  }
+  return { flags, places };
+}
+
+type OptionToken = Extract<Token, { kind: "option" }>;
+
+function flagOf(token: OptionToken, arg: string, names: ReadonlyMap<string, Named>): Flag {
+  const isShort = !token.rawName.startsWith("--");
+  if (isShort && lettersOf(arg, names).some((letter) => !names.has(letter)))
+    return { written: arg, name: undefined, value: undefined }; // -json for --json: one wrong word, not four wrong letters
+  const named = names.get(token.name);
+  if (named)
+    return { written: token.rawName, name: named.name, value: isShort ? token.value?.replace(/^=/, "") : token.value };
+  const negated = token.name.startsWith("no-") ? names.get(token.name.slice(3)) : undefined;
+  if (negated && isSwitch(negated.option) && token.value === undefined)
+    return { written: token.rawName, name: negated.name, value: "false" };
+  return { written: token.rawName, name: undefined, value: token.value };
+}
+
+/** The letters of `-qo/backup` up to the one that takes the rest for its value. */
+function lettersOf(arg: string, names: ReadonlyMap<string, Named>): readonly string[] {
+  const letters = [...(arg.slice(1).split("=")[0] ?? "")];
+  const takesRest = (letter: string) => {
+    const option = names.get(letter)?.option;
+    return option !== undefined && kindOf(option) === "string";
+  };
+  const end = letters.findIndex(takesRest);
+  return end < 0 ? letters : letters.slice(0, end + 1);
+}
+
+/** `--json true` is `--json=true`. */
+function takesWord({ name, value }: Flag, text: string, names: ReadonlyMap<string, Named>): boolean {
+  const option = names.get(name ?? "")?.option;
+  return option !== undefined && isSwitch(option) && value === undefined && /^(true|false)$/.test(text);
+}
+
+type Given = string | boolean | readonly string[] | undefined;
+
+/** The arguments of a command from a line that was checked, under the names of its code: `--base-url x` is `baseUrl: "x"`. */
+export function argumentsFrom(
+  { flags, places }: Line,
+  { options, positionals }: Command,
+): Readonly<Record<string, Given>> {
+  const texts = places.map(({ text }) => text);
+  const placed = Object.entries(positionals).map(
+    ([name, { array, default: otherwise }], at) => [name, array ? texts.slice(at) : (texts[at] ?? otherwise)] as const,
+  );
+  const flagged = Object.entries(options).map(([name, option]) => {
+    const given = flags.filter((flag) => flag.name === name).map(({ value }) => value);
+    return [camelCase(name), given.length > 0 ? valueFrom(given, option) : option.default] as const;
+  });
+  return Object.fromEntries([...placed, ...flagged]);
+}
+
+function valueFrom(given: readonly (string | undefined)[], option: Option): Given {
+  if (isSwitch(option)) return given.at(-1) !== "false";
+  const texts = given.map((value) => value ?? "");
+  return option.array ? texts : texts.at(-1);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Flags that the program itself answers, before any command. */
+export const globalOptions = {
+  help: { type: "boolean", alias: "h", describe: "show this help" },
+  version: { type: "boolean", alias: ["V", "v"], describe: "print the version" },
+} as const satisfies Options;
+
+/** The error of a wrong command line: one sentence, or a list of several. */
+export function wrongLine(problems: readonly Problem[]): UsageError {
+  const [first] = problems;
+  if (first === undefined || problems.length > 1)
+    return new UsageError(`${problems.length} problems with the command line:`, problems);
+  return new UsageError(first.path === "" ? first.message : `${first.path}: ${first.message}`, problems, []);
+}

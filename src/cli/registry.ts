@@ -1,0 +1,36 @@
+import { existsSync, readdirSync } from "node:fs";
+import { extname } from "node:path";
+import type { Command } from "./command.js";
+
+/** The commands of the program by name. */
+export interface Registry {
+  readonly names: () => readonly string[];
+  /** Loads one command, so that it need not wait for the libraries of another; undefined if there is none of this name. */
+  readonly load: (name: string) => Promise<Command | undefined>;
+}
+
+/** `.js`, or `.ts` in the sources. */
+const ending = extname(import.meta.url);
+
+/** The commands of a folder: each file `<name>.js` exports its `command`. */
+export function commandsIn(folder: URL): Registry {
+  return {
+    names: () =>
+      readdirSync(folder)
+        .filter((file) => file.endsWith(ending))
+        .map((file) => file.slice(0, -ending.length))
+        .sort(),
+    load: async (name) => {
+      const file = new URL(`${name}${ending}`, folder);
+      if (!/^[a-z][a-z-]*$/.test(name) || !existsSync(file)) return undefined;
+      const { command }: { readonly command: Command } = await import(file.href);
+      return command;
+    },
+  };
+}
+
+/** Loads all commands, sorted by name. */
+export async function loadAll({ names, load }: Registry): Promise<readonly Command[]> {
+  const commands = await Promise.all(names().map(load));
+  return commands.filter((command) => command !== undefined);
+}

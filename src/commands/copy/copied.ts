@@ -1,0 +1,133 @@
+import { countText, numberText } from "../../amounts.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import { renderPlaces, shortPath } from "../../cli/table.js";
+import { type Page, terminalText } from "../../cli/text.js";
+import type { DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
+import type { MovedDocument, MoveResult } from "../../restore/copy/copy-result.js";
+import type { Invocation } from "../../shell-text.js";
+import { nameAndId } from "../../words.js";
+import { renderDifferences, renderTroubles, type Trouble } from "../restore/rows.js";
+import { applyCommand, compareCommand, goingOn, namesIn, renderMovePlan, retryFailedCommand } from "./plan.js";
+
+const mostMissing = { documents: 20, rows: 10 };
+const mostDatasets = 20;
+const mostProblems = 20;
+
+/** Renders what became of a move: the verdict, all that is missing with its reason, the findings of the proof, and the next commands. */
+export function renderMoved(result: MoveResult, page: Page, invocation: Invocation): string {
+  const { applied, plan, differences } = result;
+  if (applied === null) return renderMovePlan(result, page, invocation);
+  const names = namesIn(plan);
+  const missing = [...allDocuments(result).flatMap(troubleOfRefused), ...applied.documents.flatMap(troublesOfMoved)];
+  const isLater = allDocuments(result).some(({ earlier }) => earlier !== null);
+  const sent = `${countText(applied.writes, "write request")} to ${terminalText(result.base_url)}${isLater ? ", earlier ones included" : ""}`;
+  return [
+    ...wrapToWidth(verdictOf(result, page), page.columns, "  "),
+    ...wrapToWidth(sent, page.columns, "  ").map(page.paint.faint),
+    ...renderDatasets(result, page),
+    ...renderProblems(applied.problems, page),
+    ...renderTroubles("Not restored:", missing, mostMissing, names, page),
+    ...renderDifferences("Found by the proof:", differences ?? [], names, page),
+    "",
+    ...renderPlaces(placesOf(result), page.columns),
+    ...renderNext(result, page, invocation),
+  ].join("\n");
+}
+
+function allDocuments({ plan }: Pick<MoveResult, "plan">): readonly DocumentPlan[] {
+  return plan.datasets.flatMap(({ documents }) => documents);
+}
+
+function verdictOf(result: MoveResult, { paint }: Page): string {
+  const { status, differences } = result;
+  const all = allDocuments(result);
+  const done = numberText(restoredIn(result).length);
+  const count = `${done} of ${countText(all.length, "document")}`;
+  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
+  if (status === "different")
+    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
+  const proof = differences === null ? "not proved" : "proved: they are as in the run";
+  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${proof}`;
+}
+
+/** Documents that are there: this process made them, or an earlier one did and this one did not say otherwise. */
+function restoredIn({ plan, applied }: MoveResult): readonly DocumentPlan[] {
+  const outcomes = new Map(applied?.documents.map(({ document_id, outcome }) => [document_id, outcome]));
+  return allDocuments({ plan }).filter(({ document_id, earlier }) => {
+    const outcome = outcomes.get(document_id);
+    return outcome === undefined ? earlier?.state === "restored" : outcome === "restored";
+  });
+}
+
+/** The datasets that took documents, as an owner looks for them at the service. */
+function renderDatasets({ plan, applied }: MoveResult, { columns }: Page): readonly string[] {
+  const lines = plan.datasets.flatMap((dataset) => {
+    const id = targetIdOf(dataset, applied?.documents ?? []);
+    return id === null ? [] : [`  ${nameAndId(dataset.target.name, terminalText(id, 80))}`];
+  });
+  const more = lines.length - mostDatasets;
+  return lines.length === 0
+    ? []
+    : [
+        "",
+        lines.length === 1 ? "Dataset:" : "Datasets:",
+        ...lines.slice(0, mostDatasets).flatMap((line) => wrapToWidth(line, columns, "  ")),
+        ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
+      ];
+}
+
+function targetIdOf({ target, documents: planned }: DatasetPlan, documents: readonly MovedDocument[]): string | null {
+  if (target.kind === "there") return target.id;
+  const ids = new Set(planned.map(({ document_id }) => document_id));
+  const own = documents.filter(({ document_id }) => ids.has(document_id));
+  return own.find(({ target_dataset_id: id }) => id !== null)?.target_dataset_id ?? null;
+}
+
+function renderProblems(problems: readonly string[], { paint, columns }: Page): readonly string[] {
+  if (problems.length === 0) return [];
+  const more = problems.length - mostProblems;
+  return [
+    "",
+    ...wrapToWidth("Not made as planned:", columns).map(paint.strong),
+    ...problems.slice(0, mostProblems).flatMap((each) => wrapToWidth(`  ${terminalText(each, 400)}`, columns, "    ")),
+    ...(more > 0 ? [`  … and ${countText(more, "other")}: --json lists all`] : []),
+  ];
+}
+
+function troubleOfRefused({ document_id: id, refused }: DocumentPlan): readonly Trouble[] {
+  return refused === null ? [] : [{ id, row: null, reason: `left out: ${refused}`, next: "" }];
+}
+
+/** The document itself, then its rows. */
+function troublesOfMoved({ document_id: id, outcome, reason, failed }: MovedDocument): readonly Trouble[] {
+  if (outcome === "restored") return [];
+  const verdict = outcome === "waiting" ? "failed earlier, and not tried again" : outcome;
+  const rows = failed.map((row) => ({ id, row, reason: row.reason, next: "" }));
+  return [{ id, row: null, reason: `${verdict}: ${reason ?? "no reason is known"}`, next: "" }, ...rows];
+}
+
+function placesOf({ proof, journal }: MoveResult): readonly (readonly [string, string])[] {
+  return [
+    ...(proof === null ? [] : [[`${shortPath(proof)}/`, "the proof: the documents as they now are"] as const]),
+    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
+  ];
+}
+
+function renderNext(result: MoveResult, { columns }: Page, invocation: Invocation): readonly string[] {
+  const { applied, status } = result;
+  const again = goingOn(invocation);
+  const lines = (title: string, command: string) => ["", ...wrapToWidth(title, columns), `  ${command}`];
+  const isMissing = applied?.documents.some(({ outcome }) => outcome !== "restored") ?? false;
+  const isUnproved = status === "partial" && result.differences === null;
+  const compares = restoredIn(result).length > 0;
+  return [
+    ...(isMissing ? lines("Once the cause is gone, try those again that failed:", retryFailedCommand(again)) : []),
+    ...(!isMissing && (isUnproved || (applied?.problems.length ?? 0) > 0)
+      ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
+      : []),
+    ...(!isMissing && status === "different"
+      ? lines("To restore a document anew, delete its copy at the service, then run:", applyCommand(again))
+      : []),
+    ...(compares ? lines("Compare the run with the service at any time:", compareCommand(result, invocation)) : []),
+  ];
+}

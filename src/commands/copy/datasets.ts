@@ -1,0 +1,225 @@
+import { bytesText, countText, numberText } from "../../amounts.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import { layOutTable, type TableColumn } from "../../cli/table.js";
+import { type Page, terminalText } from "../../cli/text.js";
+import {
+  type DatasetPlan,
+  type DocumentPlan,
+  type LossPart,
+  type MoveFrom,
+  wishedName,
+} from "../../restore/copy/copy-plan.js";
+import { comes, isMade } from "../../restore/copy/copy-result.js";
+import { nameAndId, nameText } from "../../words.js";
+
+const margin = "  ";
+/** On fewer columns, lines that go on have no margin of their own, as an id would not fit beside it. */
+const roomy = 60;
+
+/** Characters that a service takes as the name of a dataset (POST /datasets of the Knowledge API). */
+const longestName = 40;
+
+/**
+ * Renders the plan of a dataset: the one that takes its documents, with settings, fields and tags; its documents; its losses. `isSplit`:
+ * several datasets take the documents of the one of the dump.
+ */
+export function renderDatasetPlan(
+  plan: DatasetPlan,
+  { from, isSplit }: { readonly from: MoveFrom; readonly isSplit: boolean },
+  { paint, columns }: Page,
+): readonly string[] {
+  const inner = { paint, columns: columns - margin.length };
+  const isUsed = plan.target.kind === "there" || isMade(plan);
+  const facts = isUsed
+    ? [targetText(plan), ...(isSplit ? [splitText(plan)] : []), ...settingLines(plan), ...fieldLines(plan)]
+    : [noTarget];
+  const lines = [
+    ...facts.flatMap((text) => wrapToWidth(text, inner.columns, columns < roomy ? "" : margin)),
+    ...renderDocuments(plan.documents, from, inner),
+    ...renderLosses(plan, inner),
+  ];
+  const { dataset_id: id, dataset_name: name } = plan;
+  const head = wrapToWidth(nameAndId(name === id ? null : name, terminalText(id, 80)), columns, margin);
+  return [...head.map(paint.strong), ...lines.map((line) => margin + line)];
+}
+
+const noTarget = "→ no dataset is made, as no document of it comes";
+
+function targetText(plan: DatasetPlan): string {
+  const { dataset_name, target } = plan;
+  const wished = wishedName(plan);
+  if (target.kind === "there") return `→ the dataset ${nameAndId(target.name, terminalText(target.id, 80))}`;
+  if (target.name === dataset_name) return "→ a new dataset of the same name";
+  if (target.name === wished) return `→ a new dataset, ${nameText(target.name)}`;
+  const why = [...wished].length > longestName ? `is longer than ${longestName} characters` : "is taken there";
+  return `→ a new dataset, ${nameText(target.name)}, as the name ${why}`;
+}
+
+function splitText({ documents: [first] }: DatasetPlan): string {
+  const form = terminalText(first?.doc_form ?? "", 40);
+  return `one dataset for each form, as the service demands: this one takes documents of the form ${form}`;
+}
+
+/** The settings of a new dataset that cost something, or that the service may not have. */
+function settingLines({ target, settings }: DatasetPlan): readonly string[] {
+  if (target.kind === "there") return ["settings: they stay as they are"];
+  const { indexing_technique, embedding_model: model, embedding_model_provider: provider, permission } = settings;
+  const from = provider === null ? "" : ` of ${provider}`;
+  const all = [indexing_technique, model === null ? null : `embeddings by ${model}${from}`, permission];
+  return [`settings: ${terminalText(all.filter(Boolean).join(", "), 300)}`];
+}
+
+function fieldLines({ fields, built_in_fields, tags }: DatasetPlan): readonly string[] {
+  const own = fields.map(({ name, type }) => `${name} (${type})`);
+  const all = [...own, ...(built_in_fields ? ["the built-in ones"] : [])];
+  return [
+    ...(all.length > 0 ? [`metadata fields: ${terminalText(all.join(", "), 400)}`] : []),
+    ...(tags.length > 0 ? [`tags: ${terminalText(tags.join(", "), 400)}`] : []),
+  ];
+}
+
+/** Documents of one state that are shown. */
+const mostDocuments = 20;
+
+const shortest = { least: 14 };
+const remark = { wraps: true };
+
+/** The columns of a move word for word, and of one that uploads files. Counts are left out first where there is no room. */
+const columnsOf: Readonly<Record<MoveFrom, readonly (TableColumn & { readonly head: string })[]>> = {
+  chunks: [
+    { head: "document", ...shortest },
+    { head: "form", drop: 2 },
+    { head: "chunks", right: true },
+    { head: "children", right: true, drop: 3 },
+    { head: "disabled", right: true, drop: 1 },
+    { head: "characters", right: true },
+    { head: "", ...remark },
+  ],
+  originals: [
+    { head: "document", ...shortest },
+    { head: "form", drop: 1 },
+    { head: "file", least: 10, drop: 2 },
+    { head: "size", right: true },
+    { head: "", ...remark },
+  ],
+};
+
+/** Renders the documents that come, then those that are there already; nothing where there are none of both. */
+function renderDocuments(
+  documents: readonly DocumentPlan[],
+  from: MoveFrom,
+  { paint, columns: width }: Page,
+): readonly string[] {
+  const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
+  const [coming, there] = [ofState("comes"), ofState("there")];
+  if (coming.length + there.length === 0) return [];
+  const columns = columnsOf[from];
+  const rows = [
+    columns.map(({ head }) => head),
+    ...[...coming.slice(0, mostDocuments), ...there.slice(0, mostDocuments)].map((each) => rowOf(each, from)),
+  ];
+  const [head = [], ...lines] = layOutTable(rows, { columns, width });
+  const more = (all: readonly DocumentPlan[], text: string) =>
+    all.length > mostDocuments
+      ? wrapToWidth(`… and ${numberText(all.length - mostDocuments)} ${text}: --json lists all`, width)
+      : [];
+  const shown = Math.min(coming.length, mostDocuments);
+  return [
+    ...head.map(paint.faint),
+    ...lines.slice(0, shown).flat(),
+    ...more(coming, "more").map(paint.faint),
+    ...lines.slice(shown).flat(),
+    ...more(there, "more that are there already").map(paint.faint),
+  ];
+}
+
+function rowOf(document: DocumentPlan, from: MoveFrom): readonly string[] {
+  const { document_name, document_id, doc_form, original } = document;
+  const name = document_name === document_id ? "" : nameText(document_name);
+  const first = [name || terminalText(document_id, 80), terminalText(doc_form, 40)];
+  const file = [terminalText(original?.name ?? "", 60), bytesText(original?.bytes ?? 0)];
+  const counts = [document.chunks, document.children, document.disabled, document.characters];
+  const cells = from === "originals" ? file : counts.map(numberText);
+  return [...first, ...cells, remarksOn(document).join("; ")];
+}
+
+function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly string[] {
+  if (earlier?.state === "restored") return ["there already"];
+  return [
+    ...(earlier === null ? [] : [earlier.reason === null ? "begun earlier" : "failed earlier"]),
+    ...(enabled ? [] : ["ends disabled"]),
+    ...(archived ? ["ends archived"] : []),
+  ];
+}
+
+/** The turn that a document takes: `failed` is left alone, as it failed earlier and nobody asked to try it again. */
+export type DocumentState = "comes" | "there" | "failed" | "left out";
+
+/** The state of a planned document. */
+export function stateOf(document: DocumentPlan): DocumentState {
+  if (document.refused !== null) return "left out";
+  if (comes(document)) return "comes";
+  return document.earlier?.state === "restored" ? "there" : "failed";
+}
+
+/** Losses of one dataset that are shown. */
+const mostLosses = 20;
+
+/** A part with the rows that lose it. */
+const subjects: Readonly<Record<LossPart, (rows: number) => string>> = {
+  chunks: (rows) => countText(rows, "chunk"),
+  children: (rows) => countText(rows, "child chunk"),
+  attachments: (rows) => `attachments of ${countText(rows, "chunk")}`,
+  summaries: (rows) => `summaries of ${countText(rows, "chunk")}`,
+  metadata: (rows) => countText(rows, "metadata value"),
+  settings: () => "settings",
+  "process rule": () => "process rule",
+  source: () => "source",
+  name: () => "name",
+};
+
+/** The same loss in all documents that have it. */
+interface SharedLoss {
+  readonly part: LossPart;
+  readonly reason: string;
+  rows: number;
+  /** Names of documents; none of a loss of the dataset itself. */
+  readonly documents: string[];
+}
+
+/** Renders the announced losses of a dataset and its documents, each once; nothing where there are none. */
+function renderLosses(plan: DatasetPlan, { columns }: Page): readonly string[] {
+  const losses = sharedLosses(plan);
+  if (losses.length === 0) return [];
+  const more = losses.length - mostLosses;
+  return [
+    "Does not come:",
+    ...losses.slice(0, mostLosses).flatMap((loss) => wrapToWidth(`- ${textOf(loss)}`, columns, "  ")),
+    ...(more > 0 ? [`… and ${countText(more, "other")}: --json lists all`] : []),
+  ];
+}
+
+function sharedLosses({ losses, documents }: DatasetPlan): readonly SharedLoss[] {
+  const shared = new Map<string, SharedLoss>();
+  const all = [
+    ...losses.map((loss) => ({ ...loss, document: undefined })),
+    ...documents.flatMap((each) => each.losses.map((loss) => ({ ...loss, document: each.document_name }))),
+  ];
+  for (const { part, rows, reason, document } of all) {
+    const key = `${part}: ${reason}`;
+    const own = shared.get(key) ?? { part, reason, rows: 0, documents: [] };
+    own.rows += rows;
+    if (document !== undefined) own.documents.push(document);
+    shared.set(key, own);
+  }
+  return [...shared.values()];
+}
+
+/** `summaries of 5 chunks (2 documents): no request writes them` */
+function textOf({ part, reason, rows, documents }: SharedLoss): string {
+  const [first = ""] = documents;
+  const only = nameText(first) || "1 document";
+  const place =
+    documents.length === 0 ? "" : ` (${documents.length === 1 ? only : countText(documents.length, "document")})`;
+  return `${subjects[part](rows)}${place}: ${terminalText(reason, 300)}`;
+}

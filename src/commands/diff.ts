@@ -1,0 +1,273 @@
+import * as v from "valibot";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
+import { printPieces, printResult } from "../cli/output.js";
+import { renderReading } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../cli/result-schema.js";
+import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import type { Changes } from "../compare/read-changes.js";
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../compare/run-diff.js";
+import { csvLines } from "../dump/formats/csv.js";
+import { exitCodes } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
+import { markedWords, renderDiff } from "./diff/table.js";
+
+const epilog = `Examples:
+  kbdump diff nightly
+  kbdump diff nightly@20261119 nightly
+  kbdump diff before after --text
+  kbdump diff before after --only document --format csv
+
+Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no such run · 4 they differ · 130, 143 interrupted`;
+
+const options = {
+  ...commonOptions,
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "output: table (default), csv or json" },
+  text: { type: "boolean", default: false, describe: "show the words that differ in changed chunks" },
+  only: { choices: ["document"], describe: "document: the counts of every document, and no chunks" },
+  "exit-zero": { type: "boolean", default: false, describe: "exit with 0 even if the runs differ" },
+  ...dirOption,
+  ...environmentOption,
+  ...memoryOption,
+} as const satisfies Options;
+
+const positionals = {
+  old: { type: "string", demandOption: true, names: "folder", describe: "folder of the older run, or a job" },
+  new: {
+    type: "string",
+    names: "folder",
+    describe: "the newer run; without it, the two newest complete runs of the job",
+  },
+} as const satisfies Positionals;
+
+type DiffArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** `kbdump diff <old> [new]`: what became of the chunks of one run in another. */
+export const command = defineCommand({
+  name: "diff <old> [new]",
+  about: "compare two runs chunk by chunk, across a re-index",
+  positionals,
+  options,
+  epilog,
+  results: () => ({ diff: diffResult }),
+  async run(args, world) {
+    const { memory } = args;
+    await checkArguments(args);
+    const names = bucketNames(world.env);
+    const [before, after] = await runsFrom(args, world);
+    const { withRunDiff } = await import("../compare/diff-runs.js"); // heavy; --help does without
+    const tally = emptyReadTally();
+    const view = viewFrom(args, world);
+    if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
+    const unwatch = view.watch(renderReading(tally));
+    const setting = { tally, memory, signal: world.signal, text: textsFor(args) };
+    const status = await withRunDiff(before, after, setting, async (found, changes) => {
+      const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
+      unwatch();
+      for (const warning of diff.warnings) view.log("warn", warning);
+      await show(diff, changes, args, world);
+      return diff.status;
+    }).finally(unwatch);
+    return status === "same" || args.exitZero ? exitCodes.complete : exitCodes.differences;
+  },
+});
+
+/** The folders of the two runs, the older one first. */
+async function runsFrom(args: DiffArguments, world: World): Promise<readonly [string, string]> {
+  const { findRun, findRunAndOneBefore } = await import("../store/find-run.js");
+  const places = placesFrom(args, world);
+  if (args.new === undefined) return findRunAndOneBefore(args.old, places);
+  return [await findRun(args.old, places), await findRun(args.new, places)];
+}
+
+async function checkArguments(args: DiffArguments): Promise<void> {
+  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
+  const { memory, format, json } = args;
+  const problems = [
+    ...checkMemory(memory),
+    ...(json && format === "csv" ? [{ path: "--json", message: "not together with --format csv" }] : []),
+  ];
+  if (problems.length > 0) throw wrongLine(problems);
+}
+
+/** A table shows the texts that a re-index took, without being asked. */
+function textsFor({ only, text, json, format }: DiffArguments): boolean | "lost" {
+  if (only !== undefined) return false;
+  return text || (json || format !== "table" ? false : "lost");
+}
+
+async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world: World): Promise<void> {
+  const documentsOnly = args.only !== undefined;
+  if (args.json || args.format === "json")
+    return printPieces(world, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
+  if (args.format === "csv")
+    return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), args.text));
+  const table = { ...pageFor(world.stdout, world.env), documentsOnly, words: args.text };
+  return printResult(world, await renderDiff(diff, changes, table));
+}
+
+const run = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
+
+const counts = result({
+  added: count,
+  removed: count,
+  changed: count,
+  moved: count,
+  unchanged: count,
+  fields: count,
+  lost: count,
+  lost_by_hand: count,
+});
+
+/** One document of either run. */
+const documentDiff = result({
+  dataset_id: text,
+  dataset_name: orNull(text),
+  document_id: text,
+  document_name: orNull(text),
+  state: oneOf("same", "different", "removed", "added", "not_compared"),
+  reindexed: truth,
+  reordered: truth,
+  reason: orNull(text),
+  chunks: counts,
+  child_chunks: counts,
+});
+
+const parts = listOf(result({ kind: oneOf("same", "removed", "added"), text, cut: count }));
+
+/** One chunk or child chunk that differs. */
+const chunkChange = result({
+  dataset_id: text,
+  document_id: text,
+  level: oneOf("chunk", "child_chunk"),
+  kind: oneOf("added", "removed", "changed", "moved", "fields"),
+  lost: truth,
+  hand_made: orNull(oneOf("edited", "added", "customized")),
+  old_id: orNull(text),
+  new_id: orNull(text),
+  old_segment_id: orNull(text),
+  new_segment_id: orNull(text),
+  old_position: orNull(count),
+  new_position: orNull(count),
+  fields: listOf(text),
+  old_beginning: orNull(text),
+  new_beginning: orNull(text),
+  text: v.pipe(
+    orNull(result({ content: orNull(parts), answer: orNull(parts) })),
+    v.description("with --text, for changed chunks: the words that differ"),
+  ),
+});
+
+/** The result of `kbdump diff --json`. Its documents and changes are written one by one. */
+export const diffResult = result({
+  status: oneOf("same", "different"),
+  old: run,
+  new: run,
+  counts: result({
+    documents: result({
+      same: count,
+      different: count,
+      removed: count,
+      added: count,
+      not_compared: count,
+      reindexed: count,
+    }),
+    chunks: counts,
+    child_chunks: counts,
+  }),
+  warnings: listOf(text),
+  documents: listOf(documentDiff),
+  changes: v.pipe(orNull(listOf(chunkChange)), v.description("null with --only document")),
+});
+
+type DiffResult = v.InferOutput<typeof diffResult>;
+type ChangeResult = v.InferOutput<typeof chunkChange>;
+
+const changeColumns = [
+  "dataset_id",
+  "document_id",
+  "level",
+  "kind",
+  "lost",
+  "hand_made",
+  "old_id",
+  "new_id",
+  "old_segment_id",
+  "new_segment_id",
+  "old_position",
+  "new_position",
+  "fields",
+  "old_beginning",
+  "new_beginning",
+] as const;
+const countColumns = ["added", "removed", "changed", "moved", "unchanged", "fields", "lost", "lost_by_hand"] as const;
+const documentColumns = ["dataset_id", "document_id", "state", "reindexed", "reordered", "reason"] as const;
+/** Behind the counts, where they move no column. */
+const nameColumns = ["dataset_name", "document_name"] as const;
+
+/** CSV with a row per chunk and child chunk that differs, in pieces; with `text`, what became of their words. */
+async function* csvOfChanges(changes: AsyncIterable<ChunkChange>, text: boolean): AsyncGenerator<string> {
+  yield csvLine([...changeColumns, ...(text ? ["content_diff", "answer_diff"] : [])]);
+  for await (const change of changes) {
+    const cells = changeColumns.map((name) => cellOf(change[name]));
+    const texts = text ? [textCell(change.text?.content), textCell(change.text?.answer)] : [];
+    yield csvLine([...cells, ...texts]);
+  }
+}
+
+/** CSV with a row per document, those without a difference, too; in pieces. */
+async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerator<string> {
+  const kinds = ["chunks", "child_chunks"] as const;
+  yield csvLine([
+    ...documentColumns,
+    ...kinds.flatMap((kind) => countColumns.map((name) => `${kind}_${name}`)),
+    ...nameColumns,
+  ]);
+  const counts = (all: ChangeCounts) => countColumns.map((name) => String(all[name]));
+  for (const document of documents) {
+    const cells = documentColumns.map((name) => cellOf(document[name]));
+    const names = nameColumns.map((name) => cellOf(document[name]));
+    yield csvLine([...cells, ...counts(document.chunks), ...counts(document.child_chunks), ...names]);
+  }
+}
+
+/** One JSON object on one line, in pieces: what it came to, and then the changes, or null for them. */
+async function* jsonOfDiff(diff: RunDiff, changes: AsyncIterable<ChunkChange> | undefined): AsyncGenerator<string> {
+  const { documents, ...rest } = diff;
+  const head: Omit<DiffResult, "documents" | "changes"> = rest;
+  yield `${jsonLine(head).slice(0, -1)},"documents":[`;
+  for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
+  yield '],"changes":';
+  if (!changes) return yield "null}\n";
+  let separator = "[";
+  for await (const change of changes) {
+    yield `${separator}${jsonLine(changeJson(change))}`;
+    separator = ",";
+  }
+  yield separator === "," ? "]}\n" : "[]}\n";
+}
+
+function changeJson({ text, ...change }: ChunkChange): ChangeResult {
+  return { ...change, text: text ? { content: text.content ?? null, answer: text.answer ?? null } : null };
+}
+
+function cellOf(value: string | number | boolean | null | readonly string[]): string | null {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.join(" ");
+  return typeof value === "string" ? terminalText(value) : String(value);
+}
+
+function textCell(parts: readonly TextPart[] | undefined): string | null {
+  return parts
+    ? markedWords(parts)
+        .map(({ text }) => text)
+        .join("")
+    : null;
+}
+
+function csvLine(cells: readonly (string | null)[]): string {
+  return `${csvLines([cells])}\n`;
+}

@@ -1,0 +1,297 @@
+import { countText } from "../../amounts.js";
+import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
+import { layOutTable } from "../../cli/table.js";
+import { type Page, type Paint, terminalText } from "../../cli/text.js";
+import type { ChangeSelection, Changes } from "../../compare/read-changes.js";
+import type { ChangeCounts, ChunkChange, DocumentDiff, HandMade, RunDiff, TextPart } from "../../compare/run-diff.js";
+import { nameAndId, nameText } from "../../words.js";
+
+interface DiffTableOptions extends DiffPage {
+  /** Only the documents, all of those that differ. */
+  readonly documentsOnly: boolean;
+}
+
+/** Documents that are shown where chunks follow. */
+const mostDocuments = 100;
+
+const columns = ["added", "removed", "changed", "moved", "fields", "unchanged"] as const;
+const heads = ["document", "added", "removed", "changed", "moved", "fields", "same"];
+
+const right = { right: true };
+const tableColumns = [{ id: true }, right, right, right, right, right, { right: true, drop: 1 }];
+
+/** Renders the differences between two runs for people: documents with their counts, then chunks, lost ones first. */
+export async function renderDiff(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<string> {
+  const sections = options.documentsOnly ? [] : await renderSections(diff, changes, options);
+  const verdict = wrapToWidth(renderVerdict(diff, options.paint), options.columns, "  ");
+  return [...renderDocuments(diff, options), ...sections, ...verdict].join("\n");
+}
+
+function renderDocuments({ documents, counts }: RunDiff, options: DiffTableOptions): string[] {
+  const { paint, columns: width, documentsOnly } = options;
+  const others = documents.filter(({ state }) => state !== "same");
+  if (others.length === 0) return [];
+  const shown = documentsOnly ? others : others.slice(0, mostDocuments);
+  const more = others.length - shown.length;
+  const totals = [["all chunks", ...cellsOf(counts.chunks)]];
+  if (hasRows(counts.child_chunks)) totals.push(["all child chunks", ...cellsOf(counts.child_chunks)]);
+  const rows = [
+    heads,
+    ...shown.flatMap(rowsOf),
+    ...(more > 0 ? [[`… and ${countText(more, "more document")}; --only document shows all`]] : []),
+    ...(counts.documents.same > 0 ? [[`${countText(counts.documents.same, "document")} without a difference`]] : []),
+    ...totals,
+  ];
+  const isCount = (at: number) => at > 0 && rows[at]?.length !== 1;
+  const lines = layOutTable(rows, { columns: tableColumns, width, gap: 1 });
+  return [...lines.flatMap((row, at) => (isCount(at) ? row : row.map(paint.faint))), ""];
+}
+
+/** A row of counts is a name with its cells; a remark is a row of one cell. */
+function rowsOf(document: DocumentDiff): readonly (readonly string[])[] {
+  const head = terminalText(document.document_id, 80);
+  const remarks = remarksOn(document).map((remark) => [`  ${remark}`]);
+  if (document.state === "not_compared") return [[head], ...remarks];
+  const rows = [[head, ...cellsOf(document.chunks)]];
+  if (hasRows(document.child_chunks)) rows.push(["  child chunks", ...cellsOf(document.child_chunks)]);
+  return [...rows, ...remarks];
+}
+
+function remarksOn({
+  document_name,
+  state,
+  reindexed,
+  reordered,
+  reason,
+  chunks,
+  child_chunks,
+}: DocumentDiff): readonly string[] {
+  const lost = chunks.lost + child_chunks.lost;
+  const byHand = chunks.lost_by_hand + child_chunks.lost_by_hand;
+  const remarks: string[] = document_name === null ? [] : [nameText(document_name)];
+  if (state === "removed") remarks.push("only in the old run");
+  if (state === "added") remarks.push("only in the new run");
+  if (reindexed)
+    remarks.push(`re-indexed: ${lost === 0 ? "nothing lost" : `${lost} lost, ${byHand} of them made by hand`}`);
+  if (chunks.moved > 0 && !reordered) remarks.push("moved together; their order is the same");
+  if (reason !== null) remarks.push(`not compared: ${terminalText(reason, 300)}`);
+  return remarks;
+}
+
+function cellsOf(counts: ChangeCounts): readonly string[] {
+  return columns.map((name) => String(counts[name]));
+}
+
+function hasRows(counts: ChangeCounts): boolean {
+  return columns.some((name) => counts[name] > 0);
+}
+
+/** Chunks one by one; how many of a section at the most, and what stands above them. */
+const sections: readonly { selection: ChangeSelection; most: number; title: string }[] = [
+  { selection: "lost by hand", most: 100, title: "Lost by the re-index, made by hand" },
+  { selection: "lost", most: 30, title: "Lost by the re-index" },
+  { selection: "others but moved", most: 50, title: "Other differences" },
+];
+
+const margin = "    ";
+
+async function renderSections(diff: RunDiff, changes: Changes, options: DiffTableOptions): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const names = new Map(diff.documents.map(({ document_id, document_name }) => [document_id, document_name]));
+  const nameOf = ({ document_id: id }: ChunkChange) => nameAndId(names.get(id), terminalText(id, 80));
+  const faint = (text: string) => wrapToWidth(text, options.columns, "  ").map(options.paint.faint);
+  for (const { selection, most, title } of sections) {
+    const found = await changes.first(selection, most + 1);
+    if (found.length === 0) continue;
+    lines.push(options.paint.strong(`${title}:`));
+    let document: string | undefined;
+    for (const change of found.slice(0, most)) {
+      if (change.document_id !== document)
+        lines.push(...wrapToWidth(`  document ${nameOf(change)}`, options.columns, "  "));
+      document = change.document_id;
+      const inner = { ...options, columns: options.columns - margin.length };
+      lines.push(...renderChange(change, inner).map((line) => margin + line));
+    }
+    if (found.length > most) lines.push(...faint("  … and more; --format csv or json has all of them"));
+    lines.push("");
+  }
+  const moved = diff.counts.chunks.moved + diff.counts.child_chunks.moved;
+  if (moved > 0) lines.push(...faint(`${moved} moved; --format csv or json lists them`), "");
+  return lines;
+}
+
+function renderVerdict({ status, counts }: RunDiff, paint: Paint): string {
+  const { documents, chunks, child_chunks } = counts;
+  if (status === "same") {
+    const notCompared = documents.not_compared > 0 ? `, ${documents.not_compared} not compared` : "";
+    const reindexed = documents.reindexed > 0 ? `, ${documents.reindexed} of them re-indexed` : "";
+    return `${paint.strong(paint.good("same"))}: ${countText(documents.same, "document")}${reindexed}${notCompared}, ${countText(chunks.unchanged, "chunk")}, ${countText(child_chunks.unchanged, "child chunk")}`;
+  }
+  const facts = [
+    ...(["different", "removed", "added", "not_compared"] as const)
+      .filter((state) => documents[state] > 0)
+      .map((state) => `${documents[state]} ${state.replace("_", " ")}`),
+  ];
+  const total = chunks.lost + child_chunks.lost;
+  const lost =
+    total > 0
+      ? `; lost by a re-index: ${total}, ${chunks.lost_by_hand + child_chunks.lost_by_hand} of them made by hand`
+      : "";
+  return `${paint.strong(paint.bad("different"))}: of ${countText(sumOf(documents), "document")} ${facts.join(", ")}${lost}`;
+}
+
+function sumOf(documents: RunDiff["counts"]["documents"]): number {
+  const { same, different, removed, added, not_compared } = documents;
+  return same + different + removed + added + not_compared;
+}
+
+const hands: Readonly<Record<HandMade, string>> = {
+  edited: "edited by hand",
+  added: "added by hand",
+  customized: "with child chunks made by hand",
+};
+
+/** The page of a diff, and whether it shows the words that differ of everything that changed. */
+interface DiffPage extends Page {
+  readonly words: boolean;
+}
+
+/** One difference for people: its kind, place and ids, then the texts. */
+function renderChange(change: ChunkChange, page: DiffPage): readonly string[] {
+  const { paint, columns } = page;
+  const id = change.new_id ?? change.old_id ?? "";
+  const what = change.level === "chunk" ? "chunk" : "child chunk";
+  const words = [
+    `${change.kind}${change.kind === "fields" ? " of" : ""} ${what}`,
+    placeText(change),
+    terminalText(id, 80),
+  ];
+  const hand = handText(change);
+  const was = change.old_id !== null && change.new_id !== null && change.old_id !== change.new_id;
+  const wrapped = (text: string, painted: (line: string) => string = plain) =>
+    wrapToWidth(text, columns, columns < 50 ? "" : "  ").map(painted);
+  const paintKind = change.kind === "added" ? paint.good : change.kind === "removed" ? paint.bad : plain;
+  return [
+    ...wrapped(words.filter(Boolean).join(" "), paintKind),
+    ...(was ? wrapped(`  was ${terminalText(change.old_id ?? "", 80)}`) : []),
+    ...(hand ? wrapped(`  ${hand}`, paint.strong) : []),
+    ...(change.fields.length > 0
+      ? wrapped(`  ${change.fields.join(", ")} ${change.fields.length === 1 ? "differs" : "differ"}`)
+      : []),
+    ...renderTexts(change, page),
+  ];
+}
+
+/** The old text and the new one of an edit that was lost, the text of what is gone; of all else how it begins. */
+function renderTexts(change: ChunkChange, page: DiffPage): readonly string[] {
+  const { text, kind, lost, old_beginning, new_beginning } = change;
+  const { paint, columns, words } = page;
+  if (text)
+    return Object.entries(text).flatMap(([name, parts]) =>
+      words ? renderWords(name, parts, page) : renderSides(name, parts, page),
+    );
+  const beginning = kind === "removed" ? old_beginning : new_beginning;
+  if (!beginning) return [];
+  if (lost) return signedLines("-", [{ text: lineOf(beginning), paint: paint.bad }], page);
+  return [paint.faint(cutToWidth(`  ${terminalText(beginning)}`, columns))];
+}
+
+/** `- old` and `+ new`, in which the words are coloured that the other does not have. */
+function renderSides(name: string, parts: readonly TextPart[], page: Page): readonly string[] {
+  const { good, bad, faint } = page.paint;
+  const side = (own: TextPart["kind"], paint: Piece["paint"]) =>
+    parts.flatMap(({ kind, text }) =>
+      kind === own || kind === "same" ? [{ text: lineOf(text), paint: kind === own ? paint : plain }] : [],
+    );
+  return [
+    ...(name === "content" ? [] : [faint(`  ${name}:`)]),
+    ...signedLines("-", side("removed", bad), page),
+    ...signedLines("+", side("added", good), page),
+  ];
+}
+
+/** Lines of a text that are shown of one change. */
+const mostLines = 3;
+
+/** The first lines of a text behind a sign: `-` for one that goes, `+` for one that comes. */
+export function signedLines(sign: "-" | "+", pieces: readonly Piece[], { paint, columns }: Page): readonly string[] {
+  const colour = sign === "-" ? paint.bad : paint.good;
+  const lines = paintedLines(pieces, columns - 4, mostLines);
+  return lines.map((line, at) => `  ${at === 0 ? colour(sign) : " "} ${line}`);
+}
+
+/** `content: same [-removed-]{+added+} same` */
+function renderWords(name: string, parts: readonly TextPart[], { paint, columns }: Page): readonly string[] {
+  const colours = { same: plain, removed: paint.bad, added: paint.good };
+  const pieces = [
+    { text: `${name}: `, paint: paint.faint },
+    ...markedWords(parts).map(({ kind, text }) => ({ text, paint: colours[kind] })),
+  ];
+  return paintedLines(pieces, columns - 2, Number.POSITIVE_INFINITY).map((line) => `  ${line}`);
+}
+
+function handText({ hand_made, level }: ChunkChange): string {
+  if (hand_made === null) return "";
+  return level === "child_chunk" ? "made by hand" : hands[hand_made];
+}
+
+function placeText({ old_position, new_position }: ChunkChange): string {
+  if (old_position !== null && new_position !== null && old_position !== new_position)
+    return `at ${old_position} → ${new_position}`;
+  const position = new_position ?? old_position;
+  return position === null ? "" : `at ${position}`;
+}
+
+/** Parts of a text that are shown of one change. */
+const mostParts = 60;
+
+/** The parts of a text, each on one line, with marks around those that differ: `[-removed-]`, `{+added+}`. */
+export function markedWords(parts: readonly TextPart[]): readonly Pick<TextPart, "kind" | "text">[] {
+  const more = parts.length - mostParts;
+  const marked = parts.slice(0, mostParts).map(({ kind, text }) => {
+    const line = lineOf(text);
+    if (kind === "same") return { kind, text: line };
+    return { kind, text: kind === "removed" ? `[-${line}-]` : `{+${line}+}` };
+  });
+  return more > 0 ? [...marked, { kind: "same", text: ` … and ${countText(more, "more piece")}` }] : marked;
+}
+
+/** A text on one line; marks stand for its line feeds. */
+export function lineOf(text: string): string {
+  return terminalText(text.replace(/\r?\n/g, "↵"), 2_000);
+}
+
+/** A piece of a text and its colour. */
+export interface Piece {
+  readonly text: string;
+  readonly paint: (text: string) => string;
+}
+
+export const plain = (text: string) => text;
+
+/** Wraps a text of several colours. Of more lines than `most`, the last one that is shown ends with an ellipsis. */
+function paintedLines(pieces: readonly Piece[], columns: number, most: number): readonly string[] {
+  const whole = pieces.map(({ text }) => text).join("");
+  const lines = wrapToWidth(whole, columns);
+  let start = 0;
+  return lines.slice(0, most).map((line, at) => {
+    start = whole.indexOf(line, start);
+    const isCut = at === most - 1 && lines.length > most;
+    const painted = paintLine(pieces, start, isCut ? cutToWidth(`${line}…`, columns) : line);
+    start += line.length;
+    return painted;
+  });
+}
+
+/** Paints a line that begins at `start` of the text; what stands beyond it has the colour of its end. */
+function paintLine(pieces: readonly Piece[], start: number, line: string): string {
+  let from = -start;
+  return pieces
+    .map(({ text, paint }, at) => {
+      const to = at === pieces.length - 1 ? line.length : from + text.length;
+      const part = line.slice(Math.max(0, from), Math.max(0, to));
+      from = to;
+      return part === "" ? "" : paint(part);
+    })
+    .join("");
+}

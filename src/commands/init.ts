@@ -1,0 +1,260 @@
+import { rm, stat, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
+import * as v from "valibot";
+import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import type { Dialogue, Terminal } from "../cli/dialogue.js";
+import { wrapToWidth } from "../cli/display-width.js";
+import { environmentOption, formatOption } from "../cli/options.js";
+import { printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/read-line.js";
+import { listOf, result, text } from "../cli/result-schema.js";
+import { jsonLine, pageFor } from "../cli/text.js";
+import { fileFormats } from "../dump/formats/formats.js";
+import { exitCodes, UsageError } from "../errors.js";
+import { problemText } from "../file-error.js";
+import { isJobName } from "../job/job.js";
+import { shellText } from "../shell-text.js";
+
+const epilog = `Examples:
+  kbdump init nightly.yaml
+  kbdump init nightly.yaml --ask
+  kbdump init nightly.yaml --ask --base-url https://kb.example.com/v1 --dataset Handbook
+
+Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 2 the file exists or cannot be written`;
+
+const options = {
+  json: { type: "boolean", default: false, describe: "print the result as one JSON object, the last line of stdout" },
+  ask: { type: "boolean", default: false, describe: "ask for service, key, datasets and documents, and try the key" },
+  "base-url": { type: "string", describe: "with --ask: the service, such as https://kb.example.com/v1" },
+  dataset: { type: "string", array: true, describe: "with --ask: id or name of a dataset, or all; repeatable" },
+  document: {
+    type: "string",
+    array: true,
+    describe: "with --ask: id or name of a document, or all (default); repeatable",
+  },
+  ...formatOption,
+  "allow-http": {
+    type: "boolean",
+    describe: "with --ask: allow plain http to another host, which shows the key to the network",
+  },
+  ...environmentOption,
+} as const satisfies Options;
+
+/** `kbdump init [path]`: a job file to start from. */
+export const command = defineCommand({
+  name: "init [path]",
+  about: "write a job file: with a comment on every option, or with --ask from your answers",
+  positionals: {
+    path: { type: "string", default: "job.yaml", names: "file", describe: "file to write; default: job.yaml" },
+  },
+  options,
+  epilog,
+  results: () => ({ init: initResult }),
+  async run(args, world) {
+    const { path, json, ask } = args;
+    if (!ask) refuseAnswers(args);
+    const done = ask ? await askAndWrite(path, args, world) : await writeCommented(path);
+    const text = json
+      ? jsonLine(resultOf(path, done))
+      : renderNext(done, path, pageFor(world.stdout, world.env).columns);
+    await printResult(world, text);
+    return exitCodes.complete;
+  },
+});
+
+/** Flags that answer questions say nothing where none is asked. */
+function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: ArgumentsOf<typeof options>): void {
+  const answers = Object.entries({
+    "--base-url": baseUrl,
+    "--dataset": dataset,
+    "--document": document,
+    "--format": format,
+    "--allow-http": allowHttp,
+  });
+  const given = answers.filter(([, value]) => value !== undefined);
+  if (given.length > 0) throw wrongLine(given.map(([path]) => ({ path, message: "needs --ask" })));
+}
+
+function resultOf(path: string, { written }: Written): InitResult {
+  return { status: "complete", path, files: written };
+}
+
+/** The outcome of `init`. */
+interface Written {
+  /** The job file, and after it the file of the key if there is one. */
+  readonly written: readonly string[];
+  /** Steps before the first run. */
+  readonly needs: readonly string[];
+}
+
+async function writeCommented(path: string): Promise<Written> {
+  await writeNewFiles([{ path, text: initialJobFile() }]);
+  return { written: [path], needs: ["# fill in the service and the ids, then:", exportKey] };
+}
+
+const exportKey = "export KNOWLEDGE_API_KEY=…";
+
+async function askAndWrite(
+  path: string,
+  { baseUrl, allowHttp, dataset, document, format }: ArgumentsOf<typeof options>,
+  { env, signal, openTerminal }: World,
+): Promise<Written> {
+  if (await stat(path).catch(() => undefined)) throw existingFile(path);
+  const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // heavy; --help does without
+  const terminal = openTerminal?.();
+  const dialogue = terminal ? await dialogueAt(terminal, signal) : noDialogue;
+  const formats = (format ?? []).flatMap((names) => names.split(","));
+  const given = { baseUrl, allowHttp: allowHttp ?? false, datasets: dataset ?? [], documents: document ?? [], formats };
+  const keyFile = path.replace(/(\.[^./]*)?$/, ".key");
+  const { job, keyToSave } = await askJob(given, keyFile, dialogue, { env, signal });
+  const file = { path, text: renderAskedJob(job, nameFor(path)) };
+  const files = keyToSave === undefined ? [file] : [file, { path: keyFile, text: `${keyToSave}\n`, isSecret: true }];
+  await writeNewFiles(files);
+  const isMissing = keyToSave === undefined && env.KNOWLEDGE_API_KEY === undefined;
+  return { written: files.map((each) => each.path), needs: isMissing ? [exportKey] : [] };
+}
+
+async function dialogueAt(terminal: Terminal, signal: AbortSignal): Promise<Dialogue> {
+  const { openDialogue } = await import("../cli/dialogue.js");
+  return openDialogue(terminal, signal, "No job file was written.");
+}
+
+/** A name for a job whose file has none that can be one; undefined where it has. */
+function nameFor(path: string): string | undefined {
+  const name = basename(path).replace(/\.[^.]*$/, "");
+  if (isJobName(name)) return undefined;
+  const near = name
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[-_]+|-+$/g, "")
+    .slice(0, 50);
+  return isJobName(near) ? near : "export";
+}
+
+function renderNext({ written, needs }: Written, path: string, columns: number): string {
+  const [, keyFile] = written;
+  const file = shellText(path);
+  const commands = [...needs, `kbdump plan ${file}`, `kbdump run ${file}`];
+  return [
+    ...wrapToWidth(`Wrote ${written.join(" and ")}.`, columns),
+    ...(keyFile === undefined ? [] : wrapToWidth(`Keep ${keyFile} secret and out of version control.`, columns)),
+    "",
+    "Next:",
+    ...commands.map((command) => `  ${command}`),
+  ].join("\n");
+}
+
+/** The result of `kbdump init --json`. */
+export const initResult = result({
+  status: v.literal("complete"),
+  path: text,
+  files: v.pipe(listOf(text), v.description("the job file, and the file of the key if there is one")),
+});
+
+type InitResult = v.InferOutput<typeof initResult>;
+
+/** A file to write, readable by its owner only if it holds the key. */
+interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  readonly isSecret?: boolean;
+}
+
+/** Writes files that must not exist yet: all of them or none. UsageError with the one that cannot be written. */
+async function writeNewFiles(files: readonly NewFile[]): Promise<void> {
+  const written: string[] = [];
+  for (const { path, text, isSecret } of files) {
+    try {
+      await writeFile(path, text, { flag: "wx", mode: isSecret ? 0o600 : 0o666 });
+      written.push(path);
+    } catch (error) {
+      await Promise.all(written.map((each) => rm(each, { force: true })));
+      throw unwritten(path, error);
+    }
+  }
+}
+
+function unwritten(path: string, error: unknown): UsageError {
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  if (code === "EEXIST") return existingFile(path);
+  return refusal(
+    path,
+    code === "ENOENT" ? "the folder does not exist; make it first" : `cannot be written: ${problemText(error)}`,
+  );
+}
+
+/** The refusal to write over a file. */
+function existingFile(path: string): UsageError {
+  return refusal(path, "exists already; name another file, as in kbdump init nightly.yaml");
+}
+
+function refusal(path: string, message: string): UsageError {
+  return new UsageError(`${path}: ${message}`, [{ path, message }], []);
+}
+
+/** The job file that `kbdump init` writes: it runs once its variables are set, and says what else there is to choose. */
+export function initialJobFile(): string {
+  return `# A job of kbdump: what to read from a knowledge service, and where to put it.
+#
+#   export KNOWLEDGE_API_KEY=…          # the key; it is never in this file
+#   export KNOWLEDGE_BASE_URL=…         # such as https://kb.example.com/v1
+#   export KNOWLEDGE_DATASET_ID=…       # a UUID, as it stands in the address of the dataset's page
+#   kbdump run this-file.yaml
+#
+# \${NAME} is filled in from the environment; inside [ ] it stands in quotes. Write values in place of it where you like.
+# Paths are relative to the folder that kbdump is started in.
+
+# name: nightly                         # a-z, 0-9, _ and -; default: the name of this file
+
+service:
+  base_url: \${KNOWLEDGE_BASE_URL}       # with the version segment at its end, /v1
+  # demo: true                          # in place of base_url: the embedded service with sample data
+  api_key_env: KNOWLEDGE_API_KEY        # the variable that holds the key (this is the default)
+  # api_key_file: ~/kbdump.key          # in place of api_key_env: a file that holds the key
+  # api_key_command: [pass, show, kb]   # in place of api_key_env: a program that prints the key
+  concurrency: 8                        # maximum concurrent requests, 1 to 64
+  # max_rps: 50                         # maximum requests per second
+  timeout: 60                           # seconds for one request
+  retries: 6                            # tries after the first, 0 to 20
+  # outage: 300                         # seconds for which the service may be gone in the middle of a run
+  # max_body: 64                        # maximum MB of one answer
+  # max_original: 2000                  # maximum MB of one original file
+  # ca_file: ./ca.pem                   # the authority behind the certificate of the service
+  # allow_http: true                    # plain http to another host: shows the key to the network
+
+# datasets: all                         # in place of the list: every document of every dataset
+datasets:
+  - id: \${KNOWLEDGE_DATASET_ID}
+    documents: all                      # or a list of UUIDs, as they stand in the addresses of the documents' pages
+    # batches: ["20250306120000123456"] # in quotes: takes their indexing status, too
+    # status: [completed]               # only chunks of these statuses
+    # keyword: text                     # only chunks that hold this text
+
+child_chunks: all                       # all; auto: only the child lists that a sample calls for; none
+consistency: sweeps                     # sweeps: lists of several pages are read twice; anchored: once, and ranks are kept; counts: may lose rows
+details: false                          # true: also settings of datasets and documents, and metadata values: what a restore needs
+originals: false                        # true: also the files that the documents were made from, and attachments of chunks
+resume_within: 24                       # hours within which a run that broke off is continued
+
+output:
+  dir: output                           # or s3://bucket/prefix
+  # work_dir: /var/lib/kbdump           # with s3://…: the local folder for what is in work
+  # allow_unsafe_lock: true             # with s3://…: use a store that ignores conditions of writes
+  formats: [jsonl, duckdb]              # of ${fileFormats.join(", ")}, duckdb
+  # keep: {last: 14}                    # runs to keep: last, daily, weekly, monthly; absent: all of them
+  keep_signatures: false                # true: leave the signatures in links to files
+  # compress: gzip                      # none, gzip or zstd: JSONL and CSV files as .jsonl.gz, .csv.zst
+  # partition: dataset                  # chunks and child chunks in a folder for each dataset, for Spark, Trino and DuckLake
+  # csv_safe: true                      # guard CSV cells that a spreadsheet would run; no longer lossless
+  # metrics_file: /var/lib/node_exporter/textfile/kbdump_nightly.prom   # metrics for node_exporter
+  # memory: 500MB                       # what DuckDB may use
+
+# notify:                               # who is told of a run, by a POST; the URLs are secrets
+  # url: \${NOTIFY_URL}                 # https://hc-ping.com/your-uuid: stands for those below, with /start and /fail
+  # start: https://example.com/started  # in place of url when a run starts
+  # success: https://example.com/done   # when it is complete
+  # partial: https://example.com/bad    # when it is partial; default: where failures are told
+  # failure: https://example.com/bad    # when it failed
+  # style: json                         # json, which Slack takes, too; teams: an Adaptive Card
+`;
+}

@@ -1,0 +1,306 @@
+import type { Choice, Dialogue, Question } from "../../cli/dialogue.js";
+import { fileFormats } from "../../dump/formats/formats.js";
+import { StopError, UsageError } from "../../errors.js";
+import { blankControls, cutText } from "../../safe-text.js";
+import { type Access, keyVariable, type Named, type SurveySetting, surveyDatasets, surveyDocuments } from "./survey.js";
+
+/** The result of the dialogue. */
+export interface Asked {
+  readonly job: AskedJob;
+  /** The key, if it is to be saved in the file that the job names. */
+  readonly keyToSave: string | undefined;
+}
+
+/**
+ * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
+ * InterruptedError when somebody cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
+ */
+export async function askJob(
+  given: GivenAnswers,
+  keyFile: string,
+  dialogue: Dialogue,
+  setting: SurveySetting,
+): Promise<Asked> {
+  const { access, datasets: listed } = await askAccess(given, dialogue, setting);
+  const chosen = await askDatasets(given.datasets, listed, dialogue);
+  requireOneDataset(given.documents, chosen);
+  const datasets =
+    chosen === "all" ? chosen : await askDocuments(given.documents, chosen, { access, dialogue, setting });
+  const formats = await askFormats(given.formats, dialogue);
+  const isSaved = setting.env[keyVariable] === undefined && (await askKeyPlace(keyFile, dialogue)) === "file";
+  const key = isSaved ? { file: keyFile } : { variable: keyVariable };
+  return {
+    job: { baseUrl: access.baseUrl, allowHttp: access.allowHttp, key, datasets, formats },
+    keyToSave: isSaved ? access.key : undefined,
+  };
+}
+
+/** Documents are chosen in one dataset only; of several, every document is exported. */
+function requireOneDataset(documents: readonly string[], datasets: "all" | readonly Named[]): void {
+  if (documents.every((document) => document === "all") || (datasets !== "all" && datasets.length === 1)) return;
+  throw new UsageError("--document: needs exactly one --dataset", []);
+}
+
+/** A service that answered, and the datasets that it listed. */
+interface Answering {
+  readonly access: Access;
+  readonly datasets: readonly Named[];
+}
+
+const urlQuestion: Question = {
+  message: "Base URL of the service",
+  example: "https://kb.example.com/v1",
+  flag: "--base-url",
+};
+const keyQuestion: Question = {
+  message: "API key of the datasets",
+  example: "dataset-…",
+  flag: keyVariable,
+  isSecret: true,
+};
+
+/** Asks for the base URL and the key until the service lists its datasets; without a terminal, the first error counts. */
+async function askAccess(
+  given: Pick<GivenAnswers, "baseUrl" | "allowHttp" | "datasets">,
+  dialogue: Dialogue,
+  setting: SurveySetting,
+): Promise<Answering> {
+  const ids = given.datasets.filter(isUuid);
+  let url = given.baseUrl;
+  let knownKey = setting.env[keyVariable];
+  if (url === undefined) dialogue.say("Dify shows the base URL and the keys under Knowledge, Service API.");
+  for (;;) {
+    const missing = [...(url === undefined ? [urlQuestion] : []), ...(knownKey === undefined ? [keyQuestion] : [])];
+    const answers = await dialogue.ask(missing);
+    const baseUrl: string = answers.get(urlQuestion.flag) ?? url ?? "";
+    const key: string = answers.get(keyQuestion.flag) ?? knownKey ?? "";
+    dialogue.say(`Asking ${baseUrl} …`);
+    try {
+      const access = { baseUrl, allowHttp: given.allowHttp, key };
+      const needsList = ids.length === 0 || ids.length < given.datasets.length;
+      const datasets = needsList ? await surveyDatasets(access, setting) : await surveyNamed(access, ids, setting);
+      return { access, datasets };
+    } catch (error) {
+      const isOurs = error instanceof StopError || error instanceof UsageError;
+      if (!dialogue.isInteractive || !isOurs || setting.signal.aborted) throw error;
+      dialogue.say(error.message);
+      const isKeyWrong = isRefusedKey(error);
+      url = isKeyWrong ? baseUrl : undefined;
+      knownKey = isKeyWrong ? undefined : key;
+    }
+  }
+}
+
+/** A key that is bound to one dataset may not list them: its documents show whether it is taken. */
+async function surveyNamed(access: Access, ids: readonly string[], setting: SurveySetting): Promise<readonly Named[]> {
+  for (const id of ids) await surveyDocuments(access, id, setting);
+  return ids.map((id) => ({ id, name: null }));
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** The refusal is the error itself, or the cause of the error of the list. */
+function isRefusedKey(error: Error): boolean {
+  const statuses = [error, error.cause].map((each) => (each instanceof StopError ? each.status : undefined));
+  return statuses.includes(401);
+}
+
+const every = "all";
+
+/** Asks for the datasets to export; `given` names them by id or name. UsageError for a name that no dataset has. */
+async function askDatasets(
+  given: readonly string[],
+  listed: readonly Named[],
+  dialogue: Dialogue,
+): Promise<"all" | readonly Named[]> {
+  if (given.includes(every)) return every;
+  if (given.length > 0) return namedOf(given, listed, "--dataset");
+  const ids = await dialogue.chooseMany({
+    message: "Datasets to export",
+    choices: [{ value: every, label: "All, also those that are created later" }, ...choicesFrom(listed)],
+    defaults: [],
+    flag: "--dataset",
+  });
+  return ids.includes(every) ? every : listed.filter(({ id }) => ids.includes(id));
+}
+
+/** The service that is asked for documents, and who chooses among them. */
+interface Asking {
+  readonly access: Access;
+  readonly dialogue: Dialogue;
+  readonly setting: SurveySetting;
+}
+
+/** Asks for the documents of the one dataset; of several datasets every document is exported. */
+async function askDocuments(
+  given: readonly string[],
+  datasets: readonly Named[],
+  { access, dialogue, setting }: Asking,
+): Promise<readonly AskedDataset[]> {
+  const [only] = datasets;
+  const wholly = datasets.map((dataset) => ({ ...dataset, documents: every }) as const);
+  if (only === undefined || given.includes(every)) return wholly;
+  if (datasets.length > 1) return wholly;
+  const listed = await surveyDocuments(access, only.id, setting);
+  if (given.length > 0) return [{ ...only, documents: namedOf(given, listed, "--document") }];
+  const extent = await dialogue.choose({
+    message: `Documents of ${labelOf(only)}`,
+    choices: [
+      { value: every, label: `All ${listed.length}, also those that are added later` },
+      { value: "some", label: "Only some of them" },
+    ],
+  });
+  if (extent === every) return wholly;
+  const choices = choicesFrom(listed);
+  const ids = await dialogue.chooseMany({ message: "Documents to export", choices, defaults: [], flag: "--document" });
+  return [{ ...only, documents: listed.filter(({ id }) => ids.includes(id)) }];
+}
+
+/** Asks for the formats of the files. */
+async function askFormats(given: readonly string[], dialogue: Dialogue): Promise<readonly string[]> {
+  const known = [...fileFormats, "duckdb"];
+  const wrong = given.find((format) => !known.includes(format));
+  if (wrong !== undefined)
+    throw new UsageError(`--format: got ${JSON.stringify(wrong)}, expected ${known.join(", ")}`, []);
+  if (given.length > 0) return [...new Set(given)];
+  const hints: Readonly<Record<string, string>> = {
+    jsonl: "lossless text, one row a line",
+    csv: "for spreadsheets",
+    parquet: "for data frames",
+    duckdb: "a database with history, for SQL",
+  };
+  const choices = known.map((value) => ({ value, label: value, hint: hints[value] ?? "" }));
+  return dialogue.chooseMany({ message: "Formats", choices, defaults: ["jsonl", "duckdb"], flag: "--format" });
+}
+
+/** Asks where later runs find the key. */
+function askKeyPlace(file: string, dialogue: Dialogue): Promise<"file" | "variable"> {
+  return dialogue.choose({
+    message: "Where should later runs find the key?",
+    choices: [
+      { value: "file", label: `In ${file}`, hint: "only you can read it" },
+      { value: "variable", label: "In the variable KNOWLEDGE_API_KEY", hint: "you set it before each run" },
+    ],
+  });
+}
+
+/** Finds what ids or names stand for. UsageError with every one that stands for nothing, or for several. */
+function namedOf(given: readonly string[], listed: readonly Named[], flag: string): readonly Named[] {
+  const found = given.map((text) => ({ text, matches: listed.filter(({ id, name }) => id === text || name === text) }));
+  const problems = found.flatMap(({ text, matches }) => {
+    if (matches.length === 1) return [];
+    const several = matches.map(({ id }) => id).join(", ");
+    const there = listed.slice(0, 10).map(labelOf).join(", ");
+    const message = matches.length > 1 ? `has several ids: ${several}` : `not found; the service lists ${there}`;
+    return [{ path: `${flag} ${text}`, message }];
+  });
+  if (problems.length > 0) throw new UsageError("No job file was written:", problems);
+  return [...new Set(found.flatMap(({ matches }) => matches))]; // an id and a name may stand for the same
+}
+
+function choicesFrom(listed: readonly Named[]): readonly Choice<string>[] {
+  return listed.map((named) => ({ value: named.id, label: labelOf(named), hint: named.id }));
+}
+
+function labelOf({ id, name }: Named): string {
+  return name ?? id;
+}
+
+/** The answers that flags gave; the dialogue asks for the others. */
+interface GivenAnswers {
+  readonly baseUrl: string | undefined;
+  readonly allowHttp: boolean;
+  /** Ids or names, or `all`. */
+  readonly datasets: readonly string[];
+  /** Ids or names of documents of the one dataset, or `all`. */
+  readonly documents: readonly string[];
+  readonly formats: readonly string[];
+}
+
+/** The answers of a dialogue, from which a job file is made. */
+export interface AskedJob {
+  readonly baseUrl: string;
+  readonly allowHttp: boolean;
+  /** The place of the key: a variable, or a file. */
+  readonly key: { readonly variable: string } | { readonly file: string };
+  readonly datasets: "all" | readonly AskedDataset[];
+  readonly formats: readonly string[];
+}
+
+interface AskedDataset extends Named {
+  readonly documents: "all" | readonly Named[];
+}
+
+/** Renders a job file that runs as it stands. `name` is given where that of the file cannot be the name of a job. */
+export function renderAskedJob({ baseUrl, allowHttp, key, datasets, formats }: AskedJob, name?: string): string {
+  const place = "file" in key ? `api_key_file: ${quoted(key.file)}` : `api_key_env: ${key.variable}`;
+  return [
+    "# A job of kbdump, written by `kbdump init --ask`. `kbdump init other.yaml` writes a file that shows every option.",
+    "",
+    ...(name === undefined ? [] : [`name: ${name}`, ""]),
+    "service:",
+    `  base_url: ${quoted(baseUrl)}`,
+    ...(allowHttp ? ["  allow_http: true # shows the key to the network"] : []),
+    `  ${place} # the key itself is never in this file`,
+    "",
+    ...renderDatasets(datasets),
+    "",
+    "output:",
+    "  dir: output # each run is a folder below it",
+    `  formats: [${formats.join(", ")}]`,
+    "  # keep: {last: 14} # runs to keep; absent: all of them",
+    "",
+  ].join("\n");
+}
+
+function renderDatasets(datasets: AskedJob["datasets"]): readonly string[] {
+  if (datasets === "all") return ["datasets: all # every document of every dataset that the key can see"];
+  return [
+    "datasets:",
+    ...datasets.flatMap((dataset) => [`  - ${renderId(dataset)}`, ...renderDocuments(dataset.documents)]),
+  ];
+}
+
+function renderDocuments(documents: AskedDataset["documents"]): readonly string[] {
+  if (documents === "all") return ["    documents: all # or a list of ids"];
+  return ["    documents:", ...documents.map(({ id, name }) => `      - ${quoted(id)}${comment(name)}`)];
+}
+
+function renderId({ id, name }: Named): string {
+  return `id: ${quoted(id)}${comment(name)}`;
+}
+
+function comment(name: string | null): string {
+  const text = cutText(blankControls(name ?? ""), 80).trim();
+  return text === "" ? "" : ` # ${text}`;
+}
+
+/** A YAML string; a UUID needs no quotes. */
+function quoted(text: string): string {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : JSON.stringify(text);
+}
+
+/** A dialogue without a terminal: it takes the default of every question. UsageError, which names the flag, for one that has none. */
+export const noDialogue: Dialogue = {
+  isInteractive: false,
+  say: () => {},
+  ask: async (questions) => {
+    if (questions.length === 0) return new Map();
+    const problems = questions.map(({ flag, message, example }) => ({
+      path: flag,
+      message: `${message}, such as ${example}`,
+    }));
+    throw new UsageError("There is no terminal to ask at. Give what is missing as flags and variables:", problems);
+  },
+  choose: async ({ message, choices: [first] }) => {
+    if (first === undefined) throw new RangeError(`no choices: ${message}`);
+    return first.value;
+  },
+  chooseMany: async ({ flag, choices, defaults }) => {
+    if (defaults.length > 0) return defaults;
+    const listed = choices.slice(0, 50).map(({ value, label }) => ({ path: value, message: label }));
+    throw new UsageError(`There is no terminal to ask at. Choose with ${flag}, which takes an id or a name:`, listed);
+  },
+};

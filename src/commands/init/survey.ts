@@ -1,0 +1,67 @@
+import { plainText } from "../../client/plain-text.js";
+import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
+import { LookAhead } from "../../crawl/prefetch.js";
+import { StopError } from "../../errors.js";
+import { loadJob } from "../../job/load-job.js";
+import { withClient, withDefaults } from "../../job/open-service.js";
+
+/** A service and the key to ask it with. */
+export interface Access {
+  readonly baseUrl: string;
+  readonly allowHttp: boolean;
+  readonly key: string;
+}
+
+/** The surroundings of a question to the service. */
+export interface SurveySetting {
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** The variable that holds the key unless a job names another one. */
+export const keyVariable = "KNOWLEDGE_API_KEY";
+
+/** Lists are read a few pages ahead. */
+const pagesAhead = 8;
+
+/**
+ * Lists the datasets that a key can see, by name. Rejects with UsageError for a base URL that cannot be one, and with
+ * StopError if the service cannot be reached, does not answer as the Knowledge API, or refuses the key.
+ */
+export async function surveyDatasets(access: Access, setting: SurveySetting): Promise<readonly Named[]> {
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, setting.env);
+  return withClient(job, optionsFor(access, setting), async (client) => {
+    const { wanted } = await listDatasets(client, new LookAhead(pagesAhead));
+    return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
+  });
+}
+
+/** Lists the documents of a dataset by name. Rejects with StopError where the service does not list them. */
+export async function surveyDocuments(access: Access, id: string, setting: SurveySetting): Promise<readonly Named[]> {
+  const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, setting.env);
+  return withClient(job, optionsFor(access, setting), async (client) => {
+    const { found } = await discoverDocuments(client, job, new LookAhead(pagesAhead));
+    const [failure] = found?.failures ?? [];
+    if (failure !== undefined) throw new StopError(failure);
+    return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));
+  });
+}
+
+function addressFlags({ baseUrl, allowHttp }: Access) {
+  return { baseUrl, ...(allowHttp ? { allowHttp } : {}) };
+}
+
+function optionsFor({ key }: Access, { env, signal }: SurveySetting) {
+  return withDefaults({ env: { ...env, [keyVariable]: key }, signal });
+}
+
+function nameOf(value: unknown): string | null {
+  return typeof value === "string" ? plainText(value, "", 200) : null;
+}
+
+/** Something of the service that a job names by id, with its name as a comment. */
+export interface Named {
+  readonly id: string;
+  /** null where the service did not tell it. */
+  readonly name: string | null;
+}

@@ -1,0 +1,99 @@
+import * as v from "valibot";
+import { defineCommand } from "../cli/command.js";
+import {
+  commonOptions,
+  dirOption,
+  environmentOption,
+  formatOption,
+  outOption,
+  placesFrom,
+  viewFrom,
+} from "../cli/options.js";
+import { printResult, tellReason } from "../cli/output.js";
+import { renderReading } from "../cli/progress.js";
+import { count, listOf, result, text } from "../cli/result-schema.js";
+import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { exitCodes } from "../errors.js";
+import type { JoinResult } from "../join/join-shards.js";
+import { commandText } from "../shell-text.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
+import { reasonsOf, renderSummary, runResult, summaryJson } from "./run/summary.js";
+
+const epilog = `Examples:
+  kbdump join nightly
+  kbdump join nightly.yaml
+  kbdump join gathered/*-of-16 --out output
+  kbdump join s3://kb-dumps/team/nightly
+
+The shards are proved first: the same job, version and list of documents, each shard once, every byte as its manifest says. The dump is published as a run of the job.
+
+Exit codes: 0 complete · 1 failed, nothing published: a shard is missing, damaged or of another run · 2 wrong usage, or no shards · 3 published, but partial: some documents failed or changed while they were read, the lists of the shards differ, or latest, the database or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted`;
+
+/** `kbdump join <shards…>`: one dump of the shards of a run. */
+export const command = defineCommand({
+  name: "join <shards..>",
+  about: "make one dump of the shards of a run, and publish it",
+  positionals: {
+    shards: {
+      type: "string",
+      array: true,
+      demandOption: true,
+      names: "folder",
+      describe: "a job, whose newest runs of all shards are joined; or run folders of all shards",
+    },
+  },
+  options: { ...commonOptions, ...outOption, ...dirOption, ...environmentOption, ...formatOption },
+  epilog,
+  results: () => ({ join: joinResult }),
+  async run(args, world) {
+    const { findShards } = await import("../join/find-shards.js");
+    const found = await findShards(args.shards, placesFrom(args, world));
+    const { emptyJoinTally, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
+    const tally = emptyJoinTally();
+    const view = viewFrom(args, world);
+    const start = performance.now();
+    const unwatch = view.watch(renderReading(tally));
+    const { signal, env } = world;
+    const { log } = view;
+    const invocation = { program: world.program(), args: world.args };
+    const { program } = invocation;
+    const setting = {
+      program,
+      tally,
+      signal,
+      env,
+      log,
+      onCommit: world.committing,
+      out: args.out,
+      format: args.format,
+    };
+    const joined = await joinShards(found, setting).finally(unwatch);
+    const names = bucketNames(env);
+    const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
+    const elapsed = performance.now() - start;
+    const page = pageFor(world.stdout, world.env);
+    const text = args.json
+      ? jsonLine(joinJson(result, elapsed))
+      : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
+    await printResult(world, text, `the run is published in ${terminalText(result.folder)}`);
+    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  },
+});
+
+/** The result of `kbdump join --json`: that of a run, with the runs that it was joined from. */
+export const joinResult = result({
+  ...runResult.entries,
+  shards: v.pipe(
+    listOf(result({ index: count, run_id: text, folder: text })),
+    v.description("the runs that were joined, in the order of their shards"),
+  ),
+});
+
+type JoinSummary = v.InferOutput<typeof joinResult>;
+
+/** The result of a join for programs. */
+function joinJson(result: JoinResult, elapsed: number): JoinSummary {
+  return { ...summaryJson(result, elapsed), shards: result.shards };
+}

@@ -1,0 +1,344 @@
+import * as v from "valibot";
+import { ageText, bytesText, countText, durationText, numberText } from "../amounts.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { durationFrom } from "../cli/flag-values.js";
+import { commonOptions, dirOption, environmentOption, placesFrom } from "../cli/options.js";
+import { printResult, tellReason } from "../cli/output.js";
+import { wrongLine } from "../cli/read-line.js";
+import { amount, count, listOf, oneOf, orNull, result, text, time, truth } from "../cli/result-schema.js";
+import { layOutTable, type TableColumn } from "../cli/table.js";
+import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
+import { timeOfRun } from "../dump/run-id.js";
+import { exitCodes, UsageError } from "../errors.js";
+import { isBucketUrl } from "../job/s3-url.js";
+import type { ListedRun, RunAtWork, RunList, ShardSet } from "./list/runs.js";
+
+const epilog = `Examples:
+  kbdump list
+  kbdump list nightly.yaml
+  kbdump list nightly --max-age 26h --quiet
+
+With a job file, the column keep names the rules of output.keep that hold a run; - stands for a run that the next one removes.
+
+Exit codes: 0 listed · 1 with --max-age: a job without a complete run that is young enough · 2 wrong usage, or no such job`;
+
+const run = result({
+  run_id: text,
+  folder: text,
+  status: oneOf("complete", "partial"),
+  latest: truth,
+  started_at: orNull(time),
+  finished_at: orNull(time),
+  age_seconds: amount,
+  seconds: orNull(amount),
+  documents: orNull(count),
+  chunks: orNull(count),
+  child_chunks: orNull(count),
+  bytes: count,
+  kept_by: v.pipe(
+    orNull(listOf(oneOf("newest", "last", "daily", "weekly", "monthly"))),
+    v.description("rules of output.keep; empty: the next run removes it; null: no rules are known"),
+  ),
+});
+
+const job = result({
+  job: text,
+  folder: text,
+  newest_complete: orNull(result({ run_id: text, age_seconds: amount })),
+  at_work: v.pipe(
+    orNull(result({ pid: orNull(count), host: orNull(text), since: orNull(text) })),
+    v.description("the run that is at work; null where none is"),
+  ),
+  runs: v.pipe(listOf(run), v.description("newest first")),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  shards: v.pipe(
+    listOf(result({ count, with_run: count, missing: listOf(count), newest_run_id: orNull(text) })),
+    v.description(
+      "one for each number of shards that the job was divided into; missing: indexes of shards without a run",
+    ),
+  ),
+});
+
+const positionals = {
+  job: {
+    type: "string",
+    names: "job file",
+    describe: "job file, name or folder of a job; without it, the newest run of every job",
+  },
+} as const satisfies Positionals;
+
+const options = {
+  ...commonOptions,
+  ...dirOption,
+  ...environmentOption,
+  "max-age": { type: "string", describe: "exit with 1 if the newest complete run is older, such as 26h or 2d" },
+} as const satisfies Options;
+
+type ListArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+const defaultDir = "output";
+const ageBounds = { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" };
+
+/** `kbdump list [job]`: the runs of a job, or the newest run of every job. */
+export const command = defineCommand({
+  name: "list [job]",
+  about: "list the runs of a job, or the newest run of every job",
+  positionals,
+  options,
+  epilog,
+  results: () => ({ list: listResult }),
+  async run(args, world) {
+    const maxAge = maxAgeFrom(args.maxAge);
+    const now = new Date();
+    const lists =
+      args.job === undefined ? await listJobs(args, now, world) : [await listJob(args.job, args, now, world)];
+    await printResult(world, resultText(lists, args, { now: now.getTime(), maxAge }, world));
+    const stale = staleTexts(lists, now.getTime(), maxAge);
+    for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, world);
+    return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
+  },
+});
+
+function maxAgeFrom(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const age = durationFrom("--max-age", text, ageBounds);
+  if (typeof age !== "number") throw wrongLine([age]);
+  return age;
+}
+
+async function listJob(job: string, args: ListArguments, now: Date, world: World): Promise<RunList> {
+  const { findNamed } = await import("../store/find-named.js");
+  const { listRuns } = await import("./list/runs.js");
+  const found = await findNamed(job, placesFrom(args, world));
+  if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now, found.copy);
+  const message = "expected a job: its name, its folder or its job file";
+  throw new UsageError("Nothing was listed:", [{ path: job, message }]);
+}
+
+async function listJobs(args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+  const { dir = defaultDir } = args;
+  if (isBucketUrl(dir)) return listBucket(dir, args, now, world);
+  const { jobsIn } = await import("../store/find-named.js");
+  const { listRuns } = await import("./list/runs.js");
+  const names = await jobsIn(dir);
+  if (!names) {
+    const message = "there is no such folder; name a job file, or the output folder with --dir";
+    throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
+  }
+  const lists: RunList[] = [];
+  for (const name of names)
+    lists.push(await listRuns({ name, output: { dir, bucket: undefined, keep: undefined } }, now));
+  return lists;
+}
+
+async function listBucket(dir: string, args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+  const { namesInBucket } = await import("../store/find-named.js");
+  const names = await namesInBucket(dir, placesFrom(args, world));
+  const lists: RunList[] = [];
+  for (const name of names) lists.push(await listJob(name, args, now, world));
+  return lists;
+}
+
+function resultText(
+  lists: readonly RunList[],
+  { job, dir = defaultDir, json }: ListArguments,
+  { now, maxAge }: { readonly now: number; readonly maxAge: number | undefined },
+  { stdout, env }: World,
+): string {
+  const [only] = job === undefined ? [] : lists;
+  if (json) return jsonLine(listJson(lists, now, maxAge));
+  const view = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, now };
+  return only ? renderRuns(only, view) : renderJobs(lists, dir, view);
+}
+
+/** The result of `kbdump list --json`. */
+export const listResult = result({
+  status: v.pipe(oneOf("ok", "stale"), v.description("stale: --max-age is exceeded")),
+  jobs: listOf(job),
+});
+
+type ListResult = v.InferOutput<typeof listResult>;
+
+interface ListView {
+  readonly paint: Paint;
+  /** Characters that fit a line. */
+  readonly columns: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** The runs of one job for people, newest first, and what else is to be known of them. */
+export function renderRuns(list: RunList, { paint, columns, now }: ListView): string {
+  const { runs, strangers, atWork, folder, shards } = list;
+  const hasRules = runs.some(({ keptBy }) => keptBy !== null);
+  const cells: readonly ListColumn[] = [
+    { head: "run", cells: runs.map(({ runId }) => runId) },
+    ...figures(runs, now),
+    ...(hasRules ? [{ head: "keep", cells: runs.map(keepText), drop: 8 }] : []),
+    { head: "", cells: runs.map(({ isLatest }) => (isLatest ? "latest" : "")), drop: 7 },
+  ];
+  const [head = "", ...lines] = linesOf(cells, columns);
+  const bytes = runs.reduce((sum, run) => sum + run.bytes, 0);
+  return [
+    ...(runs.length > 0 ? [paint.faint(head), ...lines.map((line, at) => painted(line, runs[at], paint)), ""] : []),
+    ...strangers.map(({ name, why }) => `${paint.faint("ignored")}  ${terminalText(name)}: ${why}`),
+    ...(atWork ? [workText(atWork)] : []),
+    runs.length > 0
+      ? `${countText(runs.length, "run")} in ${terminalText(folder)}, ${bytesText(bytes)}`
+      : `no run in ${terminalText(folder)} yet`,
+    ...shards.map(shardsText),
+  ].join("\n");
+}
+
+/** The newest run of every job for people, a line each. */
+export function renderJobs(lists: readonly RunList[], dir: string, { paint, columns, now }: ListView): string {
+  if (lists.length === 0) return `no job has run in ${terminalText(dir)} yet`;
+  const newest = lists.map(({ runs }) => runs[0]);
+  const cells: readonly ListColumn[] = [
+    { head: "job", cells: lists.map(({ job }) => terminalText(job)) },
+    { head: "newest run", cells: newest.map((run) => run?.runId ?? "none yet"), drop: 7 },
+    ...figures(newest, now),
+    { head: "runs", cells: lists.map(({ runs }) => String(runs.length)), right: true, drop: 8 },
+    { head: "", cells: lists.map(({ atWork }) => (atWork ? "at work" : "")), drop: 9 },
+  ];
+  const [head = "", ...lines] = linesOf(cells, columns);
+  return [paint.faint(head), ...lines.map((line, at) => painted(line, newest[at], paint))].join("\n");
+}
+
+/** A column with its head and the cell of each row. */
+interface ListColumn extends Pick<TableColumn, "right" | "drop"> {
+  readonly head: string;
+  readonly cells: readonly string[];
+}
+
+/** The head and a line for each row, with as many columns as fit. */
+function linesOf(columns: readonly ListColumn[], width: number): readonly string[] {
+  const rows = (columns[0]?.cells ?? []).map((_, at) => columns.map(({ cells }) => cells[at] ?? ""));
+  return layOutTable([columns.map(({ head }) => head), ...rows], { columns, width }).flat();
+}
+
+/** The columns that both tables have. */
+function figures(runs: readonly (ListedRun | undefined)[], now: number): readonly ListColumn[] {
+  const right = (head: string, drop: number | undefined, text: (run: ListedRun) => string): ListColumn => ({
+    head,
+    cells: runs.map((run) => (run ? text(run) : "")),
+    right: true,
+    ...(drop === undefined ? {} : { drop }),
+  });
+  return [
+    right("age", undefined, (run) => ageText(now - endOf(run))),
+    { head: "status", cells: runs.map((run) => run?.status ?? "") },
+    right("documents", 3, ({ counts }) => countCell(counts.documents)),
+    right("chunks", 6, ({ counts }) => countCell(counts.chunks)),
+    right("children", 4, ({ counts }) => countCell(counts.child_chunks)),
+    right("size", 5, ({ bytes }) => bytesText(bytes)),
+    right("took", 2, ({ startedAt, finishedAt }) =>
+      startedAt === null || finishedAt === null ? "–" : durationText(finishedAt - startedAt),
+    ),
+  ];
+}
+
+function countCell(count: number | null): string {
+  return count === null ? "–" : numberText(count);
+}
+
+/** The rules that hold a run; `newest` stands only if no other rule holds it. */
+function keepText({ keptBy }: ListedRun): string {
+  const rules = (keptBy ?? []).filter((rule, _, all) => rule !== "newest" || all.length === 1);
+  return rules.length > 0 ? rules.join(", ") : "-";
+}
+
+function painted(line: string, run: ListedRun | undefined, { bad }: Paint): string {
+  return run?.status === "partial" ? bad(line) : line;
+}
+
+function workText({ pid, host, since }: RunAtWork): string {
+  if (pid === null) return "a run is at work; its lock file cannot be read";
+  return terminalText(`a run is at work: process ${pid} on ${host} since ${since}`);
+}
+
+/** Indexes that a line names. */
+const named = 10;
+
+/** Says how many shards of a division have a run, and which have none. */
+function shardsText({ count, missing, newestRunId }: ShardSet): string {
+  const done = count - missing.length;
+  const more = missing.length > named ? ` and ${missing.length - named} more` : "";
+  const without = missing.length > 0 ? `; without one: ${missing.slice(0, named).join(", ")}${more}` : "";
+  return `${countText(count, "shard")}, ${done} with a run${newestRunId ? `, the newest ${newestRunId}` : ""}${without}`;
+}
+
+/** Says, in one line each, of which jobs the newest complete run is older than `maxAge`, in milliseconds, or missing. */
+function staleTexts(lists: readonly RunList[], now: number, maxAge: number | undefined): readonly string[] {
+  return lists.flatMap((list) => {
+    const { run, age = 0, isStale } = freshnessOf(list, now, maxAge);
+    if (!isStale) return [];
+    if (!run) return [`${terminalText(list.job)} has no complete run`];
+    return [`the newest complete run of ${terminalText(list.job)}, ${run.runId}, is ${durationText(age)} old`];
+  });
+}
+
+/** The runs of jobs for programs. */
+function listJson(lists: readonly RunList[], now: number, maxAge: number | undefined): ListResult {
+  const isStale = lists.some((list) => freshnessOf(list, now, maxAge).isStale);
+  return { status: isStale ? "stale" : "ok", jobs: lists.map((list) => jobJson(list, now)) };
+}
+
+function jobJson(list: RunList, now: number): ListResult["jobs"][number] {
+  const { run, age } = freshnessOf(list, now, undefined);
+  return {
+    job: list.job,
+    folder: list.folder,
+    newest_complete: run ? { run_id: run.runId, age_seconds: seconds(age ?? 0) } : null,
+    at_work: list.atWork ?? null,
+    runs: list.runs.map((run) => ({
+      run_id: run.runId,
+      folder: run.folder,
+      status: run.status,
+      latest: run.isLatest,
+      started_at: timeText(run.startedAt),
+      finished_at: timeText(run.finishedAt),
+      age_seconds: seconds(now - endOf(run)),
+      seconds: run.startedAt === null || run.finishedAt === null ? null : seconds(run.finishedAt - run.startedAt),
+      ...run.counts,
+      bytes: run.bytes,
+      kept_by: run.keptBy && [...run.keptBy],
+    })),
+    ignored: [...list.strangers],
+    shards: list.shards.map(({ count, missing, newestRunId }) => ({
+      count,
+      with_run: count - missing.length,
+      missing: [...missing],
+      newest_run_id: newestRunId ?? null,
+    })),
+  };
+}
+
+function seconds(milliseconds: number): number {
+  return Math.round(milliseconds) / 1000;
+}
+
+function timeText(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+/** The newest complete run of a job, and how old it is. */
+interface Freshness {
+  readonly run: ListedRun | undefined;
+  /** Milliseconds since it ended; undefined where there is none. */
+  readonly age: number | undefined;
+  /** Whether it is older than it may be, or there is none. */
+  readonly isStale: boolean;
+}
+
+/** How fresh a job is at the time `now`; without `maxAge`, in milliseconds, none is stale. */
+function freshnessOf({ runs }: Pick<RunList, "runs">, now: number, maxAge: number | undefined): Freshness {
+  const run = runs.find(({ status }) => status === "complete");
+  const age = run && now - endOf(run);
+  return { run, age, isStale: maxAge !== undefined && (age === undefined || age > maxAge) };
+}
+
+/** When a run ended, in milliseconds since 1970; where its manifest does not say, when it began. */
+function endOf({ finishedAt, runId }: Pick<ListedRun, "finishedAt" | "runId">): number {
+  return finishedAt ?? timeOfRun(runId) ?? 0;
+}

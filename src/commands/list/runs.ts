@@ -1,0 +1,117 @@
+import { readlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { JobPlace } from "../../job/job.js";
+import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger } from "../../keep/decide-runs.js";
+import { headFrom, headKey, mayTakeOver } from "../../store/bucket/head.js";
+import { type JobCopy, withBucket } from "../../store/copy/job-copy.js";
+import { findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../../store/folder/job-folders.js";
+import { holderOf, readLock } from "../../store/folder/lock.js";
+
+/** A run of a job, as the list shows it. */
+export interface ListedRun extends RunFolder {
+  readonly folder: string;
+  /** Whether `latest` leads to it. */
+  readonly isLatest: boolean;
+  /** The rules of `output.keep` that hold it; empty: the next run removes it. null: no rules are known. */
+  readonly keptBy: readonly KeepRule[] | null;
+}
+
+/** The process of a run that is at work; null stands for what its lock does not say. */
+export interface RunAtWork {
+  readonly pid: number | null;
+  readonly host: string | null;
+  readonly since: string | null;
+}
+
+/** The runs of a job. */
+export interface RunList {
+  readonly job: string;
+  readonly folder: string;
+  /** Newest first. */
+  readonly runs: readonly ListedRun[];
+  /** Whatever lies among the runs and is none, with the reason. */
+  readonly strangers: readonly Stranger[];
+  readonly atWork: RunAtWork | undefined;
+  readonly shards: readonly ShardSet[];
+}
+
+/**
+ * Lists the runs of a job by their manifests, and its shards by their folders; reads no other file, and changes nothing. `copy`: of a job
+ * in a bucket.
+ */
+export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Promise<RunList> {
+  const folders = foldersOf(place);
+  const { runs, strangers } = await readPastRuns(folders.runs, place.name);
+  const shown = copy ? runs.filter(({ runId }) => copy.head.runs.some(({ run_id }) => run_id === runId)) : runs;
+  const url = copy?.url;
+  const latest = basename(await readlink(join(folders.folder, "latest")).catch(() => ""));
+  const { keep } = place.output;
+  const rules = new Map(keep && decideRuns(shown, keep).map(({ runId, rules }) => [runId, rules]));
+  const listed = shown.map((run) => ({
+    ...run,
+    folder: url === undefined ? join(folders.runs, run.runId) : `${url}/runs/${run.runId}`,
+    isLatest: run.runId === latest,
+    keptBy: rules.get(run.runId) ?? null,
+  }));
+  const newestFirst = listed.sort((a, b) => (a.runId < b.runId ? 1 : -1));
+  const atWork = copy ? runInBucket(copy) : await runAtWork(join(folders.private, "lock"), now);
+  const shards = await listShards(place, copy);
+  return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
+}
+
+/** The holder that the head of a bucket names, as long as nobody may take over from it. */
+function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
+  if (head.holder === null || mayTakeOver(head, age)) return undefined;
+  const { pid, host, since } = head.holder;
+  return { pid, host, since };
+}
+
+async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined> {
+  const found = await readLock(lock);
+  const holder = found && (await holderOf(found, now.getTime()));
+  if (holder === null) return { pid: null, host: null, since: null };
+  return holder && { pid: holder.pid, host: holder.host, since: holder.since };
+}
+
+/** The shards of one division of a job, such as all of `3/16`. */
+export interface ShardSet {
+  /** The number of shards that make a run. */
+  readonly count: number;
+  /** Indexes of the shards without a run. */
+  readonly missing: readonly number[];
+  /** The id of the newest run of any of them; undefined where none has one. */
+  readonly newestRunId: string | undefined;
+}
+
+/** The divisions of which a job has shards, the smallest first; reads the names of folders only, and the heads of a bucket. */
+async function listShards(place: JobPlace, copy: JobCopy | undefined): Promise<readonly ShardSet[]> {
+  const runs = copy ? await shardRunsInBucket(copy) : await findShardRuns(place);
+  const counts = new Set(runs.map(({ count }) => count));
+  return [...counts]
+    .sort((one, other) => one - other)
+    .map((count) => {
+      const done = new Map(
+        runs.flatMap(({ index, newest, ...run }) => (run.count === count && newest ? [[index, basename(newest)]] : [])),
+      );
+      const all = Array.from({ length: count }, (_, at) => at + 1);
+      return {
+        count,
+        missing: all.filter((index) => !done.has(index)),
+        newestRunId: [...done.values()].sort().at(-1),
+      };
+    });
+}
+
+async function shardRunsInBucket({ url, options }: JobCopy): Promise<readonly ShardRun[]> {
+  return withBucket(`${url}/shards`, options, async (bucket) => {
+    const found: ShardRun[] = [];
+    for await (const name of bucket.folders("")) {
+      const shard = shardOfFolder(name);
+      const head = shard && (await bucket.read(`${name}/${headKey}`));
+      if (!shard || !head) continue;
+      const { runs } = headFrom(head.bytes, `${bucket.url}/${name}/${headKey}`);
+      found.push({ ...shard, newest: runs.at(-1)?.run_id });
+    }
+    return found;
+  });
+}

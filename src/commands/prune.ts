@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import { bytesText, countText } from "../amounts.js";
+import { defineCommand } from "../cli/command.js";
+import { wrapToWidth } from "../cli/display-width.js";
+import { commonOptions, environmentOption, jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
+import { printResult } from "../cli/output.js";
+import { count, listOf, oneOf, result, text, truth } from "../cli/result-schema.js";
+import { layOutTable } from "../cli/table.js";
+import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { exitCodes } from "../errors.js";
+import type { PruneResult } from "../keep/prune-job.js";
+
+const epilog = `Examples:
+  kbdump prune nightly.yaml --dry-run
+  kbdump prune nightly.yaml
+
+A run stays if any rule of output.keep names it: last, daily, weekly, monthly. The newest complete run always stays.
+
+Exit codes: 0 done · 1 some runs could not be removed · 2 wrong usage or job file, or a job without output.keep · 5 a run of this job is at work`;
+
+/** `kbdump prune job.yaml`: removes the runs that `output.keep` does not name. */
+export const command = defineCommand({
+  name: "prune <job>",
+  about: "remove the runs that the job's output.keep does not name",
+  positionals: { job: { ...jobPositional.job, demandOption: true } },
+  options: {
+    ...commonOptions,
+    ...outOption,
+    ...environmentOption,
+    "dry-run": { type: "boolean", default: false, describe: "list what would be removed, and change nothing" },
+  },
+  epilog,
+  results: () => ({ prune: pruneResult }),
+  async run(args, world) {
+    const { dryRun, json } = args;
+    const job = await jobFrom(args, {}, world);
+    const { pruneJob } = await import("../keep/prune-job.js");
+    const result = await pruneJob(job, {
+      dryRun,
+      log: viewFrom(args, world).log,
+      env: world.env,
+      signal: world.signal,
+    });
+    const text = json
+      ? jsonLine(pruneJson(job.name, result, dryRun))
+      : renderPrune(result, dryRun, pageFor(world.stdout, world.env));
+    await printResult(world, text);
+    return result.failures.length > 0 ? exitCodes.failed : exitCodes.complete;
+  },
+});
+
+const run = result({ run_id: text, status: oneOf("complete", "partial"), bytes: count, reasons: listOf(text) });
+
+/** The result of `kbdump prune --json`. */
+export const pruneResult = result({
+  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some runs could not be removed")),
+  job: text,
+  dry_run: truth,
+  kept: listOf(run),
+  removed: listOf(run),
+  failed: listOf(result({ run_id: text, error: text })),
+  ignored: v.pipe(listOf(result({ name: text, why: text })), v.description("folders that are no runs of this job")),
+  set_aside: v.pipe(truth, v.description("whether old unfinished work is removed, too")),
+});
+
+type PruneSummary = v.InferOutput<typeof pruneResult>;
+
+/** Renders which runs of a job are kept and which are removed: a line for each, newest first, with the reason, then the totals. */
+export function renderPrune(
+  { runs, strangers, setAside, failures }: PruneResult,
+  dryRun: boolean,
+  { paint, columns }: Page,
+): string {
+  const errors = new Map(failures.map(({ runId, error }) => [runId, error]));
+  const gone = runs.filter(({ keep, runId }) => !keep && !errors.has(runId));
+  const bytes = gone.reduce((sum, run) => sum + run.bytes, 0);
+  const rows = runs.map(({ runId, status, keep, reasons }) => {
+    const error = errors.get(runId);
+    const failed = error === undefined ? "" : `; ${paint.bad("failed")}: ${terminalText(error)}`;
+    return [keep ? paint.good("keep") : paint.bad("remove"), runId, status, `${reasons.join(", ")}${failed}`];
+  });
+  const lines = [
+    ...layOutTable(rows, { columns: [{}, {}, {}, { wraps: true }], width: columns }).flat(),
+    ...strangers.flatMap(({ name, why }) =>
+      wrapToWidth(`${paint.faint("ignore")}  ${terminalText(name)}: ${why}`, columns, "    "),
+    ),
+  ];
+  const counts = `${countText(runs.length - gone.length, "run")} kept, ${gone.length} ${dryRun ? "would be removed" : "removed"} (${bytesText(bytes)})`;
+  const old = `unfinished work that is too old to resume ${dryRun ? "would be removed" : "is removed"}, too`;
+  return [
+    ...lines,
+    ...(lines.length > 0 ? [""] : []),
+    ...wrapToWidth(counts, columns, "  "),
+    ...(setAside ? wrapToWidth(old, columns, "  ") : []),
+  ].join("\n");
+}
+
+/** The same for programs. */
+function pruneJson(job: string, { runs, strangers, setAside, failures }: PruneResult, dryRun: boolean): PruneSummary {
+  const named = ({ runId, reasons, status, bytes }: PruneResult["runs"][number]) => ({
+    run_id: runId,
+    status,
+    bytes,
+    reasons,
+  });
+  const failed = new Set(failures.map(({ runId }) => runId));
+  return {
+    status: failures.length > 0 ? "partial" : "complete",
+    job,
+    dry_run: dryRun,
+    kept: runs.filter(({ keep }) => keep).map(named),
+    removed: runs.filter(({ keep, runId }) => !keep && !failed.has(runId)).map(named),
+    failed: failures.map(({ runId, error }) => ({ run_id: runId, error })),
+    ignored: strangers,
+    set_aside: setAside,
+  };
+}

@@ -1,0 +1,201 @@
+import { pathToFileURL } from "node:url";
+import * as v from "valibot";
+import { bytesText, countText, numberText } from "../amounts.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { wrapToWidth } from "../cli/display-width.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
+import { printResult } from "../cli/output.js";
+import { renderReading } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, listOf, oneOf, orNull, result, text } from "../cli/result-schema.js";
+import { renderPlaces, shortPath } from "../cli/table.js";
+import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
+import { exitCodes, type Problem } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
+import type { ReportRequest } from "../report/render-report.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+
+const epilog = `Examples:
+  kbdump report nightly
+  kbdump report nightly --against nightly@20261119
+  kbdump report nightly --against nightly -o loss.html
+  kbdump report output/nightly/latest --no-content -o - > report.html
+
+The report is one HTML file that loads nothing and runs without a server. It holds texts of the dump: --no-content leaves out contents, names, errors and warnings.
+
+Exit codes: 0 written, also for a partial run: the report says so · 1 could not be read or written · 2 wrong usage, no such run, or no such place · 130, 143 interrupted`;
+
+const options = {
+  ...commonOptions,
+  against: {
+    type: "string",
+    names: "folder",
+    describe: "an older run, to show what was lost since; of a job: its newest complete run before this one",
+  },
+  out: {
+    type: "string",
+    alias: "o",
+    names: "file",
+    describe: "file to write, or - for stdout; default: report.html in the folder of a local job, or else in this one",
+  },
+  db: {
+    type: "string",
+    names: "file",
+    describe: "database of the job, for its history; default: <job>.duckdb beside the runs",
+  },
+  "no-content": {
+    type: "boolean",
+    default: false,
+    describe: "leave out every text of the service: contents, names, errors, warnings",
+  },
+  "no-verify": { type: "boolean", default: false, describe: "do not read the run again to prove it, which is quicker" },
+  ...dirOption,
+  ...memoryOption,
+  ...environmentOption,
+} as const satisfies Options;
+
+const run = result({ folder: text, job: text, run_id: text });
+
+const positionals = {
+  run: {
+    type: "string",
+    demandOption: true,
+    names: "folder",
+    describe: "run folder, or a job: its newest complete run",
+  },
+} as const satisfies Positionals;
+
+type ReportArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** `kbdump report <run>`: one HTML file that shows a dump to its owner. */
+export const command = defineCommand({
+  name: "report <run>",
+  about: "write an HTML page that shows a run: complete or not, lost, stuck, never found",
+  positionals,
+  options,
+  epilog,
+  results: () => ({ report: reportResult }),
+  async run(args, world) {
+    await checkArguments(args);
+    const request = await requestFrom(args, world);
+    const view = viewFrom(args, world);
+    const tally = emptyReadTally();
+    const { folder, against } = request;
+    const names = bucketNames(world.env);
+    if (names(folder) !== args.run || (against && names(against)) !== args.against)
+      view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
+    const unwatch = view.watch(renderReading(tally));
+    const { text, warnings } = await made({ ...request, tally }, args, world).finally(unwatch);
+    for (const warning of warnings) view.log("warn", warning);
+    await printResult(world, text);
+    return exitCodes.complete;
+  },
+});
+
+/** Makes the report: the text for stdout, which is the page itself with `--out -`, and the warnings of the comparison. */
+async function made(request: ReportRequest, { out, json }: ReportArguments, world: World) {
+  if (out === "-") {
+    const { renderReport } = await import("../report/render-report.js"); // heavy; --help does without
+    const { html, summary } = await renderReport(request);
+    return { text: html.trimEnd(), warnings: summary.warnings };
+  }
+  const { reportName, usualPlace } = await import("../report/place.js"); // heavy, likewise
+  const { writeReport } = await import("../report/render-report.js");
+  const names = bucketNames(world.env);
+  const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
+  const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
+  const { run, against } = written;
+  const result: ReportOutput = {
+    ...written,
+    run: withFolderName(run, names),
+    against: against && withFolderName(against, names),
+  };
+  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(world.stdout, world.env));
+  return { text, warnings: result.warnings };
+}
+
+async function checkArguments({ memory, out, json }: ReportArguments): Promise<void> {
+  const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
+  const problems: Problem[] = [...checkMemory(memory)];
+  if (json && out === "-")
+    problems.push({ path: "--json", message: "not together with --out -, which prints the page" });
+  if (problems.length > 0) throw wrongLine(problems);
+}
+
+async function requestFrom(args: ReportArguments, world: World): Promise<ReportRequest> {
+  const { findRun, findRunBefore } = await import("../store/find-run.js");
+  const { env, signal } = world;
+  const named = { ...placesFrom(args, world), withDatabase: args.db === undefined };
+  const folder = await findRun(args.run, named);
+  const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
+  const { memory, db: database, noContent, noVerify } = args;
+  const nameFolder = bucketNames(env);
+  return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
+}
+
+/** The result of `kbdump report --json`. */
+export const reportResult = result({
+  path: text,
+  bytes: count,
+  status: oneOf("complete", "partial"),
+  verified: v.pipe(orNull(oneOf("sound", "differences")), v.description("null with --no-verify")),
+  findings: v.pipe(orNull(count), v.description("differences that the verification found; null with --no-verify")),
+  run,
+  documents: count,
+  incomplete_documents: count,
+  chunks: count,
+  child_chunks: count,
+  against: v.pipe(orNull(run), v.description("the older run; null without --against, as are the next two")),
+  lost: v.pipe(orNull(count), v.description("chunks and child chunks that a re-index took since the older run")),
+  lost_by_hand: v.pipe(orNull(count), v.description("those of them that show a sign of a hand")),
+  not_compared: v.pipe(
+    orNull(count),
+    v.description("documents of the older run that could not be compared, or are gone; null without --against"),
+  ),
+  warnings: v.pipe(listOf(text), v.description("on what the comparison may not show")),
+});
+
+export type ReportOutput = v.InferOutput<typeof reportResult>;
+
+/** Renders the main figures of a report that was written, where it is, and how to open it; for people. */
+export function renderReportResult(result: ReportOutput, { paint, columns }: Page): string {
+  const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
+  const read = [
+    status === "complete"
+      ? countText(documents, "document")
+      : `${countText(incomplete_documents, "document")} of ${numberText(documents)} not complete`,
+    countText(chunks, "chunk"),
+    countText(child_chunks, "child chunk"),
+  ];
+  const verdict = status === "complete" ? paint.good(status) : paint.bad(status);
+  const lines = [`${paint.strong(verdict)}: ${read.join(", ")}`, verificationText(result), ...lossText(result)];
+  return [
+    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    "",
+    ...renderPlaces([[terminalText(shortPath(path)), bytesText(bytes)]], columns),
+    "",
+    `Open it in a browser: ${pathToFileURL(path)}`,
+  ].join("\n");
+}
+
+function verificationText({ verified, findings }: ReportOutput): string {
+  if (verified === null) return "not verified";
+  if (verified === "sound") return "sound: every file was read again";
+  return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
+}
+
+function lossText({ against, lost, lost_by_hand, not_compared }: ReportOutput): readonly string[] {
+  if (against === null || lost === null) return [];
+  const unknown = not_compared
+    ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`
+    : "";
+  if (lost === 0)
+    return [
+      `${unknown === "" ? "nothing was lost" : "no loss is known"} by a re-index since ${against.run_id}${unknown}`,
+    ];
+  const rows = lost === 1 ? "1 chunk or child chunk" : `${numberText(lost)} chunks or child chunks`;
+  const byHand = lost_by_hand === lost ? "all" : lost_by_hand ? `${numberText(lost_by_hand)} of them` : undefined;
+  return [
+    `lost by a re-index since ${against.run_id}: ${rows}${byHand === undefined ? "" : `, ${byHand} made by hand`}${unknown}`,
+  ];
+}

@@ -1,0 +1,90 @@
+import type { World } from "../../cli/command.js";
+import { itemsOf, placesFrom, viewFrom } from "../../cli/options.js";
+import { jsonLine, pageFor } from "../../cli/text.js";
+import {
+  emptyRestoreTally,
+  exitCodeOf,
+  type OwnService,
+  type RestoreLost,
+  type RestoreOptions,
+  type RestoreResult,
+} from "../../restore/restore-options.js";
+import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
+
+import type { FindOptions } from "../../store/find-named.js";
+import { renderRestore } from "./progress.js";
+import { askToApply } from "./questions.js";
+import { renderRestored } from "./restored.js";
+import type { RestoreOutput } from "./result.js";
+import {
+  endRestore,
+  keyFrom,
+  type RestoreArguments,
+  settingsFrom,
+  type Times,
+  watchBetweenQuestions,
+} from "./shared.js";
+
+/** `kbdump restore <run> --lost`, with arguments that are checked. `load` gives the restore itself. */
+export async function runLost(
+  args: RestoreArguments,
+  times: Times,
+  world: World,
+  load: () => Promise<RestoreLost>,
+): Promise<number> {
+  const place = await placeFrom(args, world);
+  const restoreLost = await load();
+  const view = viewFrom(args, world);
+  const tally = emptyRestoreTally();
+  const watched = watchBetweenQuestions(view, () => renderRestore(tally));
+  const names = bucketNames(world.env);
+  const named = (planned: RestoreResult): RestoreResult => ({
+    ...planned,
+    run: withFolderName(planned.run, names),
+    against: planned.against && names(planned.against),
+  });
+  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, world));
+  const { to, addDisabled } = args;
+  const setting = { ...settingsFrom(args, world), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, tally, confirm }).finally(
+    watched.stop,
+  );
+  const result = named(restored);
+  await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
+  return exitCodeOf(result);
+}
+
+/** The folders of the runs, the key, and the service that the owner's settings name. */
+async function placeFrom(
+  args: RestoreArguments,
+  world: World,
+): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
+  const { findRun } = await import("../../store/find-run.js");
+  const { run, against, apply, keyEnv, to } = args;
+  const { env } = world;
+  const places = placesFrom(args, world);
+  const folder = await findRun(run, { ...places, withDatabase: true });
+  const newer = against === undefined ? undefined : await findRun(against, places);
+  if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
+  const own = to === undefined ? await ownService(run, places) : undefined;
+  return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
+}
+
+/** The service of the job file, where the run is named by one; else that of the variable. */
+async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
+  const { findNamed } = await import("../../store/find-named.js");
+  const found = await findNamed(run, options);
+  if (found.kind === "job" && found.file !== undefined) {
+    const { loadJob } = await import("../../job/load-job.js");
+    const { service } = await loadJob({ file: found.file }, {}, options.env, { notifies: false });
+    return service.demo ? undefined : { url: service.baseUrl, place: found.file };
+  }
+  const { KNOWLEDGE_BASE_URL: url } = options.env;
+  return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
+}
+
+function textOf(result: RestoreResult, { json }: RestoreArguments, world: World): string {
+  if (json) return jsonLine(result satisfies RestoreOutput);
+  const invocation = { program: world.program(), args: world.args };
+  return renderRestored(result, pageFor(world.stdout, world.env), invocation);
+}

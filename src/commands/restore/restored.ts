@@ -1,0 +1,125 @@
+import { countText, numberText } from "../../amounts.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import { renderPlaces, shortPath } from "../../cli/table.js";
+import { type Page, terminalText } from "../../cli/text.js";
+import { type DocumentPlan, isMissed, type ListedLoss } from "../../compare/lost/restore-plan.js";
+import {
+  type AppliedRow,
+  isMissing,
+  type ProofDifference,
+  type RestoreResult,
+  type RowOutcome,
+} from "../../restore/restore-options.js";
+import type { Invocation } from "../../shell-text.js";
+import { applyCommand, chooseLines, renderPlan } from "./plan.js";
+import { renderTroubles, type Trouble } from "./rows.js";
+
+/** Documents that are shown, and rows of each. */
+const mostMissing = { documents: 100, rows: 10 };
+const mostFound = { documents: 100, rows: 100 };
+
+/** Renders what became of a restore: the verdict, every row that is missing with its reason, the findings of the proof, and the places. */
+export function renderRestored(result: RestoreResult, page: Page, invocation: Invocation): string {
+  const { status, applied, plan, differences } = result;
+  if (applied === null || status === "planned" || status === "nothing lost")
+    return renderPlan(result, page, invocation);
+  const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
+  const failed = applied.rows.filter(isMissing).map(troubleOfRow);
+  const refused = plan.documents.flatMap(troubleOfDocument);
+  const left = plan.documents.flatMap(({ document_id, listed }) => listed.filter(isMissed).map(troubleIn(document_id)));
+  const found = (differences ?? []).map(troubleOfProof);
+  const others = plan.documents.flatMap(({ listed }) => listed).filter((loss) => !isMissed(loss)).length;
+  const without = `${countText(others, "other row")} left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them`;
+  const places = renderPlaces(placesOf(result), page.columns);
+  const names = new Map(plan.documents.map(({ document_id, document_name }) => [document_id, document_name]));
+  return [
+    ...wrapped(verdictOf(result, page)),
+    ...(isNothingWritten(result) ? [] : wrapped(factsOf(result)).map(page.paint.faint)),
+    ...renderTroubles("Not restored:", [...refused, ...failed, ...left], mostMissing, names, page),
+    ...renderTroubles("Found by the proof:", found, mostFound, names, page),
+    ...(refused.length + failed.length > 0 ? ["", "Once the cause is gone:", `  ${applyCommand(invocation)}`] : []),
+    ...(left.length > 0 ? chooseLines(plan, invocation, page) : []),
+    ...(others > 0 ? ["", ...wrapped(without)] : []),
+    ...(places.length > 0 ? ["", ...places] : []),
+    ...(isNothingWritten(result)
+      ? []
+      : [
+          "",
+          ...wrapped("The next re-index takes it all again. To keep a text for good, put it into the source document."),
+        ]),
+  ].join("\n");
+}
+
+function isNothingWritten({ applied }: RestoreResult): boolean {
+  return applied?.rows.length === 0 && applied.writes === 0;
+}
+
+function verdictOf(result: RestoreResult, { paint }: Page): string {
+  const { status, plan, applied, differences } = result;
+  const rows = applied?.rows ?? [];
+  const done = numberText(rows.filter((row) => !isMissing(row)).length);
+  const missed = plan.documents.flatMap(({ listed }) => listed).filter(isMissed).length;
+  const all = rows.length + missed;
+  if (isNothingWritten(result)) return `${paint.strong(paint.warn("nothing to write"))}: ${leftText(plan, missed)}`;
+  if (status === "proved" && all === 0)
+    return `${paint.strong(paint.good("restored"))}: everything was written before; proved`;
+  const count = `${done} of ${numberText(all)}`;
+  if (status === "proved") return `${paint.strong(paint.good("restored"))}: ${count}; proved`;
+  if (status === "different")
+    return `${paint.strong(paint.bad("different"))}: ${count} restored, but the proof found ${countText(differences?.length ?? 0, "difference")}`;
+  const proof = differences === null ? "not proved" : "proved: nothing else changed";
+  return `${paint.strong(paint.bad("partial"))}: ${count} restored; ${proof}`;
+}
+
+/** `37 rows are left alone, 1 document is refused` */
+function leftText({ documents }: RestoreResult["plan"], missed: number): string {
+  const refused = documents.filter((document) => document.refused !== null).length;
+  const counted = (count: number, noun: string, rest: string) =>
+    count === 0 ? [] : [`${countText(count, noun)} ${count === 1 ? "is" : "are"} ${rest}`];
+  return [...counted(missed, "row", "left alone"), ...counted(refused, "document", "refused")].join(", ");
+}
+
+function factsOf({ applied, counts, base_url }: RestoreResult): string {
+  const isWhole = applied?.rows.every(({ outcome }) => outcome === "written") ?? false;
+  const embedded = `${isWhole ? "" : "at most "}${countText(counts.characters, "character")} embedded`;
+  const sent = `${countText(applied?.writes ?? 0, "write request")} to ${terminalText(base_url)}`;
+  return counts.characters === 0 ? sent : `${sent}, ${embedded}`;
+}
+
+const nextSteps: Readonly<Record<RowOutcome, string>> = {
+  written: "",
+  there: "",
+  "changed meanwhile": "look at it in the service, then plan again",
+  failed: "run the command again; nothing is written twice",
+  "still enabled": "the service takes no change for 10 minutes after the last one; run the command again then",
+};
+
+function troubleOfRow({ outcome, reason, document_id, level, position, id }: AppliedRow): Trouble {
+  const row = { level, position, id };
+  return { id: document_id, row, reason: `${outcome}: ${reason ?? "no reason is known"}`, next: nextSteps[outcome] };
+}
+
+function troubleOfDocument({ document_id, refused }: DocumentPlan): readonly Trouble[] {
+  return refused === null ? [] : [{ id: document_id, row: null, reason: `refused: ${refused}`, next: "" }];
+}
+
+/** Rows that can be chosen have a command of their own, below all of them. */
+function troubleIn(document_id: string): (loss: ListedLoss) => Trouble {
+  return (loss) => {
+    const next = loss.choice === null ? "put it back by hand" : "";
+    return { id: document_id, row: loss, reason: `${loss.why}: ${loss.reason}`, next };
+  };
+}
+
+function troubleOfProof(difference: ProofDifference): Trouble {
+  return { id: difference.document_id, row: difference, reason: difference.reason, next: "" };
+}
+
+function placesOf({ undo, journal }: RestoreResult): readonly (readonly [string, string])[] {
+  return [
+    ...(undo === null
+      ? []
+      : [[`${shortPath(undo)}/`, "the undo: the documents as they stood before the first write"] as const]),
+    ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
+  ];
+}

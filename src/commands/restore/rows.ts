@@ -1,0 +1,163 @@
+import { countText, numberText } from "../../amounts.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import { type Page, terminalText } from "../../cli/text.js";
+import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
+import { diffText } from "../../compare/read-changes.js";
+import type { TextPart } from "../../compare/run-diff.js";
+import type { MoveDifference } from "../../restore/copy/copy-result.js";
+import { cutText } from "../../safe-text.js";
+import { nameAndId } from "../../words.js";
+import { lineOf, type Piece, plain, signedLines } from "../diff/table.js";
+
+/** A row of a plan for people. */
+interface ShownRow {
+  readonly title: string;
+  readonly paint?: (line: string) => string;
+  /** Sentences below the title. */
+  readonly remarks: readonly string[];
+  /** The text that stands there now, and the one that takes its place or could; null: none. */
+  readonly now: Partial<ChunkTexts> | null;
+  readonly next: Partial<ChunkTexts> | null;
+}
+
+/** Renders a row: its title, what there is to say, then the text that goes behind a `-` and the one that comes behind a `+`. */
+export function rowLines({ title, paint = plain, remarks, now, next }: ShownRow, page: Page): readonly string[] {
+  const isNarrow = page.columns < 50; // an id of 36 characters must fit beside the indent
+  return [
+    ...wrapToWidth(title, page.columns, isNarrow ? "" : "  ").map(paint),
+    ...remarks
+      .flatMap((remark) => wrapToWidth(`  ${remark}`, page.columns, isNarrow ? "  " : "    "))
+      .map(page.paint.faint),
+    ...partLines("content", now, next, page),
+    ...partLines("answer", now, next, page),
+    ...keywordLines(now, next, page),
+  ];
+}
+
+type Sides = readonly [now: Partial<ChunkTexts> | null, next: Partial<ChunkTexts> | null, page: Page];
+
+/** Both sides of a text where they differ; the answer with its name. */
+function partLines(part: "content" | "answer", ...[now, next, page]: Sides): readonly string[] {
+  const [old, fresh] = [now?.[part] ?? null, next?.[part] ?? null];
+  const parts = diffText(old, fresh) ?? [];
+  const side = (own: "removed" | "added", paint: Piece["paint"]) => sideOf(parts, own, paint);
+  return [
+    ...(part === "answer" && parts.length > 0 ? [page.paint.faint("  answer:")] : []),
+    ...(old === null || parts.length === 0 ? [] : signedLines("-", side("removed", page.paint.bad), page)),
+    ...(fresh === null || parts.length === 0 ? [] : signedLines("+", side("added", page.paint.good), page)),
+  ];
+}
+
+/** Characters of a text that are shown. */
+const longest = 160;
+
+/** One of two texts, from a little before the first difference on; in colour where the other is different. */
+function sideOf(parts: readonly TextPart[], own: TextPart["kind"], paint: Piece["paint"]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let left = longest;
+  for (const { kind, text } of parts) {
+    if (kind !== own && kind !== "same") continue;
+    const line = lineOf(text);
+    pieces.push({ text: cutText(line, left), paint: kind === own ? paint : plain });
+    left -= line.length;
+    if (left < 0) break;
+  }
+  return pieces;
+}
+
+function keywordLines(...[now, next, page]: Sides): readonly string[] {
+  const [old, fresh] = [wordsOf(now), wordsOf(next)];
+  if (next === null || old === fresh) return [];
+  return wrapToWidth(`  keywords: ${old || "none"} → ${fresh || "none"}`, page.columns, "  ");
+}
+
+function wordsOf(texts: Partial<ChunkTexts> | null): string {
+  return terminalText([...(texts?.keywords ?? [])].join(", "), 300);
+}
+
+/** `chunk at 12 8c0d1629-…`: a row as titles name it. */
+export function placeOf({ level, position, id }: PlacedRow): string {
+  const noun = level === "chunk" ? "chunk" : "child chunk";
+  return [noun, position !== null && `at ${position}`, terminalText(id, 80)].filter(Boolean).join(" ");
+}
+
+/** A row with its place in the older run. */
+interface PlacedRow {
+  readonly level: "chunk" | "child_chunk";
+  readonly position: number | null;
+  readonly id: string;
+}
+
+/** Something that is not as it should be: a row, or all of what it is in. */
+export interface Trouble {
+  /** Id of the document, or of the dataset. */
+  readonly id: string;
+  readonly row: PlacedRow | null;
+  /** The reason as a sentence. */
+  readonly reason: string;
+  /** The next step; nothing where the reason or a command below says it. */
+  readonly next: string;
+}
+
+/** Documents or datasets that are shown at the most, and troubles of each. */
+interface MostTroubles {
+  readonly documents: number;
+  readonly rows: number;
+}
+
+/** Renders troubles below their documents or datasets, in the order in which these come up first. `names` has them by id. */
+export function renderTroubles(
+  title: string,
+  troubles: readonly Trouble[],
+  most: MostTroubles,
+  names: ReadonlyMap<string, string | null>,
+  page: Page,
+): readonly string[] {
+  if (troubles.length === 0) return [];
+  const ids = [...new Set(troubles.map(({ id }) => id))];
+  const more = ids.length - most.documents;
+  return [
+    "",
+    ...wrapToWidth(title, page.columns).map(page.paint.strong),
+    ...ids.slice(0, most.documents).flatMap((id) => {
+      const own = troubles.filter((trouble) => trouble.id === id);
+      const others = own.length - most.rows;
+      return [
+        ...wrapToWidth(`  ${nameAndId(names.get(id), terminalText(id, 80))}`, page.columns, "  "),
+        ...own.slice(0, most.rows).flatMap((trouble) => renderTrouble(trouble, page)),
+        ...(others > 0 ? [`    … and ${countText(others, "other")}: --json lists all`] : []),
+      ];
+    }),
+    ...(more > 0 ? [`  … and ${numberText(more)} more: --json lists all`] : []),
+  ];
+}
+
+function renderTrouble({ row, reason, next }: Trouble, { paint, columns }: Page): readonly string[] {
+  const margin = row === null ? "    " : "      ";
+  return [
+    ...(row === null ? [] : wrapToWidth(`    ${placeOf(row)}`, columns, "    ")),
+    ...wrapToWidth(`${margin}${terminalText(reason, 400)}`, columns, margin),
+    ...(next === "" ? [] : wrapToWidth(`      → ${next}`, columns, "        ").map(paint.faint)),
+  ];
+}
+
+const mostFound = { documents: 20, rows: 20 };
+
+/** Renders differences between a run and a service, below their documents and datasets. `names` has those by id. */
+export function renderDifferences(
+  title: string,
+  differences: readonly MoveDifference[],
+  names: ReadonlyMap<string, string | null>,
+  page: Page,
+): readonly string[] {
+  return renderTroubles(title, differences.map(troubleOf), mostFound, names, page);
+}
+
+function troubleOf(difference: MoveDifference): Trouble {
+  const { document_id, id, reason } = difference;
+  return { id: document_id ?? id, row: rowOf(difference), reason, next: "" };
+}
+
+function rowOf({ level, id, position }: MoveDifference): PlacedRow | null {
+  return level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
+}

@@ -1,0 +1,214 @@
+import { countText, durationText, numberText } from "../amounts.js";
+import { defineCommand } from "../cli/command.js";
+import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
+import {
+  commonOptions,
+  formatOption,
+  jobFrom,
+  jobOptions,
+  jobPositional,
+  paceOption,
+  readingOptions,
+  viewFrom,
+} from "../cli/options.js";
+import { printResult, tellReason } from "../cli/output.js";
+import { renderRun } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { mostShards } from "../dump/manifest.js";
+import { exitCodes, InterruptedError, LostError, type Problem, StopError, UntoldError, UsageError } from "../errors.js";
+import { gotText } from "../job/findings.js";
+import type { Shard } from "../job/job.js";
+import type { CommitState } from "../job/open-service.js";
+import { emptyRunTally, type RunTally } from "../job/run-tally.js";
+import { reasonsOf, renderSummary, runResult, summaryJson } from "./run/summary.js";
+
+const epilog = `Examples:
+  kbdump run nightly.yaml
+  kbdump run nightly.yaml --format jsonl,parquet --out /backup
+  kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document UUID
+  kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
+  kbdump run nightly.yaml --shard 3/16 --documents-from list.json
+
+Flags win over the job file. Run the same job again to resume an interrupted run.
+
+Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
+
+/** `kbdump run [job.yaml]`: the main job. */
+export const command = defineCommand({
+  name: "run [job]",
+  about: "read everything that a job names, and publish it",
+  positionals: jobPositional,
+  options: {
+    ...jobOptions,
+    ...commonOptions,
+    ...formatOption,
+    ...paceOption,
+    ...readingOptions,
+    fresh: {
+      type: "boolean",
+      conflicts: "retry-failed",
+      describe: "start over instead of resuming an interrupted run",
+    },
+    "retry-failed": {
+      type: "boolean",
+      describe: "after a partial run: read only the documents that failed, and publish everything again",
+    },
+    "max-duration": {
+      type: "string",
+      describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
+    },
+    shard: {
+      type: "string",
+      describe: "read a part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
+    },
+    "documents-from": {
+      type: "string",
+      names: "file",
+      describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
+    },
+    workers: {
+      type: "string",
+      conflicts: "shard",
+      describe:
+        "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents; or the name of an environment variable that holds it",
+    },
+    report: {
+      type: "boolean",
+      describe:
+        "write report.html beside the runs, too: the run as a page, with what was lost since the complete run before",
+    },
+    "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
+    "keep-signatures": { type: "boolean", describe: "keep the signatures in links to files" },
+  },
+  epilog,
+  results: () => ({ run: runResult }),
+  async run(args, world) {
+    const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
+    checkJobIsNamed("run", args);
+    const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
+    const shard = shardFrom(args.shard, world.env);
+    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, world.env);
+    if (typeof workers === "object") throw wrongLine([workers]);
+    const loaded = await jobFrom(args, flags, world, { notifies: true });
+    const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
+    const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
+    const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
+    const view = viewFrom(args, world);
+    const tally = emptyRunTally();
+    const start = performance.now();
+    const unwatch = view.watch(renderRun(tally, shard));
+    const setting = {
+      env: world.env,
+      signal: world.signal,
+      tally,
+      log: view.log,
+      onCommit: (state: CommitState) => {
+        limit.committing(state);
+        world.committing(state);
+      },
+      fresh: args.fresh ?? false,
+      retryFailed: args.retryFailed ?? false,
+      report: args.report ?? false,
+      workers,
+    };
+    const result = await runJob(job, setting)
+      .catch((error: unknown) => {
+        throw withProgress(error, tally, setting);
+      })
+      .finally(() => {
+        limit.lift();
+        unwatch();
+      });
+    const elapsed = performance.now() - start;
+    const summary = args.json
+      ? jsonLine(summaryJson(result, elapsed))
+      : renderSummary(
+          result,
+          elapsed,
+          { program: world.program(), args: world.args },
+          pageFor(world.stdout, world.env),
+        );
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
+    await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
+    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+  },
+});
+
+/** Kubernetes counts the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
+const indexVariable = "JOB_COMPLETION_INDEX";
+
+/** The shard that `3/16` or, in a pod of Kubernetes, `auto/16` is; undefined without the flag. UsageError for anything else. */
+export function shardFrom(given: string | undefined, env: NodeJS.ProcessEnv): Shard | undefined {
+  if (given === undefined) return undefined;
+  const [, part = "", digits = ""] = /^(\d{1,5}|auto)\/(\d{1,5})$/.exec(given) ?? [];
+  const count = Number(digits);
+  if (part === "" || count < 1 || count > mostShards)
+    throw wrongLine([{ path: "--shard", message: expectation(given) }]);
+  const index = part === "auto" ? indexFrom(env[indexVariable], count) : Number(part);
+  if (typeof index !== "number") throw wrongLine([index]);
+  if (index < 1 || index > count) throw wrongLine([{ path: "--shard", message: expectation(given) }]);
+  return { index, count };
+}
+
+function expectation(given: string): string {
+  return `got ${gotText(given, [])}, expected such as 3/16, the third of 16 shards, or auto/16 in a pod of an Indexed Job; at most ${mostShards} shards`;
+}
+
+/** The index from 1, or why there is none. */
+function indexFrom(given: string | undefined, count: number): number | Problem {
+  if (given !== undefined && /^\d{1,5}$/.test(given) && Number(given) < count) return Number(given) + 1;
+  const got = given === undefined ? "it is not set" : `it is ${gotText(given, [])}`;
+  const message = `auto takes the index from ${indexVariable}, which Kubernetes sets in the pods of an Indexed Job: ${got}, expected 0 to ${count - 1}`;
+  return { path: "--shard", message };
+}
+
+/** Timers of Node go no further than 24 days. */
+const bounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
+
+/** Milliseconds that a run may take; undefined for as many as it needs. UsageError where the flag gives no duration. */
+export function timeLimitFrom(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const limit: number | Problem = durationFrom("--max-duration", value, bounds);
+  if (typeof limit === "number") return limit;
+  throw new UsageError("1 problem with the command line:", [limit]);
+}
+
+/** The end of a run whose time is over. */
+export class TimeLimit {
+  readonly #timer: NodeJS.Timeout | undefined;
+
+  constructor(limit: number | undefined, interrupt: (error: InterruptedError) => void) {
+    if (limit === undefined) return;
+    const time = durationText(limit).replace(/ 0 (h|min|s)$/, "");
+    const error = new InterruptedError("SIGTERM", `stopped after ${time}, as --max-duration says`);
+    this.#timer = setTimeout(interrupt, limit, error);
+  }
+
+  /** A run that publishes is not interrupted any more. */
+  committing(state: CommitState): void {
+    if (state !== "failed") this.lift();
+  }
+
+  lift(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
+export function withProgress(error: unknown, tally: RunTally, { fresh }: { readonly fresh: boolean }): unknown {
+  if (!tally.isKept || error instanceof LostError || error instanceof UntoldError) return error;
+  const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
+  const done = tally.documentsDone - tally.documentsFailed;
+  const read = done > 0 ? [`${numberText(done)} of ${countText(tally.documents, "document")} read`] : [];
+  if (error instanceof InterruptedError) {
+    const message = [error.message, ...read, "progress is kept", again].join("; ");
+    return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+  }
+  if (!(error instanceof StopError)) return error;
+  const { status, code } = error;
+  const kept = /what was read is kept/i.test(error.message) ? [] : ["what was read is kept"];
+  const message = [error.message.replace(/\.$/, ""), ...read, ...kept, again].join("; ");
+  const failure = { ...(status === undefined ? {} : { status }), ...(code === undefined ? {} : { code }) };
+  return new StopError(message, { ...failure, cause: error });
+}

@@ -1,0 +1,331 @@
+import { join } from "node:path";
+import * as v from "valibot";
+import { bytesText, countText, durationText, numberText } from "../../amounts.js";
+import { wrapToWidth } from "../../cli/display-width.js";
+import {
+  amount,
+  count,
+  drift,
+  listOf,
+  oneOf,
+  orNull,
+  requests,
+  result,
+  rowCounts,
+  rowOf,
+  text,
+} from "../../cli/result-schema.js";
+import { renderPlaces, shortPath } from "../../cli/table.js";
+import { type Page, secondsFrom, terminalText } from "../../cli/text.js";
+import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
+import { isBucketUrl } from "../../job/s3-url.js";
+import type { RunResult } from "../../run/make-run.js";
+import { type ChildListSums, incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
+import { type Invocation, retryCommand, shellText } from "../../shell-text.js";
+import { countOf, nameAndId, shardText } from "../../words.js";
+
+const savedFiles = { complete: count, wrong_size: count, missing: count, bytes: count };
+
+/** The result of `kbdump run --json`. */
+export const runResult = result({
+  status: oneOf("complete", "partial"),
+  job: text,
+  run_id: text,
+  folder: text,
+  database: v.pipe(orNull(text), v.description("null where the job writes none, or where it could not be replaced")),
+  report: v.pipe(orNull(text), v.description("null without --report, or where it could not be written")),
+  seconds: amount,
+  counts: rowCounts,
+  requests: result(requests),
+  child_lists: result({
+    asked: count,
+    embedded: count,
+    skipped: count,
+    empty: count,
+    auto_saves: count,
+    auto_misses: count,
+  }),
+  originals: v.pipe(
+    orNull(result(savedFiles)),
+    v.description("files that documents were made from; null unless the job asks for originals"),
+  ),
+  attachments: v.pipe(
+    orNull(result(savedFiles)),
+    v.description("files attached to chunks; null unless the job asks for originals"),
+  ),
+  incomplete_documents: v.pipe(
+    listOf(result({ ...rowOf("documents").entries, dataset_name: orNull(text), document_name: orNull(text) })),
+    v.description("the rows of documents that are not complete"),
+  ),
+  drift,
+  warnings: listOf(text),
+  problems: v.pipe(listOf(text), v.description("steps after the publication that failed")),
+  removed_runs: v.pipe(listOf(text), v.description("ids of the runs that output.keep removed")),
+  discovered: v.pipe(
+    orNull(
+      result({
+        since: orNull(text),
+        new: listOf(text),
+        vanished: listOf(text),
+        datasets: listOf(
+          result({ dataset_id: text, name: orNull(text), state: text, documents: count, since: orNull(text) }),
+        ),
+      }),
+    ),
+    v.description("null unless the job asks which documents there are, and in a shard"),
+  ),
+  shard: v.pipe(orNull(result({ index: count, count })), v.description("null unless --shard chose a part of the job")),
+});
+
+type RunSummary = v.InferOutput<typeof runResult>;
+
+/**
+ * Renders the result of a run for people: counts, everything that is missing, paths, duration and the next commands. `mend` are the
+ * commands that read what is missing.
+ */
+export function renderSummary(
+  result: RunResult,
+  elapsed: number,
+  invocation: Invocation,
+  page: Page,
+  mend: readonly string[] = [retryCommand(invocation)],
+): string {
+  const { paint, columns } = page;
+  const { manifest } = result;
+  const { counts, requests } = manifest;
+  const isComplete = result.status === "complete";
+  const verdict = isComplete ? paint.good("complete") : paint.bad("partial");
+  const read = [
+    isComplete ? countText(counts.documents, "document") : incompleteText(manifest.documents),
+    countText(counts.chunks, "chunk"),
+    countText(counts.child_chunks, "child chunk"),
+  ];
+  const sent = `${countText(requests.sent, "request")}${requests.retried > 0 ? `, ${requests.retried} of them again` : ""}`;
+  const took = durationText(elapsed);
+  const effort = manifest.joined
+    ? `joined from ${countText(manifest.joined.shards.length, "shard")} in ${took}; they took`
+    : `in ${took} with`;
+  const childLists = renderChildLists(manifest.options.child_chunks, sumOfChildLists(manifest.child_lists));
+  const shard = manifest.shard ? `${shardText(manifest.shard)}, ` : "";
+  const wrapped = (text: string, indent = "  ") => wrapToWidth(text, columns, indent);
+  return [
+    ...wrapped(`${paint.strong(verdict)}: ${shard}${read.join(", ")}`),
+    ...wrapped(`${effort} ${sent}, ${bytesText(requests.bytes)} received`).map(paint.faint),
+    ...renderOriginals(manifest).flatMap((line) => wrapped(line)),
+    ...renderDiscovered(manifest).flatMap((line) => wrapped(line)),
+    ...renderIncomplete(result, mend, page),
+    "",
+    ...renderPlaces(placesOf(result), columns),
+    ...(result.pruned.length > 0
+      ? wrapped(`  ${countText(result.pruned.length, "older run")} removed, as output.keep says`)
+      : []),
+    "",
+    "Next:",
+    ...nextCommands(result, invocation).map((command) => `  ${command}`),
+    ...(childLists === undefined ? [] : ["", ...wrapped(childLists).map(paint.faint)]),
+    ...renderJoin(result, invocation),
+  ].join("\n");
+}
+
+/** Renders how a shard goes on: with the command that joins all of them. */
+function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
+  if (!manifest.shard) return [];
+  const { count } = manifest.shard;
+  return [
+    "",
+    `Once all ${countText(count, "shard")} are there: ${program} join ${wordForShards(folder, manifest.job, count)}`,
+  ];
+}
+
+/** The words that stand for all shards of a job: no shell finds those in a bucket by a pattern. */
+function wordForShards(folder: string, job: string, count: number): string {
+  if (isBucketUrl(folder)) return shellText(folder.slice(0, folder.lastIndexOf("/shards/")));
+  const shards = shortPath(join(folder, "..", "..", ".."));
+  return shards === join("output", job, "shards") ? job : `${shellText(shards)}/*-of-${count}`;
+}
+
+/** Renders which documents are new or gone since the run before; nothing where none are, or where the job does not list documents. */
+function renderDiscovered({ discovered }: Manifest): readonly string[] {
+  if (!discovered || discovered.new.length + discovered.vanished.length === 0) return [];
+  const came = discovered.new.length > 0 ? [countText(discovered.new.length, "new document")] : [];
+  const went = discovered.vanished.length > 0 ? [`${countText(discovered.vanished.length, "document")} gone`] : [];
+  return [`${[...came, ...went].join(", ")} since ${discovered.since}`];
+}
+
+function placesOf({ manifest, folder, database, report }: RunResult): readonly (readonly [string, string])[] {
+  const files = [...manifest.files, ...(manifest.originals ?? []).filter(({ path }) => path !== null)];
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  const names = manifest.shard ? `, ${listName} and ${manifestName}` : ` and ${manifestName}`;
+  const counted = `${countText(files.length, "file")}${names}, ${bytesText(bytes)}`;
+  return [
+    [`${shortPath(folder)}/`, counted],
+    ...(database === undefined
+      ? []
+      : [[shortPath(database), "the newest state of everything, and its history"] as const]),
+    ...(report === undefined ? [] : [[shortPath(report), "the run as a page; open it in a browser"] as const]),
+  ];
+}
+
+/** Commands that work as they stand, from the folder that the program was started in. */
+function nextCommands({ manifest, folder, database }: RunResult, { program }: Invocation): readonly string[] {
+  const look = isBucketUrl(folder)
+    ? `${program} verify ${shellText(folder)}`
+    : `cat ${shellText(join(shortPath(folder), manifestName))}`;
+  const hasChunks = manifest.files.some(({ path }) => /^chunks[./]/.test(path));
+  const source = database === undefined ? hasChunks && shortPath(folder) : sourceOf(shortPath(database), manifest.job);
+  const query = database === undefined ? "SELECT content FROM chunks LIMIT 10" : documentsQuery;
+  return source === false ? [look] : [`${program} sql ${shellText(source)} ${shellText(query)}`, look];
+}
+
+const documentsQuery =
+  "SELECT coalesce(document_name, document_id) AS document, chunks FROM document_statistics ORDER BY chunks DESC LIMIT 10";
+
+/** The name of a job stands for its database in the usual output folder, and the address of a job for that in its bucket. */
+function sourceOf(database: string, job: string): string {
+  if (isBucketUrl(database)) return database.slice(0, database.lastIndexOf("/"));
+  return database === join("output", job, `${job}.duckdb`) ? job : database;
+}
+
+/** The same for programs. */
+export function summaryJson(result: RunResult, elapsed: number): RunSummary {
+  const { manifest, status, folder, database, report, pruned, problems, names } = result;
+  const { job, run_id, counts, requests, drift, warnings, discovered, shard } = manifest;
+  const datasets = new Map(discovered?.datasets.map(({ dataset_id, name }) => [dataset_id, name]));
+  const incomplete = manifest.documents.filter((row) => row.status !== "complete");
+  return {
+    status,
+    job,
+    run_id,
+    folder,
+    database: database ?? null,
+    report: report ?? null,
+    seconds: secondsFrom(elapsed),
+    counts: {
+      ...counts,
+      document_info: counts.document_info ?? null,
+      datasets: counts.datasets ?? null,
+      document_details: counts.document_details ?? null,
+    },
+    requests,
+    child_lists: sumOfChildLists(manifest.child_lists),
+    ...sumOfOriginals(manifest),
+    incomplete_documents: incomplete.map((row) => ({
+      ...row,
+      dataset_name: datasets.get(row.dataset_id) ?? null,
+      document_name: names.get(row.document_id) ?? null,
+    })),
+    drift,
+    warnings,
+    problems,
+    removed_runs: pruned,
+    discovered: discovered ?? null,
+    shard: shard ? { index: shard.index, count: shard.count } : null,
+  };
+}
+
+/** The reasons for exit 3 that stderr has not seen yet: with --quiet, nothing was said of the documents. */
+export function reasonsOf({ problems, manifest }: RunResult, quiet: boolean): readonly string[] {
+  if (!quiet || manifest.status === "complete") return problems;
+  const documents = manifest.documents.filter(({ status }) => status !== "complete").length;
+  const counted = `${documents} of ${countOf(manifest.documents.length, "document")}`;
+  return [...problems, documents > 0 ? `${counted} failed or changed while they were read` : listsText(manifest)];
+}
+
+function listsText({ joined }: RunResult["manifest"]): string {
+  return joined ? "some lists could not be read, or are not the same in all shards" : "some lists could not be read";
+}
+
+/** Documents and warnings that are shown; the others stand in manifest.json. */
+const shown = 10;
+
+/** Renders the documents that are not complete, every other flaw of the run, and the commands that mend it. */
+function renderIncomplete(result: RunResult, commands: readonly string[], { paint, columns }: Page): readonly string[] {
+  const { manifest, names, problems } = result;
+  const incomplete = manifest.documents.filter(({ status }) => status !== "complete");
+  const documents = incomplete.map(({ document_id: id, status, error }) => {
+    const reason = terminalText(String(error), 400);
+    return `${paint.bad(status)} ${terminalText(nameAndId(names.get(id), id))}: ${reason}`;
+  });
+  const listed = new Set(incomplete.map((row) => sentenceOf(row, names)));
+  const others = manifest.warnings.filter((sentence) => !listed.has(sentence));
+  const warnings = [...problems, ...others].map((sentence) => terminalText(sentence, 600));
+  const mend = ["", "Once the cause is gone, read what is missing:", ...commands.map((command) => `  ${command}`)];
+  return [
+    ...section("Incomplete:", documents, "more document", columns),
+    ...section("Warnings:", warnings, "more warning", columns),
+    ...(manifest.status === "partial" ? mend : []),
+  ];
+}
+
+/** The first lines below a title; nothing where there are none. */
+function section(title: string, lines: readonly string[], noun: string, columns: number): readonly string[] {
+  if (lines.length === 0) return [];
+  const more = lines.length - shown;
+  return [
+    "",
+    title,
+    ...lines.slice(0, shown).flatMap((line) => wrapToWidth(`  ${line}`, columns, "    ")),
+    ...(more > 0 ? [`  … and ${countText(more, noun)} in manifest.json`] : []),
+  ];
+}
+
+type Saved = Pick<RunSummary, "originals" | "attachments">;
+
+/** The originals and attachments of a run by what became of them; null where the job asks for none. */
+export function sumOfOriginals({ originals }: Manifest): Saved {
+  if (!originals) return { originals: null, attachments: null };
+  return {
+    originals: sumOf(originals.filter(({ attachment_id: id }) => id === null)),
+    attachments: sumOf(originals.filter(({ attachment_id: id }) => id !== null)),
+  };
+}
+
+function sumOf(saved: NonNullable<Manifest["originals"]>): NonNullable<Saved["originals"]> {
+  const count = (verdict: (typeof saved)[number]["verdict"]) =>
+    saved.filter((original) => original.verdict === verdict).length;
+  const bytes = saved.reduce((sum, original) => sum + original.bytes, 0);
+  return { complete: count("complete"), wrong_size: count("wrong size"), missing: count("missing"), bytes };
+}
+
+/** Renders how many originals and attachments were saved, and how many are not complete. Attachments are named if there are any. */
+function renderOriginals(manifest: Manifest): readonly string[] {
+  const { originals, attachments } = sumOfOriginals(manifest);
+  const hasAttachments = manifest.originals?.some(({ attachment_id: id }) => id !== null);
+  return [
+    ...(originals ? [savedText("original", originals)] : []),
+    ...(attachments && hasAttachments ? [savedText("attachment", attachments)] : []),
+  ];
+}
+
+function savedText(noun: string, sum: NonNullable<Saved["originals"]>): string {
+  const { complete, wrong_size: wrong, missing, bytes } = sum;
+  const bad = [
+    ...(wrong > 0 ? [`${wrong} of another size than the service says`] : []),
+    ...(missing > 0 ? [`${missing} missing`] : []),
+  ];
+  return [`${countText(complete, noun)} saved (${bytesText(bytes)})`, ...bad].join(", ");
+}
+
+/** Renders how many child lists a run read and skipped, on one line; undefined if there was none to read. */
+export function renderChildLists(childChunks: unknown, sums: ChildListSums): string | undefined {
+  const { asked, embedded, skipped } = sums;
+  if (asked + embedded + skipped === 0) return undefined;
+  return childChunks === "auto" ? renderAuto(sums) : renderAll(sums);
+}
+
+function renderAuto({ asked, embedded, skipped }: ChildListSums): string {
+  const parts = [
+    `${countText(asked, "child list")} read`,
+    embedded > 0 && `embedded children used for ${countText(embedded, "chunk")}`,
+    skipped > 0 && `${countText(skipped, "list")} skipped`,
+  ];
+  return `${parts.filter(Boolean).join(", ")}; child_lists in manifest.json says why`;
+}
+
+/** Every list takes a request at the least, so that as many requests are saved as lists, or more. */
+function renderAll({ asked, empty, auto_saves: saves, auto_misses: misses }: ChildListSums): string {
+  const were = `${numberText(empty)} of ${countText(asked, "child list")} ${empty === 1 ? "was" : "were"} empty`;
+  if (saves === 0) return `${were}; child_chunks: auto would have read all of them, too`;
+  const missed = misses > 0 ? `, and missed ${countText(misses, "child chunk")}` : "";
+  return `${were}; child_chunks: auto would have saved at least ${countText(saves, "request")}${missed}`;
+}

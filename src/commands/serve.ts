@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import * as v from "valibot";
+import { countText } from "../amounts.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { wholeNumberFrom } from "../cli/flag-values.js";
+import { commonOptions, dirOption, environmentOption, placesFrom, viewFrom } from "../cli/options.js";
+import { renderReading } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, orNull, result, text } from "../cli/result-schema.js";
+import { jsonLine } from "../cli/text.js";
+import { exitCodes, type Problem, StopError } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
+import type { ServedDump } from "../serve/serve-dump.js";
+
+const epilog = `Examples:
+  kbdump serve nightly
+  kbdump serve output/nightly/runs/20261120T020000123Z --port 8080 --key-env BACKUP_KEY
+  kbdump serve --demo --port 8080 --key local-key
+
+To index a document of the sample data again, as if somebody had changed its chunk settings:
+  curl -X POST -H "Authorization: Bearer local-key" http://127.0.0.1:8080/demo/reindex/ID
+This replaces every chunk and loses what was made or edited by hand. It takes 5 seconds, or as many as ?seconds= says; ?max_characters= sets the chunk size. The answer names the new batch; with -H "Accept: text/plain" it is nothing else.
+
+With --demo, the service also takes writes to datasets, documents, chunks, child chunks, metadata, tags and files. They are gone when it ends.
+
+Exit codes: 0 stopped by SIGINT or SIGTERM · 1 the port is taken, or the dump is not as a run left it · 2 wrong usage, no such run, or no key in the variable`;
+
+const positionals = {
+  run: { type: "string", names: "folder", describe: "run folder, or a job: its newest complete run" },
+} as const satisfies Positionals;
+
+const options = {
+  ...commonOptions,
+  ...dirOption,
+  demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
+  port: { default: "0", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
+  "key-env": {
+    type: "string",
+    describe: "environment variable with the key that requests must carry; without it, kbdump prints a random key",
+  },
+  key: { type: "string", describe: "with --demo: the key itself" },
+  ...environmentOption,
+} as const satisfies Options;
+
+type ServeArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** A service that runs, and what it serves where that is a dump. */
+interface Serving {
+  readonly url: string;
+  readonly key: string;
+  readonly close: () => Promise<void>;
+  readonly of?: Readonly<Record<"job" | "run_id", string>> & Pick<ServedDump, "counts">;
+}
+
+/** `kbdump serve`: answers the read operations from a dump or the sample data, on loopback, until a signal ends it. */
+export const command = defineCommand({
+  name: "serve [run]",
+  about: "answer the read operations of the service from a dump, or from sample data",
+  positionals,
+  options,
+  epilog,
+  results: () => ({ serve: serveResult }),
+  async run(args, world) {
+    const port = wholeNumberFrom("--port", args.port, 0, 65_535);
+    const problems = problemsOf(args, port);
+    if (typeof port !== "number" || problems.length > 0) throw wrongLine(problems);
+    const serving = await start(args, port, world).catch((error: unknown) => {
+      if (!world.signal.aborted) throw error;
+    });
+    if (serving) {
+      world.stdout.write(addressText(args, serving));
+      if (!world.signal.aborted) await once(world.signal, "abort");
+      await serving.close();
+    }
+    return exitCodes.complete;
+  },
+});
+
+function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | Problem): readonly Problem[] {
+  const problems = [
+    run === undefined &&
+      !demo && {
+        path: "",
+        message: "nothing to serve: name a run or a job, such as output/nightly/latest, or give --demo",
+      },
+    run !== undefined && demo && { path: "--demo", message: "not together with a run" },
+    typeof port !== "number" && port,
+    key !== undefined && !isWord(key) && { path: "--key", message: "expected a text without white space" },
+    keyEnv !== undefined &&
+      !isWord(keyEnv) && { path: "--key-env", message: "expected the name of an environment variable" },
+    key !== undefined &&
+      !demo && {
+        path: "--key",
+        message: "only with --demo, as other users see it in the list of processes; use --key-env",
+      },
+    key !== undefined && keyEnv !== undefined && { path: "--key-env", message: "not together with --key" },
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+async function start(args: ServeArguments, port: number, world: World): Promise<Serving> {
+  const { run, keyEnv } = args;
+  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
+  const options = { port, ...(key === undefined ? {} : { key }) };
+  if (run === undefined) return startDemo(options);
+  const { findRun } = await import("../store/find-run.js");
+  return startDump(await findRun(run, placesFrom(args, world)), options, args, world);
+}
+
+async function keyFrom(name: string, world: World): Promise<string> {
+  const { readKey } = await import("../job/read-key.js");
+  return readKey({ apiKeyEnv: name }, world.env);
+}
+
+interface Address {
+  readonly port: number;
+  readonly key?: string;
+}
+
+async function startDemo(address: Address): Promise<Serving> {
+  const { startService } = await import("../demo/start-service.js");
+  return startService(address).catch((error: Error) => {
+    throw new StopError(error.message, { cause: error });
+  });
+}
+
+async function startDump(folder: string, address: Address, args: ServeArguments, world: World): Promise<Serving> {
+  const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
+  const view = viewFrom(args, world);
+  const tally = emptyReadTally("opening the dump");
+  const unwatch = view.watch(renderReading(tally));
+  const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);
+  for (const notice of dump.notices) view.log("warn", notice);
+  const { documents, chunks, child_chunks: children } = dump.counts;
+  const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];
+  view.log("info", `serving run ${dump.runId} of job ${dump.job}: ${counted.join(", ")}`);
+  return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
+}
+
+/** The key itself stands there only where nobody else knows it. */
+function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
+  if (json) {
+    const result: ServeResult = {
+      status: "serving",
+      base_url: url,
+      key: keyEnv === undefined ? key : null,
+      key_env: keyEnv ?? null,
+      job: of?.job ?? null,
+      run_id: of?.run_id ?? null,
+      counts: of?.counts ?? null,
+    };
+    return `${jsonLine(result)}\n`;
+  }
+  return `base_url: ${url}\nkey:      ${keyEnv === undefined ? key : `as in ${keyEnv}`}\n`;
+}
+
+/** Whether a text has no blanks, which cannot be sent. */
+function isWord(text: string): boolean {
+  return /^\S+$/.test(text);
+}
+
+/** The object that `kbdump serve --json` prints as soon as it answers requests. */
+export const serveResult = result({
+  status: v.literal("serving"),
+  base_url: text,
+  key: v.pipe(orNull(text), v.description("the key that requests carry; null with --key-env")),
+  key_env: v.pipe(orNull(text), v.description("the variable that holds the key")),
+  job: v.pipe(orNull(text), v.description("null for sample data, as run_id and counts are")),
+  run_id: orNull(text),
+  counts: orNull(result({ documents: count, chunks: count, child_chunks: count })),
+});
+
+type ServeResult = v.InferOutput<typeof serveResult>;

@@ -1,0 +1,254 @@
+import * as v from "valibot";
+import { countText } from "../amounts.js";
+import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
+import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom } from "../cli/options.js";
+import { printPieces, printResult } from "../cli/output.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, listOf, result, text, truth } from "../cli/result-schema.js";
+import { alignedLines } from "../cli/table.js";
+import { jsonLine, type Paint, paintFor } from "../cli/text.js";
+import { type CsvCell, csvLines } from "../dump/formats/csv.js";
+import { exitCodes, type Problem } from "../errors.js";
+import { ExactNumber, jsonText } from "../rows/exact-json.js";
+import { cutText, escapeControls } from "../safe-text.js";
+import { bucketNames } from "../store/copy/bucket-names.js";
+
+import type { QuerySource } from "./sql/database.js";
+import type { QueryColumn, QueryResult, QueryRow } from "./sql/statement.js";
+
+const epilog = `Examples:
+  kbdump sql nightly "SELECT document_id, count(*) AS chunks FROM chunks GROUP BY ALL"
+  kbdump sql nightly.yaml "FROM coverage" --format csv
+  kbdump sql output/nightly/nightly.duckdb - < query.sql
+
+The database is opened read-only. Times are shown in UTC.
+
+Exit codes: 0 answered · 1 the database could not be read · 2 wrong usage, no database, or a wrong statement · 130, 143 interrupted`;
+
+const positionals = {
+  source: { type: "string", demandOption: true, names: "file", describe: "a job, a database file, or a run" },
+  statement: { type: "string", describe: "one SQL statement; without it, or with -, it is read from stdin" },
+} as const satisfies Positionals;
+
+const options = {
+  ...commonOptions,
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "output: table (default), csv or json" },
+  limit: { type: "string", describe: "the most rows to print; 1000 in a table, all of them otherwise" },
+  ...dirOption,
+  ...memoryOption,
+  ...environmentOption,
+} as const satisfies Options;
+
+type SqlArguments = ArgumentsOf<typeof positionals & typeof options>;
+
+/** Rows of a table that are printed, as it is held in memory. */
+const tableRows = 1_000;
+
+/** `kbdump sql <job or database> "SELECT …"`: asks the database of a job. */
+export const command = defineCommand({
+  name: "sql <source> [statement]",
+  about: "ask the database of a job by SQL, read-only",
+  positionals,
+  options,
+  epilog,
+  results: () => ({ sql: sqlResult }),
+  async run(args, world) {
+    const limit = await checkArguments(args);
+    const { findDatabase } = await import("../store/find-run.js");
+    const source = await findDatabase(args.source, placesFrom(args, world));
+    const isPiped = args.statement === undefined || args.statement === "-";
+    const statement = isPiped ? await textOf(world.openStdin?.()) : args.statement;
+    const { queryDatabase } = await import("./sql/database.js"); // heavy; --help does without
+    const setting = { memory: args.memory, signal: world.signal, limit };
+    await queryDatabase(source, statement, setting, (result) => print(result, source, args, world));
+    return exitCodes.complete;
+  },
+});
+
+/** The most rows to print; UsageError with everything that is wrong. */
+async function checkArguments({ memory, format, json, limit }: SqlArguments): Promise<number | undefined> {
+  const { checkMemory } = await import("../job/check-job.js");
+  const problems: Problem[] = [...checkMemory(memory)];
+  if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit))
+    problems.push({ path: "--limit", message: `got ${JSON.stringify(limit)}, expected a whole number from 1 on` });
+  if (json && format === "csv") problems.push({ path: "--json", message: "it contradicts --format csv" });
+  if (problems.length > 0) throw wrongLine(problems);
+  if (limit !== undefined) return Number(limit);
+  return format === "table" && !json ? tableRows : undefined;
+}
+
+async function textOf(stdin: ReturnType<NonNullable<World["openStdin"]>> | undefined): Promise<string> {
+  if (!stdin || stdin.isTTY) {
+    const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
+    throw wrongLine([{ path: "<statement>", message }]);
+  }
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of stdin) text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+  return text;
+}
+
+async function print(result: QueryResult, source: QuerySource, args: SqlArguments, world: World): Promise<void> {
+  const { stdout, env } = world;
+  const asked = bucketNames(env)("folder" in source ? source.folder : source.database);
+  if (args.json) return printPieces(world, objectOfQuery(result, asked));
+  if (args.format === "json") return printPieces(world, jsonOfQuery(result));
+  if (args.format === "csv") return printPieces(world, csvOfQuery(result));
+  const rows: QueryRow[] = [];
+  for await (const some of result.rows) rows.push(...some);
+  const view = { paint: paintFor(stdout, env), columns: stdout.isTTY ? (stdout.columns ?? 80) : undefined };
+  return printResult(world, renderQuery({ ...result, rows }, view));
+}
+
+/** The result of `kbdump sql --json`. */
+export const sqlResult = result({
+  status: v.literal("ok"),
+  source: v.pipe(text, v.description("the database or run folder that answered")),
+  columns: listOf(result({ name: text, type: v.pipe(text, v.description("the type of DuckDB")) })),
+  row_count: count,
+  truncated: v.pipe(truth, v.description("whether --limit left rows out")),
+  rows: v.pipe(listOf(v.record(v.string(), v.unknown())), v.description("an object a row, with the names of columns")),
+});
+
+interface TableView {
+  readonly paint: Paint;
+  /** Characters that fit a line; undefined where nobody looks at a terminal. */
+  readonly columns: number | undefined;
+}
+
+interface TableRows {
+  readonly columns: readonly QueryColumn[];
+  readonly rows: readonly QueryRow[];
+  readonly isCut: boolean;
+}
+
+/** Characters of a cell that are shown where there is no terminal to fit. */
+const longest = 10_000;
+/** Characters of a column that are always shown. */
+const narrowest = 8;
+const gap = 2;
+
+/** A result for people: a table, or a line for each cell where the terminal is too narrow for one; below it the number of rows. */
+export function renderQuery({ columns, rows, isCut }: TableRows, { paint, columns: width }: TableView): string {
+  const cells = rows.map((row) => row.map(cellText));
+  const heads = columns.map(({ name }) => cutText(escapeControls(name), longest));
+  const wanted = heads.map((head, at) => ({
+    width: cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? "")), widthOf(head)),
+    isNumber: isNumeric(columns[at]?.type ?? ""),
+  }));
+  const room = width === undefined ? wanted.map((column) => column.width) : fittedWidths(wanted, width);
+  const count = `${countText(rows.length, "row")}${isCut ? "; there are more, see --limit" : ""}`;
+  const lines =
+    room || width === undefined
+      ? tableLines(wanted, heads, cells, room ?? [], paint)
+      : recordLines(heads, cells, width, paint);
+  return [...lines, "", paint.faint(count)].join("\n");
+}
+
+/** A column, with the characters that its longest cell has. */
+interface WantedColumn {
+  readonly width: number;
+  readonly isNumber: boolean;
+}
+
+function tableLines(
+  wanted: readonly WantedColumn[],
+  heads: readonly string[],
+  cells: readonly (readonly string[])[],
+  room: readonly number[],
+  paint: Paint,
+): readonly string[] {
+  // A row of one cell would be taken for a remark.
+  const lined = (row: readonly string[]) => [...row.map((cell, at) => cutToWidth(cell, room[at] ?? longest)), ""];
+  const right = wanted.flatMap(({ isNumber }, at) => (isNumber ? at : []));
+  const [head = "", ...lines] = alignedLines([lined(heads), ...cells.map(lined)], right, gap);
+  return [paint.strong(head), ...lines];
+}
+
+/** A line for each cell, as `name  value`, and a line between two rows. */
+function recordLines(
+  heads: readonly string[],
+  cells: readonly (readonly string[])[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
+  const name = Math.min(Math.max(...heads.map(widthOf)), Math.floor(width / 2));
+  return cells.flatMap((row, nr) => [
+    paint.strong(cutToWidth(`row ${nr + 1}`, width)),
+    ...row.map((cell, at) =>
+      `${padEnd(cutToWidth(heads[at] ?? "", name), name)}${" ".repeat(gap)}${cutToWidth(cell, width - name - gap)}`.trimEnd(),
+    ),
+  ]);
+}
+
+/**
+ * The widths of columns that fit a line of so many characters: the widest texts give way first, numbers never. Undefined where
+ * they do not fit.
+ */
+export function fittedWidths(wanted: readonly WantedColumn[], line: number): readonly number[] | undefined {
+  const room = line - gap * (wanted.length - 1);
+  const capped = (cap: number) => wanted.map(({ width, isNumber }) => (isNumber ? width : Math.min(width, cap)));
+  const fits = (cap: number) => capped(cap).reduce((sum, width) => sum + width, 0) <= room;
+  let cap = Math.max(narrowest, ...wanted.map(({ width }) => width));
+  while (cap > narrowest && !fits(cap)) cap--;
+  return fits(cap) ? capped(cap) : undefined;
+}
+
+/** A cell on one line: NULL can be seen, and control characters are written as JSON has them. */
+function cellText(value: unknown): string {
+  const text = value === null ? "NULL" : plainText(value);
+  return cutText(escapeControls(text).replaceAll("\\u000a", "\\n").replaceAll("\\u0009", "\\t"), longest);
+}
+
+/** A text as it is; all else as JSON. */
+function plainText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value instanceof ExactNumber ? value.text : jsonText(value);
+}
+
+function isNumeric(type: string): boolean {
+  return /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(.*\)|FLOAT|DOUBLE|BIGNUM)$/.test(type);
+}
+
+type Pieces = AsyncGenerator<string>;
+
+/** A result as a JSON array of objects, one on a line, in pieces. */
+async function* jsonOfQuery({ columns, rows }: QueryResult): Pieces {
+  const objects = objectsOf(columns, rows, "\n");
+  yield "[";
+  yield* objects;
+  yield "\n]\n";
+}
+
+/** A result as one JSON object on one line, with its columns and the number of its rows; in pieces. */
+async function* objectOfQuery({ columns, rows, rowCount, isCut }: QueryResult, source: string): Pieces {
+  const head = jsonLine({ status: "ok", source, columns, row_count: rowCount, truncated: isCut });
+  yield `${head.slice(0, -1)},"rows":[`;
+  yield* objectsOf(columns, rows, "");
+  yield "]}\n";
+}
+
+/** A result as CSV with a header, in pieces; null is empty, the empty string is `""`. */
+async function* csvOfQuery({ columns, rows }: QueryResult): Pieces {
+  yield `${csvLines([columns.map(({ name }) => name)])}\n`;
+  for await (const some of rows) if (some.length > 0) yield `${csvLines(some.map((row) => row.map(csvCell)))}\n`;
+}
+
+async function* objectsOf(
+  columns: readonly QueryColumn[],
+  rows: AsyncIterable<readonly QueryRow[]>,
+  start: string,
+): Pieces {
+  let separator = start;
+  for await (const some of rows) {
+    for (const row of some) {
+      yield `${separator}${jsonLine(Object.fromEntries(columns.map(({ name }, at) => [name, row[at]])))}`;
+      separator = `,${start}`;
+    }
+  }
+}
+
+function csvCell(value: unknown): CsvCell {
+  return value === null ? null : plainText(value);
+}

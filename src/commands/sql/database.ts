@@ -1,0 +1,85 @@
+import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
+import { openDump } from "../../dump/open-dump.js";
+import { StopError, UsageError } from "../../errors.js";
+import { isThere } from "../../files/files.js";
+import { allKinds } from "../../rows/columns.js";
+import type { QueryResult } from "./statement.js";
+
+/** A database to ask, or a run folder whose files are loaded first. */
+export type QuerySource = { readonly database: string } | { readonly folder: string };
+
+export interface QueryOptions {
+  readonly memory: string;
+  readonly signal: AbortSignal;
+  /** The most rows to give; undefined: all. */
+  readonly limit: number | undefined;
+}
+
+/**
+ * Asks a database by one statement, and hands the result to `work`. The database is opened read-only, and the connection reaches
+ * no other file, whatever the statement says. Rejects with UsageError where the statement is wrong or does more than read.
+ */
+export async function queryDatabase<T>(
+  source: QuerySource,
+  statement: string,
+  { limit, ...options }: QueryOptions,
+  work: (result: QueryResult) => Promise<T>,
+): Promise<T> {
+  const ask = async (connection: Connection) => {
+    const { runQuery } = await import("./statement.js"); // imports DuckDB by name, which ends Node where it cannot be loaded
+    return work(await runQuery(connection, statement, limit));
+  };
+  if ("folder" in source) {
+    return withSpill(":memory:", options, async (connection) => {
+      await loadRun(connection, source.folder, statement, options.signal);
+      await seal(connection);
+      return ask(connection);
+    });
+  }
+  const { database } = source;
+  if (!(await isThere(database))) throw notOpened(database, "there is no such file");
+  const opened = withSpill(database, { ...options, readOnly: true }, async (connection) => {
+    await seal(connection);
+    return ask(connection);
+  });
+  return opened.catch((error: unknown) => {
+    throw openingError(error, database) ?? error;
+  });
+}
+
+/** From here on the connection reads and writes no file but the database, and no statement can change that. */
+async function seal(connection: Connection): Promise<void> {
+  await connection.run("SET TimeZone = 'UTC'");
+  await connection.run("SET enable_external_access = false");
+  await connection.run("SET lock_configuration = true");
+}
+
+/** The error of a database that cannot be opened in words; undefined for any other error. */
+function openingError(error: unknown, database: string): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (/not a valid DuckDB database/.test(error.message)) return notOpened(database, "it is no DuckDB database");
+  if (!/Could not set lock/.test(error.message)) return undefined;
+  const message = `${database} is open for writing in another program; close it there, or ask a copy of the file`;
+  return new StopError(message, { cause: error });
+}
+
+function notOpened(database: string, message: string): UsageError {
+  return new UsageError("No database could be asked:", [{ path: database, message }]);
+}
+
+/**
+ * Loads the files of a run folder that a statement names: `chunks` for chunks.jsonl, or the same in another format. StopError when
+ * a file is not as its run wrote it.
+ */
+async function loadRun(connection: Connection, folder: string, statement: string, signal: AbortSignal): Promise<void> {
+  const dump = await openDump(folder, "nothing was asked");
+  for (const kind of allKinds) {
+    const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
+    if (!file || !new RegExp(`\\b${kind}\\b`, "i").test(statement)) continue;
+    const checked = await dump.check(file, () => signal.throwIfAborted());
+    const select = await dump.select(checked, "JSON");
+    await connection.run(`CREATE TABLE ${kind} AS ${select}`).catch((error: unknown) => {
+      throw dump.unreadable(file, error);
+    });
+  }
+}

@@ -1,0 +1,160 @@
+import * as v from "valibot";
+import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import { wrapToWidth } from "../cli/display-width.js";
+import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
+import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
+import { printResult, tellReason } from "../cli/output.js";
+import { wrongLine } from "../cli/read-line.js";
+import { amount, count, drift, listOf, oneOf, result, rowOf, text, truth } from "../cli/result-schema.js";
+import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
+import { type Job, namedDatasets } from "../job/job.js";
+import type { TakenStatus } from "../status/capture-status.js";
+import { emptyWatchTally } from "../status/watched-documents.js";
+import { renderStatusTable, renderWatch, renderWatchResult, timeoutText, WatchNews } from "./status/text.js";
+
+const epilog = `Examples:
+  kbdump status nightly.yaml
+  kbdump status --base-url https://kb.example.com/v1 --dataset UUID --batch ID
+  kbdump status backup.yaml --batch 20261120093000654321 --watch --timeout 2h
+
+With --watch, kbdump polls until every document is completed or in error, and keeps every reading that changed. It shows a bar per document on a terminal, and a line per change elsewhere. It warns of a document that has not moved for ten minutes. A failed poll does not end the watch; a wrong key or an unknown batch does.
+
+Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or not completed within --timeout · 2 wrong usage or job file · 3 some batches could not be read; with --watch: a document ended in error · 130, 143 interrupted; the readings so far are kept`;
+
+/** Options of `kbdump status` for a watch. */
+const watchOptions = {
+  watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
+  interval: { type: "string", describe: "with --watch: time between two polls, such as 30s; default: 5s" },
+  timeout: { type: "string", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
+} as const satisfies Options;
+
+/** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
+export const command = defineCommand({
+  name: "status [job]",
+  about: "take a snapshot of the indexing status of the job's batches, or watch them",
+  positionals: jobPositional,
+  options: { ...jobOptions, ...commonOptions, ...watchOptions },
+  epilog,
+  results: () => ({ status: statusResult, "status-watch": watchResult }),
+  async run(args, world) {
+    const times = watchTimesFrom(args);
+    checkJobIsNamed("status", args);
+    const job = await jobFrom(args, {}, world);
+    if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
+      throw new UsageError(
+        "the job names no batch: set datasets[0].batches, or give --batch: the string that creating the documents returned",
+        [],
+      );
+    }
+    if (args.watch) return watchBatches(job, times, args, world);
+    const { takeStatus } = await import("../status/capture-status.js"); // heavy; --help does without
+    const view = viewFrom(args, world);
+    const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
+    for (const failure of status.failures) view.log("warn", failure);
+    if (status.rows.length === 0 && status.failures.length > 0) {
+      throw new StopError(`no batch could be read: ${status.failures[0]}`);
+    }
+    await printResult(world, args.json ? jsonLine(statusJson(status)) : render(status, world));
+    return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
+  },
+});
+
+function render(status: TakenStatus, world: World): string {
+  const place = status.added ? "added to" : "the next run adds it to";
+  const page = pageFor(world.stdout, world.env);
+  const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
+  return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
+}
+
+/** A snapshot for programs. */
+export function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
+  return { status: failures.length > 0 ? "partial" : "complete", rows, failures, drift, database, added };
+}
+
+type CommonArguments = ArgumentsOf<typeof commonOptions>;
+
+/** Milliseconds from poll to poll, and until the watch gives up; never, if undefined. */
+interface WatchTimes {
+  readonly interval: number;
+  readonly timeout: number | undefined;
+}
+
+const intervalBounds = { least: 100, most: 86_400_000, text: "from 0.1 s to 24 h" };
+/** Timers of Node go no further than 24 days. */
+const timeoutBounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
+
+/** Checks the times of a watch, which only go with --watch. UsageError with every problem. */
+function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof watchOptions>): WatchTimes {
+  const problems: Problem[] = [];
+  const milliseconds = (flag: string, value: unknown, bounds: typeof intervalBounds): number | undefined => {
+    if (value === undefined) return undefined;
+    const duration = watch ? durationFrom(flag, value, bounds) : { path: flag, message: "only together with --watch" };
+    if (typeof duration === "number") return duration;
+    problems.push(duration);
+    return undefined;
+  };
+  const times = {
+    interval: milliseconds("--interval", interval, intervalBounds) ?? 5_000,
+    timeout: milliseconds("--timeout", timeout, timeoutBounds),
+  };
+  if (problems.length > 0) throw wrongLine(problems);
+  return times;
+}
+
+/** Watches the batches of a job, prints how that ended, and gives the exit code. */
+async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
+  const { watchStatus } = await import("../status/watch-status.js"); // heavy; --help does without
+  const { stdout, env, signal } = world;
+  const view = viewFrom(args, world);
+  const tally = emptyWatchTally();
+  const news = new WatchNews();
+  const unwatch = view.watch(renderWatch(tally));
+  const result = await watchStatus(job, {
+    env,
+    signal,
+    log: view.log,
+    tally,
+    onPoll: (changed) => view.tell(news.from(changed)),
+    ...times,
+  }).finally(unwatch);
+  stdout.write(
+    `${args.json ? jsonLine(result satisfies WatchResult) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`,
+  );
+  if (result.status === "completed") return exitCodes.complete;
+  if (result.status === "error") return exitCodes.partial;
+  tellReason(timeoutText(result, times.timeout ?? 0), args, world);
+  return exitCodes.failed;
+}
+
+const place = {
+  rows: v.pipe(listOf(rowOf("indexing_status")), v.description("the columns of indexing_status")),
+  drift,
+  database: text,
+  added: v.pipe(truth, v.description("false: the rows wait beside the database until the next run adds them")),
+};
+
+/** The result of `kbdump status --json`. */
+export const statusResult = result({
+  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some batches could not be read")),
+  failures: v.pipe(listOf(text), v.description("a sentence for every batch that could not be read")),
+  ...place,
+});
+
+/** The result of `kbdump status --watch --json`. */
+export const watchResult = v.pipe(
+  result({
+    status: v.pipe(
+      oneOf("completed", "error", "timeout"),
+      v.description("error: every document has ended, some in an error; timeout: some have not ended"),
+    ),
+    seconds: amount,
+    polls: count,
+    readings: v.pipe(count, v.description("readings that were kept")),
+    ...place,
+  }),
+  v.title("Result of kbdump status --watch --json"),
+);
+
+type StatusResult = v.InferOutput<typeof statusResult>;
+type WatchResult = v.InferOutput<typeof watchResult>;

@@ -1,0 +1,262 @@
+import { countText, durationText, numberText } from "../../amounts.js";
+import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
+import type { ReadingFacts, WatchFacts } from "../../cli/log-schema.js";
+import { renderBar } from "../../cli/progress.js";
+import { layOutTable } from "../../cli/table.js";
+import { type Page, type Paint, secondsFrom, terminalText } from "../../cli/text.js";
+import type { News, Rendering } from "../../cli/view.js";
+import { jsonText } from "../../rows/exact-json.js";
+import type { Row } from "../../rows/row.js";
+import type { WatchedStatus } from "../../status/watch-status.js";
+import {
+  countsOf,
+  isOver,
+  timeLeft,
+  type WatchedDocument,
+  type WatchedDocuments,
+  type WatchTally,
+} from "../../status/watched-documents.js";
+
+/** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
+export function renderStatusTable(rows: readonly Row[], now: number, { paint, columns }: Page): string {
+  const head = ["document", "status", "done", "age", "error"];
+  const cells = rows.map((row) => [
+    terminalText(String(row.document_id)),
+    terminalText(String(row.indexing_status ?? "unknown"), 30),
+    percentText(row.completed_segments, row.total_segments),
+    ageText(row.processing_started_at, now),
+    row.error === null ? "" : terminalText(typeof row.error === "string" ? row.error : jsonText(row.error), 100),
+  ]);
+  const [first = [], ...lines] = layOutTable([head, ...cells], {
+    columns: [{ id: true }, { least: 8 }, {}, {}, { wraps: true }],
+    width: columns,
+  });
+  const painted = lines.flatMap((row, at) => row.map((line) => coloured(line, cells[at]?.[1], paint)));
+  return [...first.map(paint.faint), ...painted].join("\n");
+}
+
+function coloured(line: string, status: string | undefined, paint: Paint): string {
+  if (status === "completed") return paint.good(line);
+  return status === "error" ? paint.bad(line) : line;
+}
+
+/** `40 %`; a dash as long as the service counts nothing, as it does right after an update. */
+function percentText(done: unknown, total: unknown): string {
+  if (typeof done !== "number" || typeof total !== "number" || total <= 0) return "–";
+  return `${Math.floor((100 * Math.min(done, total)) / total)} %`;
+}
+
+/** Time since processing began, which tells what is stuck. */
+function ageText(startedAt: unknown, now: number): string {
+  return typeof startedAt === "string" ? durationText(now - Date.parse(startedAt)) : "–";
+}
+
+/** How a watch ended, for people. `now` is in milliseconds. */
+export function renderWatchResult(result: WatchedStatus, now: number, page: Page): string {
+  const { paint, columns } = page;
+  const { rows, seconds, readings, database, added } = result;
+  const verdict = result.status === "completed" ? paint.good("completed") : paint.bad(verdicts[result.status]);
+  const facts = `${countText(rows.length, "document")} in ${durationText(seconds * 1000)}, ${countText(readings, "reading")}`;
+  const place = added ? "added to" : "the next run adds them to";
+  return [
+    ...wrapToWidth(`${paint.strong(verdict)}: ${facts}`, columns, "  "),
+    "",
+    ...(rows.length > 0 ? [renderStatusTable(rows, now, page), ""] : []),
+    ...(readings > 0 ? wrapToWidth(`${place} ${terminalText(database)}`, columns, "  ") : ["no status was read"]),
+  ].join("\n");
+}
+
+const verdicts = { error: "ended with errors", timeout: "not completed in time" } as const;
+
+/** Why a watch ended before everything was completed; `timeout` in milliseconds. */
+export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
+  const ended = new Set(["completed", "error"]);
+  const open = rows.filter(({ indexing_status }) => !ended.has(String(indexing_status)));
+  const what =
+    rows.length === 0
+      ? "no batch could be read"
+      : `${open.length} of ${countText(rows.length, "document")} ${open.length === 1 ? "has" : "have"} not finished`;
+  return `${what} within ${durationText(timeout)}; --timeout sets the limit`;
+}
+
+/** Renders how far the indexing of watched documents is: on a terminal with a bar for each. */
+export function renderWatch(tally: WatchTally, now = Date.now): Rendering {
+  return {
+    facts: (elapsed) => watchFacts(tally, elapsed, now()),
+    lines: () => renderWatchLines(tally, now()),
+    block: (_elapsed, screen) => {
+      const [first = "", ...bars] = renderWatchBlock(tally, now(), screen);
+      return [first, ...bars.map(screen.paint.good)];
+    },
+    drawEvery: 1_000,
+  };
+}
+
+function watchFacts({ documents }: WatchTally, elapsed: number, now: number): WatchFacts {
+  const { left, ...counts } = watchProgress(documents, now);
+  return { ...counts, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: secondsFrom(left) };
+}
+
+function readingFacts(document: WatchedDocument, now: number): ReadingFacts {
+  const { row } = document;
+  const { share, left } = documentProgress(document, now);
+  return {
+    dataset_id: String(row.dataset_id),
+    batch: String(row.batch),
+    document_id: textOf(row, "document_id"),
+    indexing_status: textOf(row, "indexing_status"),
+    completed_segments: countOf(row, "completed_segments"),
+    total_segments: countOf(row, "total_segments"),
+    share,
+    remaining_seconds: secondsFrom(left),
+  };
+}
+
+function textOf(row: Row, name: string): string | null {
+  const value = row[name];
+  return typeof value === "string" ? value : null;
+}
+
+function countOf(row: Row, name: string): number | null {
+  const value = row[name];
+  return typeof value === "number" ? value : null;
+}
+
+/** Lines that name a document after one poll, at the most. */
+const mostLines = 10;
+
+/** Makes news of the documents that a poll found new or changed: every reading for machines, every new stage for people. */
+export class WatchNews {
+  readonly #stages = new Map<string, unknown>();
+
+  from(changed: readonly WatchedDocument[], now = Date.now()): News {
+    const moved = changed.filter((document) => this.#isNewStage(document));
+    const more = moved.length - mostLines;
+    return {
+      facts: changed.map((document) => readingFacts(document, now)),
+      lines: [
+        ...moved.slice(0, mostLines).map((document) => renderDocumentLine(document, now)),
+        ...(more > 0 ? [`… and ${countText(more, "more document")} reached another stage`] : []),
+      ],
+    };
+  }
+
+  #isNewStage({ row }: WatchedDocument): boolean {
+    const key = JSON.stringify([row.dataset_id, row.batch, row.document_id]);
+    const isNew = this.#stages.get(key) !== row.indexing_status;
+    this.#stages.set(key, row.indexing_status);
+    return isNew;
+  }
+}
+
+/** How far one document is. */
+interface DocumentProgress {
+  /** From 0 to 1; null where nothing is counted. */
+  readonly share: number | null;
+  /** Milliseconds to go; null as long as nothing can be said. */
+  readonly left: number | null;
+}
+
+function documentProgress({ row, samples }: WatchedDocument, now: number): DocumentProgress {
+  const counts = countsOf(row);
+  return { share: counts ? counts.done / counts.total : null, left: timeLeft(samples, row, now) ?? null };
+}
+
+/** How far the whole watch is. */
+interface WatchProgress {
+  readonly documents: number;
+  readonly completed: number;
+  /** In an error, or gone from their batch. */
+  readonly failed: number;
+  /** Milliseconds until the slowest is done; null unless that can be said of each. */
+  readonly left: number | null;
+}
+
+function watchProgress(documents: WatchedDocuments, now: number): WatchProgress {
+  const all = [...documents.values()];
+  const waiting = all.filter((document) => !isOver(document));
+  const completed = all.filter(({ state }) => state === "completed").length;
+  const left = waiting.map(({ samples, row }) => timeLeft(samples, row, now));
+  const known = left.filter((each) => each !== undefined);
+  const longest = known.length === left.length && known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : null;
+  return { documents: all.length, completed, failed: all.length - waiting.length - completed, left: longest };
+}
+
+/** After so many milliseconds without an answer it is said how old the readings are. */
+const old = 60_000;
+
+/** `1 of 3 documents completed, 1 failed · 2 min 5 s left` */
+export function renderWatchProgress({ documents, polls, readAt }: WatchTally, now: number): string {
+  if (polls === 0) return "reading the status of the batches";
+  const { documents: all, completed, failed, left } = watchProgress(documents, now);
+  const done = `${numberText(completed)} of ${countText(all, "document")} completed`;
+  const age = readAt === undefined ? undefined : now - readAt;
+  return [
+    `${done}${failed > 0 ? `, ${numberText(failed)} failed` : ""}`,
+    leftText(left),
+    age !== undefined && age > old && `last read ${durationText(age)} ago`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** `document 1e63378f-…: indexing · 360 of 721 chunks, 49 % · 2 min 5 s left` */
+export function renderDocumentLine(document: WatchedDocument, now: number): string {
+  const { share, left } = documentProgress(document, now);
+  const counts = countsOf(document.row);
+  const done = counts && `${numberText(counts.done)} of ${countText(counts.total, "chunk")}`;
+  const facts = [stageText(document), done && `${done}, ${Math.floor((share ?? 0) * 100)} %`, leftText(left)];
+  return `document ${terminalText(String(document.row.document_id))}: ${facts.filter(Boolean).join(" · ")}`;
+}
+
+/** So few documents that are waited for are told of one by one. */
+const few = 3;
+
+/** How far it is from time to time: each document that is waited for, or, where these are many, all of them in one line. */
+export function renderWatchLines(tally: WatchTally, now: number): readonly string[] {
+  const waiting = [...tally.documents.values()].filter((document) => !isOver(document));
+  const isOld = tally.readAt === undefined || now - tally.readAt > old;
+  if (waiting.length === 0 || waiting.length > few || isOld) return [renderWatchProgress(tally, now)];
+  return waiting.map((document) => renderDocumentLine(document, now));
+}
+
+/**
+ * A bar for each document that is waited for, the ones at work first, and above them how far the whole is; no line is wider
+ * than the terminal, and there are no more of them than it is high.
+ */
+export function renderWatchBlock(
+  tally: WatchTally,
+  now: number,
+  size: { readonly columns: number; readonly rows: number },
+): readonly string[] {
+  const waiting = [...tally.documents.values()].filter((document) => !isOver(document));
+  const atWork = waiting.toSorted((a, b) => Number(isWaiting(a)) - Number(isWaiting(b)));
+  const room = Math.max(1, size.rows - 3);
+  const shown = atWork.slice(0, atWork.length > room ? room - 1 : room);
+  const more = atWork.length - shown.length;
+  return [
+    renderWatchProgress(tally, now),
+    ...shown.map((document) => barLine(document, now, size.columns)),
+    ...(more > 0 ? [`… and ${countText(more, "more document")}`] : []),
+  ].map((line) => cutToWidth(line, size.columns - 1));
+}
+
+function barLine(document: WatchedDocument, now: number, columns: number): string {
+  const { share, left } = documentProgress(document, now);
+  const id = terminalText(String(document.row.document_id), 36);
+  const name = columns < 80 ? id.slice(0, 8) : id;
+  const bar = renderBar(share ?? undefined, columns < 100 ? 12 : 24);
+  return [`${name}  ${bar}  ${stageText(document)}`, leftText(left)].filter(Boolean).join(" · ");
+}
+
+function isWaiting({ row }: WatchedDocument): boolean {
+  return row.indexing_status === "waiting";
+}
+
+function stageText({ row, state }: WatchedDocument): string {
+  return state === "gone" ? "gone" : terminalText(String(row.indexing_status ?? "unknown"), 30);
+}
+
+function leftText(left: number | null): string | undefined {
+  return left === null ? undefined : `${durationText(left)} left`;
+}

@@ -1,0 +1,306 @@
+import * as v from "valibot";
+import { countText } from "../amounts.js";
+import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import { wrapToWidth } from "../cli/display-width.js";
+import {
+  commonOptions,
+  dirOption,
+  environmentOption,
+  itemsOf,
+  memoryOption,
+  placesFrom,
+  viewFrom,
+} from "../cli/options.js";
+import { printResult } from "../cli/output.js";
+import { renderBarLine, renderProgress, renderReading, watchDumps } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../cli/result-schema.js";
+import { jsonLine, type Page, pageFor, secondsFrom, terminalText } from "../cli/text.js";
+import type { Rendering, View } from "../cli/view.js";
+import { exitCodes, type Problem } from "../errors.js";
+import { emptyReadTally } from "../read-tally.js";
+import type { Against, AgainstOptions, AgainstTally } from "../restore/copy/against.js";
+import { bucketNames } from "../store/copy/bucket-names.js";
+
+import type { RunToFetch } from "../store/find-run.js";
+import type { Verification } from "../verify/findings.js";
+import { difference } from "./copy/result.js";
+import { renderDifferences } from "./restore/rows.js";
+
+const epilog = `Examples:
+  kbdump verify nightly
+  kbdump verify nightly.yaml
+  kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
+  kbdump verify nightly --against https://kb.example.com/v1
+
+With --against, the run is compared with a service, too: with the copies that restore --to made there, or else with the same documents. The service is only read.
+
+Exit codes: 0 sound, and as at the service · 1 could not be checked or compared · 2 wrong usage, no such run, or no key · 4 something is wrong with the dump, or the service differs · 130, 143 interrupted`;
+
+const against = result({
+  base_url: text,
+  copies: v.pipe(
+    truth,
+    v.description("true: compared with copies that restore --to made; false: with the same documents, by ids"),
+  ),
+  documents: count,
+  chunks: count,
+  child_chunks: count,
+  differences: listOf(difference),
+  notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
+});
+
+/** The flags of a comparison with a service. */
+const againstOptions = {
+  against: {
+    type: "string",
+    describe: "base URL of a service to compare the run with, such as one that it was restored to; it is only read",
+  },
+  "key-env": {
+    type: "string",
+    describe: "with --against: environment variable with the key; default: KNOWLEDGE_API_KEY",
+  },
+  "allow-http": {
+    type: "boolean",
+    describe: "with --against: allow plain http to another host, which shows the key to the network",
+  },
+  concurrency: { describe: "with --against: maximum concurrent requests, 1 to 64; default: 8" },
+  "max-rps": { describe: "with --against: maximum requests per second" },
+  "ca-file": {
+    type: "string",
+    names: "file",
+    describe: "with --against: PEM file of the authority that signed the certificate",
+  },
+  document: {
+    type: "string",
+    array: true,
+    describe: "with --against: documents to compare, by their UUIDs, with commas or repeated; default: all",
+  },
+} as const satisfies Options;
+
+const options = {
+  ...commonOptions,
+  duckdb: {
+    type: "string",
+    valueIsOptional: true,
+    describe: "compare with <job>.duckdb beside the runs, too, or with the file of --duckdb=PATH",
+  },
+  ...againstOptions,
+  ...dirOption,
+  ...memoryOption,
+  ...environmentOption,
+} as const satisfies Options;
+
+/** `kbdump verify <run>`: reads what was written and proves it again; with `--against`, compares it with a service. */
+export const command = defineCommand({
+  name: "verify <run>",
+  about: "read a run again, and prove that it is complete and unchanged",
+  positionals: {
+    run: {
+      type: "string",
+      demandOption: true,
+      names: "folder",
+      describe: "run folder, or a job: its newest complete run",
+    },
+  },
+  options,
+  epilog,
+  results: () => ({ verify: verifyResult }),
+  async run(args, world) {
+    const { json } = args;
+    await checkArguments(args);
+    const { findRunToFetch } = await import("../store/find-run.js");
+    const found = await findRunToFetch(args.run, placesFrom(args, world));
+    const { folder } = found;
+    const comparison = await againstFrom(args, world);
+    const view = viewFrom(args, world);
+    if (bucketNames(world.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
+    const verification = await verify(found, args, view, world);
+    const isSound = verification.status === "sound";
+    const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
+    if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
+    const result = resultOf(verification, against);
+    const page = pageFor(world.stdout, world.env);
+    const text = json
+      ? jsonLine(result)
+      : [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n");
+    await printResult(world, text);
+    return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
+  },
+});
+
+/** Reads the run again; one in a bucket from there, whatever copy there is. */
+async function verify(found: RunToFetch, args: VerifyArguments, view: View, world: World): Promise<Verification> {
+  const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
+  const { duckdb, memory } = args;
+  const setting = { memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const read = (folder: string, database: boolean | string = setting.duckdb) => {
+    const tally = emptyReadTally();
+    const unwatch = view.watch(renderReading(tally));
+    return verifyRun(folder, { ...setting, tally, duckdb: database }).finally(unwatch);
+  };
+  if (!found.inBucket) return read(found.folder);
+  const { verifyInBucket } = await import("./verify/in-bucket.js");
+  return verifyInBucket(found.inBucket, setting.duckdb, read, bucketNames(world.env));
+}
+
+async function compare(options: Omit<AgainstOptions, "log" | "tally">, view: View): Promise<Against> {
+  const { compareWithService } = await import("../restore/copy/against.js"); // heavy, likewise
+  const tally = { ...emptyReadTally(), dump: undefined };
+  const unwatch = view.watch(renderComparing(tally));
+  return compareWithService({ ...options, log: view.log, tally }).finally(unwatch);
+}
+
+function resultOf(verification: Verification, against: Against | null): VerifyResult {
+  const isEqual = against === null || against.differences.length === 0;
+  return { ...verification, status: isEqual ? verification.status : "differences", against };
+}
+
+type VerifyArguments = ArgumentsOf<typeof options>;
+
+/** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
+async function checkArguments(args: VerifyArguments): Promise<void> {
+  const { checkIds, checkServiceFlags } = await import("../job/check-job.js"); // heavy; --help does without
+  const problems = [
+    ...checkServiceFlags({ ...args, to: args.against }, "--against"),
+    ...checkIds("--document", itemsOf(args.document)),
+    ...lonelyFlags(args),
+  ];
+  if (problems.length > 0) throw wrongLine(problems);
+}
+
+/** Flags that mean nothing without `--against`. */
+function lonelyFlags({
+  against,
+  keyEnv,
+  allowHttp,
+  concurrency,
+  maxRps,
+  caFile,
+  document,
+}: VerifyArguments): readonly Problem[] {
+  if (against !== undefined) return [];
+  const given = Object.entries({
+    ...{ "--key-env": keyEnv, "--allow-http": allowHttp, "--concurrency": concurrency },
+    ...{ "--max-rps": maxRps, "--ca-file": caFile, "--document": document },
+  }).filter(([, value]) => value !== undefined);
+  return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
+}
+
+/** The settings of a comparison, but for the place of the run and the progress; undefined where none was asked for. */
+async function againstFrom(
+  args: VerifyArguments,
+  { env, signal }: World,
+): Promise<Omit<AgainstOptions, "folder" | "log" | "tally"> | undefined> {
+  const { against, keyEnv = "KNOWLEDGE_API_KEY", allowHttp = false, concurrency, maxRps, memory, caFile } = args;
+  if (against === undefined) return undefined;
+  const { readKey } = await import("../job/read-key.js");
+  const numberOf = (text: unknown) => (text === undefined ? undefined : Number(text));
+  return {
+    ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },
+    ...{ allowHttp, memory, caFile, env, signal, now: () => new Date() },
+    documents: itemsOf(args.document),
+    concurrency: numberOf(concurrency),
+    maxRps: numberOf(maxRps),
+  };
+}
+
+/** The result of `kbdump verify --json`. */
+export const verifyResult = result({
+  status: oneOf("sound", "differences"),
+  findings: v.pipe(
+    listOf(result({ file: text, message: text })),
+    v.description("of each kind the first 20, and a count of the rest"),
+  ),
+  finding_count: count,
+  checked: result({
+    folder: text,
+    run_id: orNull(text),
+    files: count,
+    documents: count,
+    chunks: count,
+    child_chunks: count,
+    originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
+    attachments: v.pipe(
+      orNull(count),
+      v.description("files attached to chunks; null unless the job asks for originals"),
+    ),
+    database: orNull(result({ path: text, documents: count, read_later: count, passed_over: count })),
+    notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
+  }),
+  against: v.pipe(
+    orNull(against),
+    v.description("the comparison with a service; null without --against, and where the dump is not sound"),
+  ),
+});
+
+type VerifyResult = v.InferOutput<typeof verifyResult>;
+
+/** A line for every finding and for what could not be checked, then the verdict; for people. */
+export function renderVerification(
+  { findings, finding_count, checked }: Verification,
+  { paint, columns }: Page,
+): string {
+  const facts = [
+    countText(checked.files, "file"),
+    countText(checked.chunks, "chunk"),
+    countText(checked.child_chunks, "child chunk"),
+    ...(checked.originals === null ? [] : [countText(checked.originals, "original")]),
+    ...(checked.attachments ? [countText(checked.attachments, "attachment")] : []),
+    ...(checked.database ? [`${countText(checked.database.documents, "document")} of the database`] : []),
+  ];
+  const lines = [
+    ...findings.map(({ file, message }) => terminalText(`${file}: ${message}`, 600)),
+    ...checked.notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
+    finding_count === 0
+      ? `${paint.strong(paint.good("sound"))}: ${facts.join(", ")}`
+      : `${paint.strong(paint.bad("not sound"))}: ${countText(finding_count, "finding")}`,
+  ];
+  return lines.flatMap((line) => wrapToWidth(line, columns, "  ")).join("\n");
+}
+
+/** Renders the comparison of a run with a service: the verdict, parts that were not compared, and every difference; for people. */
+function renderAgainst(against: Against, page: Page): string {
+  const { base_url, copies, documents, chunks, child_chunks, differences, notes } = against;
+  const { paint, columns } = page;
+  const facts = [
+    countText(documents, copies ? "restored document" : "document"),
+    countText(chunks, "chunk"),
+    countText(child_chunks, "child chunk"),
+  ];
+  const verdict =
+    differences.length === 0
+      ? paint.good("as in the run")
+      : paint.bad(`${countText(differences.length, "difference")} to the run`);
+  const lines = [
+    `${paint.strong(verdict)}: ${facts.join(", ")} at ${terminalText(new URL(base_url).host)}`,
+    ...notes.map((note) => paint.faint(`note: ${terminalText(note, 600)}`)),
+  ];
+  return [
+    ...lines.flatMap((line) => wrapToWidth(line, columns, "  ")),
+    ...renderDifferences("Differences:", differences, new Map(), page),
+  ].join("\n");
+}
+
+/** Renders how far a comparison with a service is: the dump that is made of it, then the documents that are compared. */
+function renderComparing(tally: AgainstTally): Rendering {
+  const progressOfDump = watchDumps();
+  const progressAt = (elapsed: number) => {
+    const { step, dump, expected, done } = tally;
+    if (dump === undefined) return { step, text: step, share: expected > 0 ? Math.min(1, done / expected) : undefined };
+    const progress = progressOfDump(dump, elapsed);
+    return { step, text: `${step} · ${renderProgress(progress)}`, share: progress.share };
+  };
+  return {
+    facts: (elapsed) => {
+      const { step, share = 0 } = progressAt(elapsed);
+      return { step, share, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: null };
+    },
+    lines: (elapsed) => [progressAt(elapsed).text],
+    block: (elapsed, screen) => {
+      const { share, text } = progressAt(elapsed);
+      return [renderBarLine(share, text, screen)];
+    },
+    drawEvery: 100,
+  };
+}

@@ -1,0 +1,177 @@
+import * as v from "valibot";
+import { countText, numberText } from "../amounts.js";
+import { defineCommand } from "../cli/command.js";
+import { cutToWidth } from "../cli/display-width.js";
+import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
+import { commonOptions, environmentOption, jobFrom, outOption, viewFrom } from "../cli/options.js";
+import { printResult } from "../cli/output.js";
+import { renderRun, waitingText, waitingTime } from "../cli/progress.js";
+import { wrongLine } from "../cli/read-line.js";
+import { count, result, text } from "../cli/result-schema.js";
+import { jsonLine } from "../cli/text.js";
+import type { Rendering } from "../cli/view.js";
+import { exitCodes, InterruptedError } from "../errors.js";
+import { emptyRunTally, type RunTally, readingDocuments, waitingForDocuments } from "../job/run-tally.js";
+import type { WorkerResult } from "../parallel/worker/worker-options.js";
+
+const epilog = `Examples:
+  kbdump worker redis://queue.example.com:6379 nightly.yaml
+  kbdump worker redis://127.0.0.1:6379 nightly.yaml --idle 10m --in-flight 4
+  kbdump worker BROKER_URL nightly.yaml
+
+The run itself is kbdump run nightly.yaml --workers redis://queue.example.com:6379, on any machine. Both need the same version, the same job file and the same output: a folder that all machines see, or a bucket. The broker holds no URL, no key and no result.
+
+Exit codes: 0 idle for as long as --idle says · 1 the service, the broker or the disk cannot be used · 2 wrong usage, or a library is missing · 130, 143 interrupted: documents that it had are given back`;
+
+/** Bounds of `--idle`, in milliseconds: timers of Node go no further than 24 days. */
+const idleBounds = { least: 1_000, most: 1_728_000_000, text: "from 1 s to 480 h" };
+/** The most requests in flight that a job file allows. */
+const mostInFlight = 64;
+
+/** `kbdump worker <broker> <job>`: reads documents for runs of a job that hand them out. */
+export const command = defineCommand({
+  name: "worker <broker> <job>",
+  about: "read documents for runs of a job that are shared out over a queue",
+  positionals: {
+    broker: {
+      type: "string",
+      demandOption: true,
+      describe:
+        "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379, rediss:// for TLS; or the name of an environment variable that holds it",
+    },
+    job: { type: "string", demandOption: true, names: "job file", describe: "job file of the runs, YAML or JSON" },
+  },
+  options: {
+    ...commonOptions,
+    ...outOption,
+    idle: {
+      type: "string",
+      describe: "end after so long without work, such as 10m; default: wait for the next run for good",
+    },
+    "in-flight": {
+      describe: "maximum concurrent requests of this worker; default: as many as all workers may have together",
+    },
+    ...environmentOption,
+  },
+  epilog,
+  results: () => ({ worker: workerResult }),
+  async run(args, world) {
+    const idle = args.idle === undefined ? undefined : durationFrom("--idle", args.idle, idleBounds);
+    const inFlight =
+      args.inFlight === undefined ? undefined : wholeNumberFrom("--in-flight", String(args.inFlight), 1, mostInFlight);
+    const broker = brokerFrom("<broker>", args.broker, world.env);
+    const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
+    if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
+      throw wrongLine(problems);
+    const { job: file, out, envFile } = args;
+    const job = await jobFrom({ job: file, out, envFile }, {}, world);
+    const { workDocuments } = await import("../parallel/worker/work-documents.js"); // heavy; --help does without
+    const view = viewFrom(args, world);
+    const tally = emptyRunTally();
+    const unwatch = view.watch(renderWorker(tally));
+    const { env, signal } = world;
+    const setting = { broker, env, signal, tally, log: view.log, idle, inFlight };
+    const result = await workDocuments(job, setting)
+      .catch((error: unknown) => {
+        throw withWork(error, tally);
+      })
+      .finally(unwatch);
+    await printResult(world, args.json ? jsonLine(workerJson(result)) : workerText(result), "the documents are read");
+    return exitCodes.complete;
+  },
+});
+
+/** The error of a worker with a word on what it leaves. */
+export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "documentsDone">): unknown {
+  if (!(error instanceof InterruptedError)) return error;
+  const read = `${countText(documentsDone, "document")} read`;
+  const message = [error.message, read, "documents that it had not finished are given back"].join("; ");
+  return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
+}
+
+/** The result of `kbdump worker --json`. */
+export const workerResult = result({
+  status: v.literal("idle"),
+  name: text,
+  documents: v.pipe(count, v.description("documents that it read whole, and that their run took from it")),
+  in_vain: v.pipe(count, v.description("attempts that failed, or in which the document did not hold still")),
+  late: v.pipe(count, v.description("documents that another worker read before, or whose run was over")),
+  chunks: count,
+  child_chunks: count,
+  requests: count,
+});
+
+type WorkerSummary = v.InferOutput<typeof workerResult>;
+
+/** Renders how a worker goes on: it knows no end, so there is no bar. While it waits, lines are printed once. */
+export function renderWorker(tally: RunTally): Rendering {
+  const rate = new RecentRate();
+  let printed = "";
+  const isNews = () => {
+    const { step, documentsDone, requests } = tally;
+    const state = [step, documentsDone, requests.sent].join(" ");
+    if (step === waitingForDocuments && state === printed) return false;
+    printed = state;
+    return true;
+  };
+  const line = (elapsed: number) => workerLine(tally, rate.at(elapsed, tally.requests.answered));
+  const run = renderRun(tally);
+  return {
+    facts: (elapsed) => (isNews() ? run.facts(elapsed) : undefined),
+    lines: (elapsed) => {
+      const text = line(elapsed);
+      return isNews() ? [text] : [];
+    },
+    block: (elapsed, { columns }) => [cutToWidth(line(elapsed), columns - 1)],
+    drawEvery: run.drawEvery,
+  };
+}
+
+function workerLine(tally: RunTally, rate: number): string {
+  const { step, documentsDone, chunks, child_chunks, requests } = tally;
+  const silent = waitingTime(requests, performance.now());
+  return [
+    step,
+    silent !== undefined && waitingText(silent, requests.inFlight),
+    documentsDone > 0 && `${readText({ documents: documentsDone, chunks, child_chunks })} read`,
+    step === readingDocuments && `${numberText(Math.round(rate))} requests/s`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "documents" | "chunks" | "child_chunks">) {
+  return [countText(documents, "document"), countText(chunks, "chunk"), countText(child_chunks, "child chunk")].join(
+    ", ",
+  );
+}
+
+/** A sentence of what a worker did. */
+function workerText(result: WorkerResult): string {
+  const { name, in_vain, late, requests } = result;
+  const vain = in_vain > 0 ? [`${countText(in_vain, "attempt")} in vain`] : [];
+  const others = late > 0 ? [`${countText(late, "document")} that others had read`] : [];
+  return `worker ${name} has read ${[readText(result), ...vain, ...others].join(", ")} with ${countText(requests, "request")}`;
+}
+
+/** The same for programs. */
+function workerJson(result: WorkerResult): WorkerSummary {
+  return { status: "idle", ...result };
+}
+
+/** Milliseconds that a rate is taken over. */
+const span = 10_000;
+
+/** The rate of something that is counted up, over the last ten seconds: a worker may have waited for days before. */
+export class RecentRate {
+  #samples: readonly { readonly elapsed: number; readonly count: number }[] = [{ elapsed: 0, count: 0 }];
+
+  /** Counts a second; `elapsed` is in milliseconds, and never goes back. */
+  at(elapsed: number, count: number): number {
+    const recent = this.#samples.filter((sample) => sample.elapsed >= elapsed - span);
+    const samples = recent.length > 0 ? recent : this.#samples.slice(-1);
+    this.#samples = [...samples, { elapsed, count }];
+    const [from = { elapsed, count }] = samples;
+    return elapsed > from.elapsed ? ((count - from.count) * 1_000) / (elapsed - from.elapsed) : 0;
+  }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import type { Options } from "../../src/cli/command.js";
+import { readLine } from "../../src/cli/read-line.js";
+
+const options = {
+  out: { type: "string", alias: "o", describe: "" },
+  format: { type: "string", array: true, describe: "" },
+  quiet: { type: "boolean", alias: "q", describe: "" },
+  json: { type: "boolean", describe: "" },
+  version: { type: "boolean", alias: ["V", "v"], describe: "" },
+  duckdb: { type: "string", valueIsOptional: true, describe: "" },
+} as const satisfies Options;
+
+/** A line in short: `out=x` for a flag that is known, `?--x` for one that is not, and the other arguments behind a bar. */
+function shown(text: string): string {
+  const { flags, places } = readLine(text.split(" "), options);
+  const flagText = flags.map(
+    ({ written, name, value }) => `${name ?? `?${written}`}${value === undefined ? "" : `=${value}`}`,
+  );
+  return [...flagText, "|", ...places.map((place) => place.text)].join(" ");
+}
+
+test.each([
+  ["--out x y", "out=x | y"],
+  ["--out=x y", "out=x | y"],
+  ["-o x y", "out=x | y"],
+  ["-o=x y", "out=x | y"],
+  ["-ox y", "out=x | y"],
+  ["-qo x y", "quiet out=x | y"],
+  ["-qo/x y", "quiet out=/x | y"],
+  ["--out", "out |"],
+  ["--out=", "out= |"],
+  ["--out=a=b", "out=a=b |"],
+  ["--json x", "json | x"],
+  ["--json true x", "json=true | x"],
+  ["x --json true", "json=true | x"],
+  ["--no-json true", "json=false | true"],
+  ["--json=false", "json=false |"],
+  ["-V", "version |"],
+  ["-vq", "version quiet |"],
+  ["--duckdb x", "duckdb | x"],
+  ["--duckdb=x y", "duckdb=x | y"],
+  ["--base-ulr=x", "?--base-ulr=x |"],
+  ["--no-out", "?--no-out |"],
+  ["-x", "?-x |"],
+  ["-json -qx", "?-json ?-qx |"],
+  ["-- --json -q", "| --json -q"],
+  ["- a", "| - a"],
+  ["--__proto__=x --constructor", "?--__proto__=x ?--constructor |"],
+])("%s is %s", (text, line) => {
+  expect(shown(text)).toBe(line);
+});
+
+test("an argument knows the flag before it", () => {
+  const { places } = readLine(["a", "--format", "csv", "b", "c"], options);
+  expect(places.map(({ text, index, after }) => [text, index, after?.written])).toEqual([
+    ["a", 0, undefined],
+    ["b", 3, "--format"],
+    ["c", 4, "--format"],
+  ]);
+});

@@ -1,0 +1,201 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../../src/cli/display-width.js";
+import { renderMovePlan } from "../../../src/commands/copy/plan.js";
+import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
+import {
+  datasetPlanOf,
+  documentPlanOf,
+  earlierOf,
+  everyDataset,
+  handbook,
+  lossOf,
+  moveOf,
+} from "../../move/made-move.js";
+import { idOf } from "../../restore/made-result.js";
+import { terminalOf, wide } from "../restore/pages.js";
+import { commandWith, invocation, nasty } from "./pages.js";
+
+const rendered = (datasets: readonly DatasetPlan[]) => renderMovePlan(moveOf(datasets), wide, invocation);
+
+test("a plan shows each dataset with its documents and losses, what is left alone, what it costs, and what never comes", () => {
+  expect(
+    rendered([everyDataset]),
+  ).toBe(`Run 20261119T020000123Z of job nightly, to restore to https://new.example.com/v1.
+
+"Handbook" (${handbook})
+  → a new dataset, "Handbook (2)", as the name is taken there
+  settings: high_quality, embeddings by text-embedding-3-small of openai, only_me
+  metadata fields: author (string), year (number), the built-in ones
+  tags: manuals, internal
+  document       form                chunks  children  disabled  characters
+  "Manual 1.md"  text_model           1,234         0         3     900,123
+  "Manual 2.md"  hierarchical_model      12     4,000         0       3,456
+  "Manual 3.md"  qa_model                12         0         0       3,456
+  "Manual 4.md"  text_model              12         0         0       3,456  begun earlier
+  "Manual 8.md"  text_model              12         0         0       3,456
+  "Manual 5.md"  text_model              12         0         0       3,456  there already
+  Does not come:
+  - settings: the permission is only_me, as its members are not there
+  - summaries of 5 chunks (2 documents): no request writes them
+  - source ("Manual 8.md"): it was a web page
+
+Failed earlier, and tried again only with --retry-failed:
+  "Manual 6.md" (${idOf(6)})
+    the service could not embed it
+
+Left out:
+  "Manual 7.md" (${idOf(7)})
+    its dump is partial: read it again first
+
+plan: 5 documents into 1 new dataset: 1,282 chunks, 4,000 child chunks
+86 write requests or more; 913,947 characters to embed, which costs tokens
+child chunks: the service cuts some of its own; each that is wrong or missing costs a write request more
+1 qa_model document: each stub costs a call of a language model
+documents that are not written: 1 there already, 1 failed earlier, 1 left out
+
+Before you apply it:
+  - These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings anew.
+  - Links in the texts to files of the old service still lead there.
+  - Do not index a restored document again: that leaves only the text of the stub that it was made from.
+
+Write it:
+${commandWith("--apply")}
+
+Try those again, too, that failed:
+${commandWith("--apply --retry-failed")}`);
+});
+
+test("a document that failed earlier may be tried again, one without a name has its id, one may end disabled and archived", () => {
+  const ending = documentPlanOf(9, { enabled: false, archived: true, document_name: idOf(9) });
+  const printed = rendered([datasetPlanOf([documentPlanOf(6, { earlier: earlierOf("begun", "500") }), ending])]);
+  expect(printed).toMatch(/"Manual 6.md" .* 3,456 {2}failed earlier\n/);
+  expect(printed).toMatch(new RegExp(`\n {2}${idOf(9)} .* ends disabled; ends archived\n`));
+  expect(printed).toContain("\nplan: 2 documents into 1 new dataset: 24 chunks, 0 child chunks\n");
+  expect(printed).not.toMatch(/that failed|child chunks: /);
+});
+
+test.each<[Partial<DatasetPlan>, string]>([
+  [{}, "  → a new dataset of the same name\n"],
+  [
+    { dataset_name: "N".repeat(41), target: { kind: "new", name: "N".repeat(40) } },
+    `  → a new dataset, "${"N".repeat(40)}", as the name is longer than 40 characters\n`,
+  ],
+  [
+    { target: { kind: "there", id: idOf(3), name: "Other" } },
+    `  → the dataset "Other" (${idOf(3)})\n  settings: they stay as they are\n`,
+  ],
+])("a dataset that becomes %j", (more, text) => {
+  expect(rendered([datasetPlanOf([documentPlanOf(1)], more)])).toContain(text);
+});
+
+test("a dataset that is split says why, whichever of its forms come", () => {
+  const main = datasetPlanOf([documentPlanOf(1)]);
+  const ofQuestions = (name: string) => {
+    const key = `${handbook}/qa_model`;
+    const document = documentPlanOf(2, { doc_form: "qa_model", dataset_key: key });
+    return datasetPlanOf([document], { key, target: { kind: "new", name } });
+  };
+  const reason = (form: string) =>
+    `\n  one dataset for each form, as the service demands: this one takes documents of the form ${form}\n`;
+  const both = rendered([main, ofQuestions("Handbook (qa_model)")]);
+  expect(both).toContain(`  → a new dataset of the same name${reason("text_model")}`);
+  expect(both).toContain(`  → a new dataset, "Handbook (qa_model)"${reason("qa_model")}`);
+  expect(rendered([ofQuestions("Handbook (qa_model) (2)")])).toContain(
+    `  → a new dataset, "Handbook (qa_model) (2)", as the name is taken there${reason("qa_model")}`,
+  );
+  expect(rendered([main])).not.toContain("one dataset for each form");
+});
+
+test("with --from originals, the files are shown, and that it is another thing than the documents of the dump", () => {
+  const original = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 1_234_567, sha256: "0f" };
+  const datasets = [datasetPlanOf([documentPlanOf(1, { original, chunks: 0, characters: 0, doc_form: "qa_model" })])];
+  const result = moveOf(datasets, { plan: { from: "originals", datasets } });
+  const printed = renderMovePlan(result, wide, invocation);
+  expect(printed).toContain(`
+  document       form      file     size
+  "Manual 1.md"  qa_model  b.pdf  1.2 MB
+
+plan: 1 original file into 1 new dataset: 1.2 MB
+2 write requests or more; the service embeds all that it finds in the files, which costs tokens
+
+Before you apply it:
+  - This is another thing than the documents of the dump: the service cuts their files anew. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.
+`);
+  expect(printed).not.toContain("the stub");
+});
+
+test("where everything is there, nothing is to be known, and it can be proved once more", () => {
+  const documents = [documentPlanOf(1, { earlier: earlierOf("restored") })];
+  const printed = rendered([datasetPlanOf(documents)]);
+  expect(printed).toMatch(
+    /\n\nplan: nothing to write\ndocuments that are not written: 1 there already\n\nProve once more what is there:\n.* --apply$/,
+  );
+});
+
+test("where nothing comes and nothing is there, no command follows", () => {
+  const printed = rendered([datasetPlanOf([documentPlanOf(1, { refused: "its dump is partial" })])]);
+  expect(printed).toContain("\n  → no dataset is made, as no document of it comes\n\nLeft out:\n");
+  expect(printed).toMatch(/\nplan: nothing to write\ndocuments that are not written: 1 left out$/);
+});
+
+test("before a question, no command follows", () => {
+  const printed = renderMovePlan(moveOf([everyDataset]), wide);
+  expect(printed).toMatch(/the stub that it was made from\.$/);
+});
+
+test("of 5,000 documents, the first twenty of each state are shown, and a loss that they share once", () => {
+  const many = (count: number, more: Parameters<typeof documentPlanOf>[1] = {}) =>
+    Array.from({ length: count }, (_, at) => documentPlanOf(at + 100, more));
+  const losses = [lossOf("summaries", 2, "no request writes them")];
+  const documents = [
+    ...many(5_000, { losses }),
+    ...many(30, { earlier: earlierOf("restored") }),
+    ...many(25, { refused: "no" }).map((each, at) => ({ ...each, document_id: idOf(at) })),
+  ];
+  const printed = rendered([datasetPlanOf(documents)]);
+  expect(printed.match(/^ {2}"Manual/gm)).toHaveLength(60);
+  expect(printed).toContain("\n  … and 4,980 more: --json lists all\n");
+  expect(printed).toContain("\n  … and 10 more that are there already: --json lists all\n");
+  expect(printed).toContain("\n  - summaries of 10,000 chunks (5,000 documents): no request writes them\n");
+  expect(printed).toContain("\n  … and 5 more: --json lists all\n");
+  expect(printed.split("\n").length).toBeLessThan(110);
+});
+
+test("of many datasets and many losses, the first twenty are shown", () => {
+  const losses = Array.from({ length: 23 }, (_, at) => lossOf("metadata", 1, `no field ${at}`));
+  const datasets = Array.from({ length: 25 }, (_, at) => datasetPlanOf([documentPlanOf(at, { losses })]));
+  const printed = rendered(datasets);
+  expect(printed.match(/of the same name/g)).toHaveLength(20);
+  expect(printed).toContain("\n\n… and 5 more datasets: --json lists all\n\nplan: 25 documents");
+  expect(printed).toContain('  - 1 metadata value ("Manual 0.md"): no field 19\n  … and 3 others: --json lists all\n');
+});
+
+test("text of the service moves no cursor, no line but a command is wider than the terminal, and no id is cut", () => {
+  const bad = documentPlanOf(1, { document_name: nasty, doc_form: nasty, losses: [lossOf("source", 1, nasty)] });
+  const refused = documentPlanOf(2, { document_name: nasty, refused: nasty });
+  const failed = documentPlanOf(3, { document_name: nasty, earlier: earlierOf("failed", nasty) });
+  const original = { path: nasty, name: nasty, mime_type: null, bytes: 7, sha256: "" };
+  const dataset = datasetPlanOf([bad, refused, failed, documentPlanOf(4, { document_name: "", original })], {
+    dataset_name: nasty,
+    target: { kind: "there", id: idOf(5), name: nasty },
+    settings: { ...everyDataset.settings, permission: nasty, embedding_model: nasty },
+    fields: [{ name: nasty, type: nasty }],
+    tags: [nasty],
+    losses: [lossOf("settings", 1, nasty)],
+  });
+  const datasets = [dataset, { ...dataset, target: { kind: "new", name: nasty } as const }, everyDataset];
+  for (const [from, columns] of [
+    ["chunks", 120],
+    ["chunks", 59],
+    ["chunks", 40],
+    ["originals", 40],
+  ] as const) {
+    const result = moveOf(datasets, { plan: { from, datasets } });
+    const lines = renderMovePlan(result, terminalOf(columns), invocation).split("\n");
+    expect(lines.filter((line) => widthOf(line) > columns && !line.startsWith("  kbdump "))).toEqual([]);
+    for (const number of [2, 3, 5, 6, 7]) expect(lines.join("\n")).toContain(idOf(number));
+    expect(lines.join("\n")).toContain(handbook);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours are ours, all else is not
+    expect(lines.join("").replace(/\x1b\[\d+m/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  }
+});

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { paintFor } from "../../../src/cli/text.js";
+import { renderMove } from "../../../src/commands/copy/progress.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
+import { emptyMoveTally, type MoveTally } from "../../../src/restore/copy/copy-result.js";
+
+const writing: MoveTally = { ...emptyMoveTally(), step: "writing", documents: 13, chunks: 5_000 };
+
+test.each<[Partial<MoveTally>, string, number | null]>([
+  [{}, "reading the run", null],
+  [{ step: "asking the service" }, "asking the service", null],
+  [{ ...writing, documentsDone: 3, chunksDone: 1_250 }, "writing · 3/13 documents · 1,250/5,000 chunks", 0.25],
+  [
+    { ...writing, documentsDone: 3, documentsFailed: 1, chunksDone: 1_250 },
+    "writing · 1 failed · 3/13 documents · 1,250/5,000 chunks",
+    0.25,
+  ],
+  [
+    { ...writing, chunksDone: 49, writes: 1_448 },
+    "writing · 0/13 documents · 49/5,000 chunks · 1,448 requests",
+    49 / 5_000,
+  ],
+  [{ ...writing, chunks: 0, documentsDone: 13 }, "writing · 13/13 documents", 1],
+  [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
+])("%j: %s", (more, line, share) => {
+  const { lines, block, facts } = renderMove({ ...emptyMoveTally(), ...more });
+  expect(lines(1_000)).toEqual([line]);
+  expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
+  for (const columns of [80, 40, 10]) {
+    const [drawn = "", ...others] = block(1_000, { columns, rows: 24, paint: paintFor({}, {}) });
+    expect([others, drawn.length < columns]).toEqual([[], true]);
+  }
+});
+
+test("the time left comes from the pace of the writing alone, without the steps before and the chunks of earlier processes", () => {
+  const tally = { ...emptyMoveTally() };
+  const { lines, facts } = renderMove(tally);
+  lines(60_000);
+  Object.assign(tally, writing, { chunksDone: 1_000 });
+  lines(60_000);
+  tally.chunksDone = 1_040;
+  expect(lines(70_000)).toEqual(["writing · 16 min 30 s left · 0/13 documents · 1,040/5,000 chunks · 4 chunks/s"]);
+  expect(facts(70_000)).toEqual({
+    ...{ step: "writing", documents: 13, documents_done: 0, documents_failed: 0, chunks: 5_000, chunks_done: 1_040 },
+    ...{ writes: 0, share: 0.208, elapsed_seconds: 70, remaining_seconds: 990 },
+  });
+});
+
+test("while files are uploaded, documents are what is counted", () => {
+  const tally = { ...writing, chunks: 0 };
+  const { lines } = renderMove(tally);
+  lines(0);
+  tally.documentsDone = 3;
+  expect(lines(30_000)).toEqual(["writing · 1 min 40 s left · 3/13 documents"]);
+});
+
+test("while a dump is made, its progress is shown, and its time left counts from its beginning", () => {
+  const run = { ...emptyRunTally(), documents: 2, documentsBegun: 2, documentsDone: 1, pagesExpected: 4 };
+  const tally: MoveTally = { ...writing, step: "proving", dump: run };
+  const { lines, facts } = renderMove(tally);
+  lines(600_000);
+  run.pagesDone = 1;
+  expect(lines(610_000)).toEqual([expect.stringMatching(/^proving · starting · 30\.0 s left · 1\/2 documents · /)]);
+  expect(facts(610_000)).toMatchObject({ step: "proving", share: 0.25, remaining_seconds: 30 });
+});

@@ -1,0 +1,154 @@
+import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { runHere } from "../../cli/run-here.js";
+import { finished, runKbdump, startKbdump } from "../../cli/run-kbdump.js";
+import { canMount, readOnlyDisk, tinyDisk } from "../../run/tiny-disk.js";
+import { dump, smallStore, useDump } from "../../verify/dumped.js";
+
+const copyOfDump = useDump(["jsonl", "duckdb"]);
+
+/** A partial run of the job `test`, and a complete one before and after it, the later one after a re-index. */
+async function startRuns() {
+  const { base, folder } = await copyOfDump();
+  const [partial = ""] = await readdir(join(folder, "runs"));
+  const store = smallStore();
+  await dump(base, store, { output: { formats: ["jsonl"] } });
+  for (const document of store.documents) for (const chunk of document.chunks) chunk.id = crypto.randomUUID();
+  await dump(base, store, { output: { formats: ["jsonl"] } });
+  const [, older = "", newer = ""] = (await readdir(join(folder, "runs"))).sort();
+  return { folder, dir: join(base, "out"), partial, older, newer };
+}
+
+test("writes the page beside the runs, for its owner alone, and says how to open it", async () => {
+  const { run, folder } = await copyOfDump();
+  const path = join(folder, "report.html");
+  await writeFile(path, "an older report");
+  const { code, stdout, stderr } = await runKbdump(["report", run]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(
+    /^partial: 1 document of 3 not complete, 17 chunks, 15 child chunks\nsound: every file was read again\n\n {2}\S+report\.html {2}[\d.]+ kB\n\nOpen it in a browser: file:/,
+  );
+  expect(stdout).toContain(`${pathToFileURL(path)}\n`);
+  const page = await readFile(path, "utf8");
+  expect(page).toMatch(/^<!doctype html>\n.*<\/html>\n$/s);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await readdir(folder)).sort()).toEqual([".work", "metrics.prom", "report.html", "runs", "test.duckdb"]);
+  expect((await runHere(["verify", run])).code).toBe(0);
+});
+
+test("-o names the file, or prints the page; --json says the same for programs", async () => {
+  const { run, folder } = await copyOfDump();
+  const path = join(folder, "figures.html");
+  const { code, stdout } = await runHere(["report", run, "-o", path, "--json", "--no-verify"]);
+  const page = await readFile(path, "utf8");
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    0,
+    {
+      path,
+      bytes: Buffer.byteLength(page),
+      status: "partial",
+      verified: null,
+      findings: null,
+      against: null,
+      lost: null,
+    },
+  ]);
+  expect(JSON.parse(stdout)).toMatchObject({ documents: 3, incomplete_documents: 1, chunks: 17, child_chunks: 15 });
+  expect(await runHere(["report", run, "-o", "-", "--no-verify"])).toEqual({ code: 0, stdout: page, stderr: "" });
+});
+
+test("--against: a job stands for its newest complete run before this one; a wrong order is a warning", async () => {
+  const { folder, dir, partial, older, newer } = await startRuns();
+  const report = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await runHere(["report", ...args, "--dir", dir, "--json", "--no-verify"]);
+    expect(code, stderr).toBe(0);
+    const { run, against, lost, warnings } = JSON.parse(stdout);
+    return { run: run.run_id, against: against.run_id, lost, warnings, stderr };
+  };
+  const [first, again] = [
+    await report("test", "--against", "test"),
+    await report(join(folder, "latest"), "--against", "test"),
+  ];
+  expect(first).toMatchObject({ run: newer, against: older, lost: 15 }); // the child chunks
+  expect(first.stderr).toContain(
+    `reporting ${join(folder, "runs", newer)}, compared with ${join(folder, "runs", older)}\n`,
+  );
+  expect(again).toMatchObject({ run: newer, against: older });
+  const turned = await report(`test@${older}`, "--against", join(folder, "runs", newer));
+  expect(turned).toMatchObject({ run: older, against: newer });
+  expect(turned.warnings.join()).toContain("is the newer run");
+  expect(turned.stderr).toContain("is the newer run");
+  const none = await runHere(["report", `test@${partial}`, "--against", "test", "--dir", dir]);
+  expect(none).toMatchObject({ code: 2, stdout: "" });
+  expect(none.stderr).toContain(`test: no complete run before ${partial}; an older run is needed to compare with`);
+});
+
+test("tells what verify finds, and still writes the page", async () => {
+  const { run } = await copyOfDump();
+  await writeFile(join(run, "more"), "");
+  const { code, stdout } = await runHere(["report", run, "-o", join(run, "..", "page.html")]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("\nnot sound: verify has 1 finding\n");
+});
+
+test("1 for rows that are not those of the run, with the command that tells more, and the old page stays", async () => {
+  const { run, folder } = await copyOfDump();
+  const path = join(folder, "report.html");
+  await writeFile(path, "an older report");
+  await appendFile(join(run, "chunks.jsonl"), "{}\n");
+  const { code, stdout, stderr } = await runHere(["report", run]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toMatch(
+    /is not sound, so there is no report:\n {2}chunks\.jsonl: has \d+ bytes instead of \d+\nkbdump verify /,
+  );
+  expect(await readFile(path, "utf8")).toBe("an older report");
+});
+
+test("2 for what is no run, no older run, no database and no place", async () => {
+  const { run, folder } = await copyOfDump();
+  for (const [args, message] of [
+    [["report", folder], "test: no complete run, so there is no latest. "],
+    [["report", run, "--against", run], "it is the run itself; name an older one\n"],
+    [["report", run, "--db", join(folder, "no.duckdb")], "no.duckdb: there is no such file\n"],
+    [["report", run, "-o", join(run, "report.html")], "it lies in the folder of a run, to which nothing is added; "],
+    [["report", run, "-o", join(folder, "no", "x.html")], "its folder does not exist; make it first\n"],
+    [["report", run, "-o", "/dev/null"], "it is a device; name a file\n"],
+  ] as const) {
+    const { code, stderr } = await runHere(args);
+    expect(code, args.join(" ")).toBe(2);
+    expect(stderr).toContain(message);
+  }
+  expect(await readdir(folder)).not.toContain("report.html");
+});
+
+test.runIf(canMount)("1 for a full and for a read-only disk, and nothing is left of the page", async () => {
+  const { run, folder } = await copyOfDump();
+  const { path: full } = await tinyDisk(folder, 4);
+  const closed = await readOnlyDisk(folder);
+  for (const [disk, reason] of [
+    [full, "the disk is full"],
+    [closed, "the file system is read-only"],
+  ] as const) {
+    const path = join(disk, "report.html");
+    const { code, stdout, stderr } = await runHere(["report", run, "-o", path, "--no-verify"]);
+    expect({ code, stdout }, reason).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(`kbdump: the report could not be written to ${path}: ${reason}`);
+    expect(await readdir(disk)).toEqual([]);
+  }
+});
+
+test("SIGTERM in the middle ends it with 143; the old page stays, and nothing is left beside it", async () => {
+  const { run, folder } = await copyOfDump();
+  const path = join(folder, "report.html");
+  await writeFile(path, "an older report");
+  const child = startKbdump(["report", `test@${basename(run)}`, "--dir", join(folder, "..")]);
+  const ended = finished(child);
+  child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
+  const { code, stdout, stderr } = await ended;
+  expect({ code, stdout }, stderr).toEqual({ code: 143, stdout: "" });
+  expect(stderr).toBe(`reporting ${run}\nkbdump: interrupted by SIGTERM\n`);
+  expect(await readFile(path, "utf8")).toBe("an older report");
+  expect((await readdir(folder)).sort()).toEqual([".work", "metrics.prom", "report.html", "runs", "test.duckdb"]);
+});

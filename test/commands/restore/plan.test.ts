@@ -1,0 +1,220 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../../src/cli/display-width.js";
+import { renderPlan } from "../../../src/commands/restore/plan.js";
+import {
+  documentOf,
+  everything,
+  idOf,
+  listedOf,
+  manual,
+  restoreOf,
+  resultOf,
+  targetOf,
+} from "../../restore/made-result.js";
+import { invocation, terminalOf, wide } from "./pages.js";
+
+const rendered = (...documents: Parameters<typeof resultOf>[0]) => renderPlan(resultOf(documents), wide, invocation);
+
+test("a plan shows each row with its evidence, the text that goes and the one that comes, and what is left alone", () => {
+  expect(
+    rendered(everything),
+  ).toBe(`Run 20261119T020000123Z of job nightly, compared with the documents as they stand at https://kb.example.com/v1.
+
+"Manual.md" (${manual})
+  To write:
+    edit chunk at 12 ${idOf(12)}
+      updated_by names who edited it; the history of the job has what stood there before
+      its id is now ${idOf(112)}
+      - Open the valve slowly.
+      + Open the valve slowly, and never above 4.5 bar.
+      keywords: none → valve, bar
+    add chunk at 40 ${idOf(40)}
+      updated_by names who edited it
+      it comes back at the end of the document
+      it is disabled afterwards
+      + Ask for Ms Ito.
+      answer:
+      + She knows.
+    disable chunk at 21 ${idOf(21)}
+      disabled_by names who disabled it
+      its id is now ${idOf(121)}
+      Paragraph 21.
+    edit chunk at 7 ${idOf(7)}
+      you chose it
+      its id is now ${idOf(107)}
+      the chunk that stands there is in error, and is repaired
+      - Parent.
+      + Parent, repaired.
+      replace child chunk at 1 ${idOf(71)}
+        its type is customized
+        - Child.
+        + Child by hand.
+      add child chunk at 2 ${idOf(73)}
+        its type is customized
+        it comes back at the end of its chunk
+        + Another child.
+  Left alone:
+    conflict: chunk at 91 ${idOf(91)}
+      the chunk says something else than before the edit
+      chosen with --chunk, it replaces the text that stands there
+      - Changed by others.
+      + Lost 91.
+    no place: child chunk at 92 ${idOf(92)}
+      its chunk is gone
+      it cannot be chosen
+      + Lost 92.
+    no evidence: chunk at 90 ${idOf(90)}
+      nothing says that a person made it
+      chosen with --chunk, it is added at the end
+      + Lost 90.
+  Cannot be brought back:
+    attachments of chunk at 12 ${idOf(12)}: one of them is gone
+  still there: 3 rows made by hand
+
+plan: 6 rows to write: 2 chunks edited, 1 chunk added, 2 chunks disabled, 1 child chunk replaced, 1 child chunk added
+7 write requests at the least, 117 characters to embed
+3 rows left alone: 1 conflict, 1 no place, 1 no evidence
+
+Before you apply it:
+  - Some things do not come back: ids, positions of single chunks (added ones come last), hit counts, times, authors, and keywords that were emptied.
+  - kbdump reads each chunk again right before it writes it, but the service takes no condition: an edit in that moment is overwritten. Choose a quiet time.
+  - The next re-index takes all of it again. To keep a text for good, put it into the source document.
+
+Write it:
+  kbdump restore nightly@20261119 --lost --apply
+
+Choose rows that are left alone, by their ids; --json has their whole texts:
+  kbdump restore nightly@20261119 --lost --chunk ${idOf(91)},${idOf(90)}`);
+});
+
+test("a refused document says why; one without a loss is not shown", () => {
+  const printed = rendered(
+    documentOf({ refused: "it is archived; take it out of the archive first" }),
+    documentOf({ document_name: "Other.md", present: 4 }),
+  );
+  expect(printed).toContain(
+    `"Manual.md" (${manual})\n  refused: it is archived; take it out of the archive first\n\nplan: 0 rows to write\n1 document refused`,
+  );
+  expect(printed).not.toContain("Other.md");
+  expect(printed).not.toContain("--apply");
+});
+
+test("a plan against another run names it, and the command to write asks the service instead", () => {
+  for (const against of [["--against", "nightly"], ["--against=nightly"]]) {
+    const printed = renderPlan(resultOf([everything], { against: "output/nightly/runs/new" }), wide, {
+      program: "kbdump",
+      args: ["restore", "nightly@20261119", ...against, "--lost", "--json"],
+    });
+    expect(printed).toContain("compared with output/nightly/runs/new.\n");
+    expect(printed).toContain("\n  kbdump restore nightly@20261119 --lost --apply\n");
+    expect(printed).toContain(
+      `\n  kbdump restore nightly@20261119 ${against.join(" ")} --lost --chunk ${idOf(91)},${idOf(90)}`,
+    );
+  }
+});
+
+test("nothing lost: nothing to show, to know or to do", () => {
+  expect(rendered(documentOf({ present: 7 }))).toMatch(
+    /^Run .*\n\nnothing lost: 7 rows made by hand, and everything stands there$/,
+  );
+  expect(rendered()).toMatch(
+    /\n\nnothing lost: the run has no row with a sign that somebody made or changed it by hand$/,
+  );
+});
+
+test("before a question, no command follows", () => {
+  const printed = renderPlan(resultOf([everything]), wide);
+  expect(printed).toContain("Before you apply it:");
+  expect(printed).not.toContain("kbdump restore");
+});
+
+test("of many rows, the first are shown, those that were made by hand before the others", () => {
+  const restores = Array.from({ length: 57 }, (_, at) => restoreOf(at));
+  const listed = [...Array.from({ length: 129 }, (_, at) => listedOf(200 + at)), listedOf(199, { why: "conflict" })];
+  const printed = rendered(documentOf({ restores, listed }));
+  expect(printed).toContain(`add chunk at 49 ${idOf(49)}`);
+  expect(printed).not.toContain(idOf(50));
+  expect(printed).toContain("    … and 7 others: --json lists all\n  Left alone:\n    conflict: chunk at 199");
+  expect(printed).toContain("    … and 120 others: --json lists all\n");
+  expect(printed).toContain("130 rows left alone: 1 conflict, 129 no evidence\n");
+});
+
+test("the history proves another thing of a chunk that was edited, added, or only disabled, and of a child chunk", () => {
+  const child = { child_id: idOf(71), position: 1, content: "Child by hand.", twin: null } as const;
+  const restores = [
+    restoreOf(1, { evidence: ["history"], target: targetOf(101, "Before.") }),
+    restoreOf(2, { evidence: ["history"] }),
+    restoreOf(3, { evidence: ["history"], target: targetOf(103, "Text."), texts: null, disable: true }),
+    restoreOf(4, {
+      evidence: [],
+      target: targetOf(104, "Text."),
+      texts: null,
+      children: [{ ...child, evidence: ["history"] }],
+    }),
+  ];
+  const remarks = rendered(documentOf({ restores }))
+    .split("\n")
+    .filter((line) => line.includes("the history"));
+  expect(remarks.map((line) => line.trim())).toEqual([
+    "the history of the job has what stood there before",
+    "the history of the job saw it come",
+    "the history of the job has it enabled",
+    "the history of the job has what stood there before",
+  ]);
+});
+
+test("of long texts, the part around the first difference is shown", () => {
+  const same = "The valve is open. ".repeat(20);
+  const target = targetOf(101, `${same}Close it.`);
+  const texts = { content: `${same}${"Never close it. ".repeat(20)}`, answer: null, keywords: null };
+  const printed = rendered(documentOf({ restores: [restoreOf(1, { target, texts }), restoreOf(2, { texts })] }));
+  const [now = "", next = "", added = ""] = printed.split("\n").filter((line) => /^ {6}[-+] /.test(line));
+  expect(now).toMatch(/^ {6}- ….{0,60}The valve is open. Close it\.$/);
+  expect(next).toMatch(/^ {6}\+ ….{0,60}The valve is open. Never close it\. .*…$/);
+  expect(added).toMatch(/^ {6}\+ The valve is open\. .*…$/);
+  for (const line of [next, added]) expect(line.length).toBe("      + …".length + 160);
+});
+
+test("a command names at most twenty ids, and of many rows only those that were made by hand", () => {
+  const without = Array.from({ length: 23 }, (_, at) => listedOf(200 + at));
+  const unknown = Array.from({ length: 20 }, (_, at) => listedOf(300 + at, { why: "unknown before" }));
+  const commandOf = (...listed: readonly ReturnType<typeof listedOf>[]) =>
+    rendered(documentOf({ listed })).split("\nChoose rows")[1] ?? "";
+  const ids = (rows: readonly ReturnType<typeof listedOf>[]) => rows.map(({ id }) => id).join(",");
+  expect(commandOf(...without, ...unknown)).toMatch(new RegExp(`--chunk ${ids(unknown)}$`));
+  expect(commandOf(...without)).toMatch(
+    new RegExp(`--chunk ${ids(without.slice(0, 20))}\n {2}… and 3 other ids: --json lists all$`),
+  );
+  expect(commandOf(listedOf(1, { why: "no place", choice: null }))).toBe("");
+});
+
+test("of many documents, the first hundred are shown", () => {
+  const printed = rendered(
+    ...Array.from({ length: 103 }, (_, at) => documentOf({ document_id: idOf(at), restores: [restoreOf(1)] })),
+  );
+  expect(printed).toContain(idOf(99));
+  expect(printed).not.toContain(idOf(100));
+  expect(printed).toContain("\n\n… and 3 more documents: --json lists all\n\nplan: 103 rows");
+});
+
+const nasty = "evil\x1b[2J\r\n\u202etext 从打开阀门开始，永远不要超过四点五巴 ".repeat(30);
+const nastyDocument = documentOf({
+  document_name: nasty,
+  refused: nasty,
+  restores: [
+    restoreOf(12, { target: targetOf(112, nasty), texts: { content: `${nasty}.`, answer: nasty, keywords: [nasty] } }),
+    ...everything.restores,
+  ],
+  listed: [listedOf(1, { why: "conflict", reason: nasty, content: nasty, now: nasty }), ...everything.listed],
+  losses: [{ level: "child_chunk", id: idOf(2), position: null, part: "summary", reason: nasty }],
+});
+
+test("text of the service moves no cursor, no line is wider than the terminal, and no id is cut", () => {
+  for (const columns of [120, 80, 60, 59, 50, 49, 40]) {
+    const lines = renderPlan(resultOf([nastyDocument]), terminalOf(columns)).split("\n");
+    expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+    for (const number of [12, 112, 71, 73, 91, 1, 2]) expect(lines.join("\n")).toContain(idOf(number));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours are ours, all else is not
+    expect(lines.join("").replace(/\x1b\[\d+m/g, "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  }
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { paintFor } from "../../../src/cli/text.js";
+import { renderRestore } from "../../../src/commands/restore/progress.js";
+import { emptyRunTally } from "../../../src/job/run-tally.js";
+
+import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-options.js";
+
+const dump = {
+  ...emptyRunTally(),
+  documents: 2,
+  documentsBegun: 1,
+  documentsDone: 1,
+  pagesExpected: 4,
+  pagesDone: 4,
+  chunks: 40,
+};
+const tallyOf = (more: Partial<RestoreTally>): RestoreTally => ({ ...emptyRestoreTally(), ...more });
+
+test.each<[Partial<RestoreTally>, RegExp, number]>([
+  [{}, /^reading the run$/, 0],
+  [
+    { step: "reading the documents as they stand", dump },
+    /^reading the documents as they stand · .*1\/2 documents · 40 chunks/,
+    0.5,
+  ],
+  [{ step: "planning" }, /^planning$/, 0],
+  [{ step: "writing", chunks: 12 }, /^writing chunk 1 of 12$/, 0],
+  [{ step: "writing", chunks: 12, chunksDone: 3 }, /^writing chunk 4 of 12$/, 0.25],
+  [
+    { step: "writing", chunks: 12, chunksDone: 10, waiting: 2 },
+    /^writing chunk 11 of 12; 2 wait until the service has indexed them$/,
+    10 / 12,
+  ],
+  [{ step: "writing" }, /^writing$/, 0],
+  [{ step: "proving", dump }, /^proving · /, 0.5],
+])("%j: %s", (more, line, share) => {
+  const { lines, block, facts } = renderRestore(tallyOf(more));
+  expect(lines(1_000)).toEqual([expect.stringMatching(line)]);
+  expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
+  for (const columns of [80, 40, 10]) {
+    const [drawn = "", ...others] = block(1_000, { columns, rows: 24, paint: paintFor({}, {}) });
+    expect([others, drawn.length < columns]).toEqual([[], true]);
+  }
+});
+
+test("the time left of a dump counts from its beginning, whatever came before", () => {
+  const run = { ...dump, documentsBegun: 2, pagesDone: 0 };
+  const { lines } = renderRestore(tallyOf({ step: "proving", dump: run }));
+  lines(600_000);
+  run.pagesDone = 1;
+  expect(lines(610_000)).toEqual([expect.stringMatching(/^proving · starting · 30\.0 s left · /)]);
+});

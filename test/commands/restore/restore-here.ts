@@ -1,0 +1,48 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runCommandLine } from "../../../src/cli/cli.js";
+import type { World } from "../../../src/cli/command.js";
+import { outputFlags, tellError } from "../../../src/cli/output.js";
+import { type Restores, restoreCommand } from "../../../src/commands/restore.js";
+import { testFolder } from "../../run/job-for.js";
+
+const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
+const unasked = () => Promise.reject(new Error("this kind of restore was not asked for"));
+
+/** Runs `restore` with restores that somebody made up, off a terminal unless one is given; gives what came of it. */
+export async function restoreHere(
+  args: readonly string[],
+  restores: Partial<Restores>,
+  given: Partial<Pick<World, "env" | "openTerminal">> = {},
+) {
+  const said = { stdout: "", stderr: "" };
+  const into = (name: keyof typeof said) => ({
+    write: (text: string, written?: () => void) => {
+      said[name] += text;
+      written?.();
+    },
+  });
+  const world = {
+    program: () => "kbdump",
+    stdout: into("stdout"),
+    stderr: into("stderr"),
+    env,
+    signal: new AbortController().signal,
+    interrupt: () => {},
+    committing: () => {},
+    ...given,
+  };
+  const line = ["restore", ...args];
+  const load = async () => restoreCommand({ lost: unasked, move: unasked, ...restores });
+  const known = { names: () => ["restore"], load };
+  const code = await runCommandLine(line, world, known).catch((error) => tellError(error, outputFlags(line), world));
+  return { code, ...said };
+}
+
+/** A folder that looks like that of a run. */
+export async function runFolder(name = "old"): Promise<string> {
+  const folder = join(await testFolder(), name);
+  await mkdir(folder);
+  await writeFile(join(folder, "manifest.json"), "{}");
+  return folder;
+}
