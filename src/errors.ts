@@ -137,3 +137,9 @@ export class InterruptedError extends Error {
     this.exitCode = signal === "SIGINT" ? 130 : 143;
   }
 }
+
+/** The error of the work, where the end of its scope failed as well: that is a SuppressedError, which hides it. */
+export function workError(error: unknown): unknown {
+  const isHidden = error instanceof Error && error.name === "SuppressedError" && "suppressed" in error;
+  return isHidden ? workError(error.suppressed) : error;
+}

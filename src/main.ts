@@ -3,7 +3,7 @@ import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import { programText, runCommandLine } from "./cli/cli.js";
 import { outputFlags, tellError, tellReason, unwritten } from "./cli/output.js";
-import { exitCodes, InterruptedError } from "./errors.js";
+import { exitCodes, InterruptedError, workError } from "./errors.js";
 import type { CommitState } from "./job/open-service.js";
 
 const args = process.argv.slice(2);
@@ -41,7 +41,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => in
 let told = false;
 const tell = (error: unknown) => {
   told = true;
-  process.exitCode = tellError(error, outputFlags(args), process);
+  process.exitCode = tellError(workError(error), outputFlags(args), process);
 };
 process.stderr.on("error", () => {}); // nobody is left to be told
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -7,6 +7,13 @@ import type { Job } from "./job.js";
 import { type KeyOptions, placeOfKey, readKey } from "./read-key.js";
 import { emptyRunTally, type RunTally } from "./run-tally.js";
 
+/** The service of a job, which can be asked until the end of its scope. */
+export interface OpenService extends AsyncDisposable {
+  readonly client: Client;
+  readonly baseUrl: string;
+  readonly download: Download;
+}
+
 /** A service that can be asked. */
 interface ReachedService {
   readonly baseUrl: string;
@@ -16,15 +23,14 @@ interface ReachedService {
 }
 
 /**
- * Opens the service of a job for as long as `work` takes; `onAnswer` is shown every answer, who is `patient` outlasts a
- * service that is gone for a while, and `shared` are the bounds of all processes that read it. UsageError when there is no key.
+ * Opens the service of a job; `onAnswer` is shown every answer, who is `patient` outlasts a service that is gone for a while, and
+ * `shared` are the bounds of all processes that read it. UsageError when there is no key.
  */
-export async function withClient<T>(
+export async function openService(
   job: Job,
   { env, signal, tally, log }: Required<RunOptions>,
-  work: (client: Client, baseUrl: string, download: Download) => Promise<T>,
   { onAnswer, patient, shared }: Pick<ClientOptions, "onAnswer" | "patient" | "shared"> = {},
-): Promise<T> {
+): Promise<OpenService> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
   const service = await reachService(job, env, { warn: (text) => log("warn", text), signal });
   const onRetry = (reason: string, wait: number) => log("warn", `${reason}; next try in ${(wait / 1000).toFixed(1)} s`);
@@ -54,13 +60,12 @@ export async function withClient<T>(
   });
   const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };
   const downloads = openDownloads(client, { ...connecting, baseUrl, key, tally: tally.requests });
-  try {
-    return await work(client, baseUrl, downloads.download);
-  } finally {
+  const close = async () => {
     await client.close();
     await downloads.close();
     await service.close();
-  }
+  };
+  return { client, baseUrl, download: downloads.download, [Symbol.asyncDispose]: close };
 }
 
 /** The names that messages of the client have for settings: flags where there are any. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { databaseOptions } from "../database/job-database.js";
 import type { Manifest, ManifestShard } from "../dump/manifest.js";
-import { UsageError } from "../errors.js";
+import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
 import { isAbsence } from "../files/files.js";
 import type { Job, Shard } from "../job/job.js";
@@ -12,9 +12,9 @@ import { type RunOptions, withDefaults } from "../job/open-service.js";
 import { emptyRunTally, type RunTally } from "../job/run-tally.js";
 import { readPastRuns } from "../keep/decide-runs.js";
 import { emptyReadTally, type ReadTally } from "../read-tally.js";
-import { isDatabaseLeft, makeRun, type RunResult } from "../run/make-run.js";
-import { tellOutcome } from "../run/tell-outcome.js";
-import { withFreshWorkspace } from "../run/with-workspace.js";
+import { finishRun, type Gathered, isDatabaseLeft, prepareRun, type RunResult } from "../run/make-run.js";
+import { openFreshWorkspace } from "../run/open-workspace.js";
+import { OutcomeReport } from "../run/report-outcome.js";
 import { isMapping } from "../schema.js";
 import { shellText } from "../shell-text.js";
 import { addRequests, type RequestSum } from "../store/request-sum.js";
@@ -63,8 +63,8 @@ export interface JoinResult extends RunResult {
  */
 export async function joinShards(found: FoundShards, options: JoinOptions = {}): Promise<JoinResult> {
   const tally = options.tally ?? emptyJoinTally();
-  const setting = withDefaults({ ...options, tally });
-  const { log, signal } = setting;
+  const context = withDefaults({ ...options, tally });
+  const { log, signal } = context;
   for (const note of found.notes) log("warn", note);
   const opened = await openShards(found.folders);
   const newest = opened.toSorted((one, other) => (runIdOf(one) < runIdOf(other) ? 1 : -1))[0]?.dump.manifest;
@@ -84,27 +84,17 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
 
   const requests = sumOfRequests(shards);
   Object.assign(tally.requests, requests); // for the metrics, which tell what the run took
-  const result = await tellOutcome(job, setting, ({ began, ends }) =>
-    withFreshWorkspace(job, setting, keptBy(job), (workspace) => {
-      began(workspace.runId, workspace);
-      return ends(() =>
-        makeRun(workspace, job, setting, async ({ formats }, signal) => {
-          tally.step = "joining the shards";
-          const { scratch, runs } = workspace;
-          const end = Math.max(...shards.map(({ dump }) => Date.parse(dump.manifest.finished_at)));
-          const newer = await newerRunSentence(runs, job.name, end);
-          if (newer !== undefined) log("warn", newer);
-          const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(scratch, "spill") };
-          const reading = await gatherShards(shards, { job, merged, scratch, formats, duckDb, signal, command });
-          return { reading, baseUrl: newest.service.base_url, requests };
-        }),
-      );
-    }),
-  ).catch((error: unknown) => {
-    const gone = shards.find(({ dump }) => isGoneFrom(dump.folder, error));
-    if (gone) throw refusal([`${gone.dump.folder}: it was removed or changed while it was joined; join again`]);
-    throw sayDiskError(error, job.output.dir, tally.step, diskAdvice);
-  });
+  const outcome = new OutcomeReport(job, context);
+  const service = { baseUrl: newest.service.base_url, requests };
+  let result: RunResult;
+  try {
+    result = await gatherAndPublish(shards, { job, context, merged, command, service, outcome });
+    await outcome.succeeded(result);
+  } catch (thrown) {
+    const error = explained(workError(thrown), shards, job, tally);
+    await outcome.failed(error);
+    throw error;
+  }
   return {
     ...result,
     mend: mendingCommands(shards, merged, runCommand(newest.job, { ...parts, program: options.program })),
@@ -114,6 +104,54 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
       folder: dump.folder,
     })),
   };
+}
+
+interface GatherOptions {
+  readonly job: Job;
+  readonly context: Required<RunOptions>;
+  readonly merged: MergedList;
+  readonly command: RunCommand;
+  /** The service that the shards read, and the requests that they took. */
+  readonly service: Pick<Gathered, "baseUrl" | "requests">;
+  readonly outcome: OutcomeReport;
+}
+
+async function gatherAndPublish(shards: readonly ProvedShard[], options: GatherOptions): Promise<RunResult> {
+  const { job, context, merged, command, service, outcome } = options;
+  const { tally, log } = context;
+  await using workspace = await openFreshWorkspace(job, context);
+  outcome.began(workspace);
+  try {
+    const prepared = await prepareRun(workspace, job, context);
+    const { signal, outputs } = prepared;
+    tally.step = "joining the shards";
+    const { scratch, runs } = workspace;
+    const end = Math.max(...shards.map(({ dump }) => Date.parse(dump.manifest.finished_at)));
+    const newer = await newerRunSentence(runs, job.name, end);
+    if (newer !== undefined) log("warn", newer);
+    const duckDb = { ...databaseOptions(job, workspace, signal), temporary: join(scratch, "spill") };
+    const { formats } = outputs;
+    const reading = await gatherShards(shards, { job, merged, scratch, formats, duckDb, signal, command });
+    const result = await finishRun(workspace, job, context, prepared, { reading, ...service });
+    workspace.keep(isDatabaseLeft(result, job) ? "everything" : "nothing");
+    await outcome.published(result);
+    return result;
+  } catch (error) {
+    await outcome.broke(error);
+    throw await workspace.explain(error);
+  }
+}
+
+/** An error of the disk, or of a shard that went while it was joined, in words. */
+function explained(
+  error: unknown,
+  shards: readonly ProvedShard[],
+  job: Job,
+  { step }: Pick<RunTally, "step">,
+): unknown {
+  const gone = shards.find(({ dump }) => isGoneFrom(dump.folder, error));
+  if (gone) return refusal([`${gone.dump.folder}: it was removed or changed while it was joined; join again`]);
+  return sayDiskError(error, job.output.dir, step, diskAdvice);
 }
 
 /** Whether an error says that nothing is at a path in a folder any more. */
@@ -140,10 +178,6 @@ function mendingCommands(
 
 function runIdOf({ dump }: { readonly dump: ProvedShard["dump"] }): string {
   return dump.manifest.run_id;
-}
-
-function keptBy(job: Job): (result: RunResult) => "everything" | "nothing" {
-  return (result) => (isDatabaseLeft(result, job) ? "everything" : "nothing");
 }
 
 /** The requests of all shards. */

@@ -12,7 +12,7 @@ import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } fro
 import { clearRemoved, removedFolder } from "../store/folder/remove-from.js";
 import { pointLatest } from "../store/latest.js";
 import { withListedRuns } from "../store/listed-runs.js";
-import { withJob } from "../store/open-job.js";
+import { leaseJob } from "../store/open-job.js";
 import type { Workspace } from "../store/workspace.js";
 import { type Decision, decideRuns, type RunFolder, readPastRuns, type Stranger } from "./decide-runs.js";
 
@@ -46,11 +46,14 @@ export async function pruneJob(job: Job, options: PruneOptions = {}): Promise<Pr
     return { ...(await withListedRuns(job, setting, planIn)), failures: [] };
   if (dryRun || (job.output.bucket === undefined && !(await isThere(folders.runs))))
     return { ...(await planIn(folders.runs)), failures: [] };
-  return withJob(job, setting, async (hold) => {
-    await mendPublished(hold, job, log);
-    const plan = await planIn(hold.runs);
-    return { ...plan, failures: await pruneRuns(plan, hold, log) };
-  });
+  await using lease = await leaseJob(job, setting);
+  try {
+    await mendPublished(lease, job, log);
+    const plan = await planIn(lease.runs);
+    return { ...plan, failures: await pruneRuns(plan, lease, log) };
+  } catch (error) {
+    throw await lease.explain(error);
+  }
 }
 
 /** Prunes at the end of a run, which is published already, so that nothing here can fail it. Gives the removed runs. */

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { SharedBounds } from "../client/paced.js";
 import { type Discovery, documentsOf, type PlacedDocument } from "../crawl/discovery.js";
 import { documentListFrom, documentListText } from "../crawl/document-list.js";
 import type { Manifest } from "../dump/manifest.js";
@@ -11,10 +10,11 @@ import { runBefore } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { countOf } from "../words.js";
 import { type ExchangePlan, listFile, listHash, planFile, readPlan } from "./accept-document.js";
+import type { OpenBounds } from "./bounds/open-shared-bounds.js";
 import { type Broker, openBroker } from "./broker.js";
 import { type HandOutOptions, OpenDocuments } from "./open-documents.js";
 import { Supervision } from "./supervision.js";
-import { WorkersProgress, withBounds } from "./workers-progress.js";
+import { openBounds, WorkersProgress } from "./workers-progress.js";
 
 /**
  * Lets workers read the documents of a run, and takes over what they read whole, as if this process had read it and been killed. Resolves
@@ -61,24 +61,20 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
 }
 
 /** The broker of a run that hands out its documents, and the bounds that it shares with its workers. */
-export interface Workers {
+export interface Workers extends AsyncDisposable {
   readonly broker: Broker;
-  readonly shared: SharedBounds;
+  readonly shared: OpenBounds;
 }
 
-/** Opens the broker of a run for as long as `work` takes; `work` is given undefined where the run has no workers. */
-export async function withWorkers<T>(
-  job: Job,
-  setting: Parameters<typeof withBounds>[2] & { readonly workers: string | undefined },
-  work: (workers: Workers | undefined) => Promise<T>,
-): Promise<T> {
-  if (setting.workers === undefined) return work(undefined);
-  const broker = await openBroker(setting.workers);
-  try {
-    return await withBounds(broker, job, setting, (shared) => work({ broker, shared }));
-  } finally {
+/** Opens the broker of a run with workers, and the bounds that it shares with them. */
+export async function openWorkers(url: string, job: Job, setting: Parameters<typeof openBounds>[2]): Promise<Workers> {
+  const broker = await openBroker(url);
+  const shared = openBounds(broker, job, setting);
+  const close = async () => {
+    await shared.close();
     broker.close();
-  }
+  };
+  return { broker, shared, [Symbol.asyncDispose]: close };
 }
 
 /** Characters of a chunk, about: they make sizes of two sources comparable. */

@@ -112,24 +112,18 @@ interface BoundsSetting {
   readonly inFlight?: number | undefined;
 }
 
-/** Keeps to the bounds that all processes which read the service of a job share, for as long as `work` takes. */
-export async function withBounds<T>(
+/** Opens the bounds that all processes which read the service of a job share. */
+export function openBounds(
   broker: Broker,
   { service }: Pick<Job, "service">,
   { log, inFlight }: BoundsSetting,
-  work: (shared: OpenBounds) => Promise<T>,
-): Promise<T> {
+): OpenBounds {
   const { concurrency, maxRps } = service;
-  const shared = openSharedBounds(broker, {
+  return openSharedBounds(broker, {
     service: serviceName(service),
     concurrency,
     maxRps,
     most: inFlight,
     say: (text, level) => log(level, text),
   });
-  try {
-    return await work(shared);
-  } finally {
-    await shared.close();
-  }
 }

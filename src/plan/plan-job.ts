@@ -1,13 +1,12 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { Client } from "../client/open-client.js";
 import { documentsOf } from "../crawl/discovery.js";
 import { writeGivenList } from "../crawl/document-list.js";
 import { LookAhead } from "../crawl/prefetch.js";
 import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { foldersOf } from "../store/folder/job-folders.js";
 import { askOpening, findEarlierRun } from "./ask-opening.js";
 import { type DocumentSurvey, pagesOf, RowSizes } from "./document-survey.js";
@@ -51,36 +50,35 @@ export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobP
   const { tally, now } = setting;
   const answers = new AnswerLog();
   const start = performance.now();
-  const work = async (client: Client, baseUrl: string): Promise<JobPlan> => {
-    const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
-    const sizes = new RowSizes(job.output.keepSignatures);
-    const inquiry = newInquiry({ api: client, lookAhead, sizes });
+  await using service = await openService(job, setting, { onAnswer: answers.add });
+  const { client, baseUrl } = service;
+  const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
+  const sizes = new RowSizes(job.output.keepSignatures);
+  const inquiry = newInquiry({ api: client, lookAhead, sizes });
 
-    tally.step = "listing documents";
-    const listedAt = now();
-    const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
-    const { documentsOut } = options;
-    if (documentsOut !== undefined) await writeGivenList(documentsOut, opening.discovery, { job, listedAt });
-    tally.step = "sampling every document";
-    const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
-    const surveys = await surveyDocuments(inquiry, refs, tally);
-    requireSomething(surveys);
-    tally.step = "probing the service";
-    const pagesRepeat = await probePaging(inquiry, surveys);
-    tally.step = "reading child lists";
-    await settleChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
-    await askLongest(inquiry, surveys);
-    await inquiry.chunkTies.askAgain();
-    await inquiry.childTies.askAgain();
+  tally.step = "listing documents";
+  const listedAt = now();
+  const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
+  const { documentsOut } = options;
+  if (documentsOut !== undefined) await writeGivenList(documentsOut, opening.discovery, { job, listedAt });
+  tally.step = "sampling every document";
+  const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
+  const surveys = await surveyDocuments(inquiry, refs, tally);
+  requireSomething(surveys);
+  tally.step = "probing the service";
+  const pagesRepeat = await probePaging(inquiry, surveys);
+  tally.step = "reading child lists";
+  await settleChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
+  await askLongest(inquiry, surveys);
+  await inquiry.chunkTies.askAgain();
+  await inquiry.childTies.askAgain();
 
-    const { throttled } = tally.requests;
-    const evidence = { ...inquiry, answers, surveys, pagesRepeat, withoutFields: opening.withoutFields, throttled };
-    const [earlier, disk] = [await findEarlierRun(job, now), await diskSpace(job, surveys)];
-    const seconds = (performance.now() - start) / 1000;
-    const plan = makePlan({ job, baseUrl, opening, evidence, sizes, earlier, disk, requests: tally.requests, seconds });
-    return { ...plan, documents_out: documentsOut ?? null };
-  };
-  return withClient(job, setting, work, { onAnswer: answers.add });
+  const { throttled } = tally.requests;
+  const evidence = { ...inquiry, answers, surveys, pagesRepeat, withoutFields: opening.withoutFields, throttled };
+  const [earlier, disk] = [await findEarlierRun(job, now), await diskSpace(job, surveys)];
+  const seconds = (performance.now() - start) / 1000;
+  const plan = makePlan({ job, baseUrl, opening, evidence, sizes, earlier, disk, requests: tally.requests, seconds });
+  return { ...plan, documents_out: documentsOut ?? null };
 }
 
 /** Throws if no document can be read, with the error of the first. */

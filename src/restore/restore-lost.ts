@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import type { Client } from "../client/open-client.js";
 import { groupRows } from "../compare/document-rows.js";
 import { loadDocumentRows } from "../compare/load-document-rows.js";
 import { findSigns, type Signs } from "../compare/lost/evidence.js";
@@ -9,6 +8,7 @@ import { countPlan, type Refusals, type RestorePlan, type TargetDocument } from 
 import { withSpill } from "../duckdb/open-duckdb.js";
 import { type Dump, databaseOf, openDump } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
+import type { OpenService } from "../job/open-service.js";
 import { settingNames } from "../job/open-service.js";
 import { documentKey } from "../rows/row.js";
 import { applyPlan, type Writer, type WriterOptions, withWriter } from "./apply/apply-plan.js";
@@ -25,13 +25,13 @@ import {
 } from "./restore-options.js";
 import {
   dumpTarget,
+  openTarget,
+  openTemporaryFolder,
   readGone,
   readRefusals,
   type TargetReading,
   targetLabels,
   withRestoreFolder,
-  withTarget,
-  withTemporaryFolder,
 } from "./target.js";
 
 /**
@@ -64,14 +64,13 @@ async function planOnly(course: Course): Promise<RestoreResult> {
     return planned(course, signs, { dump, refusals: new Map() });
   }
   if (signs.documents.length === 0) return planned(course, signs, nothingRead);
-  return withTemporaryFolder((folder) =>
-    withService(course, async (api) => planned(course, signs, await readTarget(course, api, signs, folder))),
-  );
+  await using folder = await openTemporaryFolder();
+  await using service = await openServiceOf(course);
+  return await planned(course, signs, await readTarget(course, service.client, signs, folder.path));
 }
 
-/** Opens the service for reading, for as long as `work` takes. */
-function withService<T>({ old, baseUrl, options }: Course, work: (client: Client) => Promise<T>): Promise<T> {
-  return withTarget({ ...options, baseUrl }, old.manifest.documents, work);
+function openServiceOf({ old, baseUrl, options }: Course): Promise<OpenService> {
+  return openTarget({ ...options, baseUrl }, old.manifest.documents);
 }
 
 const nothingRead: Target = { dump: undefined, refusals: new Map() };
@@ -125,8 +124,10 @@ async function applyLost(course: Course, folder: string, checkOwn: () => Promise
   const { old, baseUrl, options } = course;
   const journal = await openJournal(folder, { runId: old.manifest.run_id, baseUrl, now: options.now, checkOwn });
   try {
-    return await withService(course, (api) =>
-      withWriter(writerOptions(course, api.pace), (writer) => applyWith({ course, folder, journal, api, writer })),
+    await using service = await openServiceOf(course);
+    const api = service.client;
+    return await withWriter(writerOptions(course, api.pace), (writer) =>
+      applyWith({ course, folder, journal, api, writer }),
     );
   } finally {
     await journal.close();

@@ -2,7 +2,6 @@ import { mkdtemp, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { KnowledgeApi } from "../client/knowledge-api.js";
-import type { Client } from "../client/open-client.js";
 import type { Refusal, Refusals, TargetDocument } from "../compare/lost/restore-plan.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { isRunId, restoreFolderOf } from "../dump/run-id.js";
@@ -12,7 +11,7 @@ import { refuseLink } from "../files/files.js";
 import type { Draft, Label } from "../job/draft-from-file.js";
 import type { Job } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
-import { withClient, withDefaults } from "../job/open-service.js";
+import { type OpenService, openService, withDefaults } from "../job/open-service.js";
 import { emptyRunTally, type RunTally } from "../job/run-tally.js";
 import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
@@ -50,14 +49,10 @@ export async function dumpTarget(
   }
 }
 
-/** Opens the target for reading, for as long as `work` takes. The job of a client must name some documents, and asks for none. */
-export async function withTarget<T>(
-  service: TargetService,
-  documents: readonly TargetDocument[],
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
+/** Opens the target for reading. The job of a client must name some documents, and asks for none. */
+export async function openTarget(service: TargetService, documents: readonly TargetDocument[]): Promise<OpenService> {
   const job = targetJob({ name: "before", dir: ".", documents, hasChildren: false }, service);
-  return withClient(job, withDefaults(runOptionsOf(service)), (client) => work(client));
+  return openService(job, withDefaults(runOptionsOf(service)));
 }
 
 function runOptionsOf({ env, keyEnv, key, signal, log, now }: TargetService) {
@@ -208,14 +203,10 @@ async function removeFolderOf(id: string, folder: string): Promise<void> {
     await rm(join(folder, `.${id}`), { recursive: true, force: true });
 }
 
-/** Gives `work` a folder that is gone afterwards: what only a plan needs is kept nowhere. */
-export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "kbdump-restore-"));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+/** A folder that is gone at the end of its scope: what only a plan needs is kept nowhere. */
+export async function openTemporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "kbdump-restore-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 /**

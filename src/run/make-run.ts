@@ -39,46 +39,61 @@ export interface Gathered {
   readonly requests: RequestSum;
 }
 
-/** Reads everything, or takes it from elsewhere; writes parts in the text formats of the outputs. */
-export type Gather = (outputs: Outputs, signal: AbortSignal) => Promise<Gathered>;
-
 export type MakeRunOptions = Pick<Required<RunOptions>, "tally" | "log" | "now" | "onCommit" | "report" | "signal">;
 
-/** The course of a run that holds its job: gathers its rows, makes the files of every format, and publishes them. */
-export async function makeRun(
-  workspace: Workspace,
-  job: Job,
-  setting: MakeRunOptions,
-  gather: Gather,
-): Promise<RunResult> {
-  const { tally, log, onCommit } = setting;
+/** What a run has before it reads: the writers of its formats, and the database that it adds to. */
+export interface PreparedRun {
+  readonly outputs: Outputs;
+  /** Ends the run: it was interrupted, another took over, or DuckDB cannot be loaded. */
+  readonly signal: AbortSignal;
+  /** Files of readings of the indexing status that wait for this run. */
+  readonly waiting: readonly string[];
+  /** Sentences that say what of earlier runs is not in the database. */
+  readonly losses: readonly string[];
+  /** The published database cannot be read. */
+  readonly isDamaged: boolean;
+}
+
+/** Opens the outputs of a run. Looks at the database before anything else, as reading may take hours. */
+export async function prepareRun(workspace: Workspace, job: Job, context: MakeRunOptions): Promise<PreparedRun> {
+  const { log } = context;
   const unloadable = new AbortController();
-  const signal = AbortSignal.any([setting.signal, workspace.lost, unloadable.signal]);
-  const { previous, losses, ...found } = await prepared(workspace, job, log, signal);
+  const signal = AbortSignal.any([context.signal, workspace.lost, unloadable.signal]);
+  const { previous, losses, isDamaged } = await prepareJobDatabase(workspace, job, log, signal);
   const waiting = await waitingFiles(workspace);
   const joined = await joinWaiting(waiting, join(workspace.scratch, "waiting.jsonl"));
   const outputs = await openOutputs({ job, workspace, previous, waiting: joined, log, signal });
-  const { newDatabase } = outputs;
-
   signal.throwIfAborted();
-  const gathering = gather(outputs, signal);
   // While the first answers are on their way. Where it cannot be loaded, the run ends before it reads for hours.
-  if (outputs.loaded > 0) loadDuckDb().catch((error: unknown) => unloadable.abort(error));
-  const { reading, baseUrl, requests } = await gathering;
+  if (outputs.loaded > 0) setImmediate(() => loadDuckDb().catch((error: unknown) => unloadable.abort(error)));
+  return { outputs, signal, waiting, losses, isDamaged };
+}
+
+/** Makes the files of every format from the rows that were gathered, and publishes them. */
+export async function finishRun(
+  workspace: Workspace,
+  job: Job,
+  context: MakeRunOptions,
+  prepared: PreparedRun,
+  { reading, baseUrl, requests }: Gathered,
+): Promise<RunResult> {
+  const { tally, onCommit } = context;
+  const { outputs, signal, waiting } = prepared;
   requireDocument(reading);
   const duckDb = databaseOptions(job, workspace, signal);
   const staging = { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal };
   const { manifest, damage } = await stageRun(reading, staging);
   signal.throwIfAborted();
   tally.step = "publishing";
-  const isDamaged = found.isDamaged || damage !== undefined;
+  const { newDatabase } = outputs;
+  const isDamaged = prepared.isDamaged || damage !== undefined;
   const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }, workspace);
-  const { report, failures } = setting.report
+  const { report, failures } = context.report
     ? await reportRun(job, workspace, published, { tally, signal })
     : { report: undefined, failures: [] };
-  const problems = [...losses, ...(damage ?? []), ...published.problems, ...failures];
+  const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;
-  const pruned = await pruneAfterRun(job, workspace, setting);
+  const pruned = await pruneAfterRun(job, workspace, context);
   if (workspace.remote) await stripRuns(workspace).catch(() => {}); // the next run does it
   return {
     ...published,
@@ -96,8 +111,12 @@ function shownPaths(job: Job, { folder, database }: Published): Pick<Published, 
   return { folder: shownPath(job, folder), database: database && shownPath(job, database) };
 }
 
-/** Looks at the database before anything else, as reading may take hours. */
-async function prepared(workspace: Workspace, job: Job, log: Log, signal: AbortSignal): Promise<PreparedDatabase> {
+async function prepareJobDatabase(
+  workspace: Workspace,
+  job: Job,
+  log: Log,
+  signal: AbortSignal,
+): Promise<PreparedDatabase> {
   if (!writtenFormats(job).includes("duckdb")) return { previous: undefined, losses: [], isDamaged: false };
   const { prepareDatabase } = await import("../database/prepare-database.js"); // heavy; other formats do without
   const found = await prepareDatabase(workspace, job, log, signal);

@@ -1,100 +1,95 @@
-import type { Download } from "../client/download.js";
-import type { Client } from "../client/open-client.js";
 import type { Discovery } from "../crawl/discovery.js";
 import { readGivenList } from "../crawl/document-list.js";
+import { workError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import type { Job } from "../job/job.js";
-import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { type OpenService, openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { ownExchange } from "../parallel/exchange/open-exchange.js";
-import { handOut, type Workers, withWorkers } from "../parallel/hand-out.js";
-import { withRequestSum } from "../store/request-sum.js";
+import { handOut, openWorkers, type Workers } from "../parallel/hand-out.js";
+import { keepRequestSum } from "../store/request-sum.js";
 import type { Workspace } from "../store/workspace.js";
-import type { Outputs } from "./finish-formats.js";
-import { type Gathered, isDatabaseLeft, makeRun, type RunResult } from "./make-run.js";
+import { finishRun, type Gathered, isDatabaseLeft, type PreparedRun, prepareRun, type RunResult } from "./make-run.js";
+import { type Kept, openWorkspace } from "./open-workspace.js";
 import { type ReadAllOptions, readEverything } from "./read-everything.js";
-import { type Telling, tellOutcome } from "./tell-outcome.js";
-import { type Kept, withWorkspace } from "./with-workspace.js";
+import { OutcomeReport } from "./report-outcome.js";
+
+type Context = Required<RunOptions>;
 
 /**
  * The main job: reads everything that the job names, writes it in the formats asked for, and publishes it. Rejects with
- * StopError (nothing is published), UsageError (no key, or the wrong list of documents), BusyError, or the reason of `options.signal`. Tells of it as the
- * job's `notify` says, and keeps its metrics.
+ * StopError (nothing is published), UsageError (no key, or the wrong list of documents), BusyError, or the reason of
+ * `options.signal`. Reports its outcome as the job's `notify` says, and keeps its metrics.
  */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<RunResult> {
-  const setting = withDefaults(options);
-  return tellOutcome(job, setting, (telling) => readAndPublish(job, setting, telling));
+  const context = withDefaults(options);
+  const outcome = new OutcomeReport(job, context);
+  try {
+    const result = await readAndPublish(job, context, outcome);
+    await outcome.succeeded(result);
+    return result;
+  } catch (thrown) {
+    const error = sayDiskError(workError(thrown), job.output.dir, context.tally.step);
+    await outcome.failed(error);
+    throw error;
+  }
 }
 
-async function readAndPublish(job: Job, setting: Required<RunOptions>, { began, ends }: Telling): Promise<RunResult> {
+async function readAndPublish(job: Job, context: Context, outcome: OutcomeReport): Promise<RunResult> {
   const list = job.documentsFrom === undefined ? undefined : await readGivenList(job.documentsFrom, job);
-  const given = list?.discovery;
-  return withWorkers(job, setting, (workers) =>
-    withClient(
-      job,
-      setting,
-      (client, baseUrl, download) =>
-        withWorkspace(job, { ...setting, list: list?.sha256 }, keptBy(job), (workspace) => {
-          began(workspace.runId, workspace);
-          return ends(() =>
-            makeRun(workspace, job, setting, (outputs, signal) => {
-              const reached = { client, baseUrl, download, given, workers, list: list?.sha256 };
-              return read(reached, outputs, { ...setting, job, workspace, signal });
-            }),
-          );
-        }),
-      workers,
-    ),
-  ).catch((error: unknown) => {
-    throw sayDiskError(error, job.output.dir, setting.tally.step);
-  });
+  await using workers = context.workers === undefined ? undefined : await openWorkers(context.workers, job, context);
+  await using service = await openService(job, context, workers);
+  await using workspace = await openWorkspace(job, { ...context, list: list?.sha256 });
+  outcome.began(workspace);
+  try {
+    const prepared = await prepareRun(workspace, job, context);
+    const gathered = await read(service, { job, context, workspace, prepared, list, workers });
+    const result = await finishRun(workspace, job, context, prepared, gathered);
+    workspace.keep(keptAfter(result, job));
+    await outcome.published(result);
+    return result;
+  } catch (error) {
+    await outcome.broke(error);
+    throw await workspace.explain(error);
+  }
 }
 
-/** A service, with what is needed to fetch files from it, and its documents where they are known. */
-interface ReachedClient extends Pick<ReadAllOptions, "given"> {
-  readonly client: Client;
-  readonly baseUrl: string;
-  readonly download: Download;
-  readonly workers: Workers | undefined;
-  /** The hash of the given list. */
-  readonly list: string | undefined;
-}
-
-interface ReadSetting extends Required<RunOptions> {
+interface ReadOptions {
   readonly job: Job;
+  readonly context: Context;
   readonly workspace: Workspace;
+  readonly prepared: PreparedRun;
+  /** The list of documents that was given to the run. */
+  readonly list: { readonly discovery: ReadAllOptions["given"]; readonly sha256: string } | undefined;
+  readonly workers: Workers | undefined;
 }
 
 /** Reads everything that the job names from its service. */
-async function read(
-  { client, baseUrl, download, given, workers, list }: ReachedClient,
-  { formats }: Outputs,
-  { job, workspace, tally, now, log, retryFailed, signal }: ReadSetting,
-): Promise<Gathered> {
+async function read({ client, baseUrl, download }: OpenService, options: ReadOptions): Promise<Gathered> {
+  const { job, context, workspace, list, workers } = options;
+  const { signal, outputs } = options.prepared;
+  const { tally, now, log, retryFailed } = context;
+  const { formats } = outputs;
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
-  return withRequestSum(workspace.work, tally.requests, async (requests) => {
-    const handOutOver =
-      ({ broker }: Workers) =>
-      async (discovery: Discovery) => {
-        const exchange = await ownExchange(workspace, workspace.runId);
-        const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
-        await handOut(discovery, { job, workspace, formats, tally, log, signal: ends, broker, exchange, list });
-      };
-    const options = {
-      ...{ job, workspace, formats, tally, now, log, retryFailed, baseUrl, download, given },
-      handOut: workers && handOutOver(workers),
-    };
-    const reading = await readEverything(client, options);
-    return { reading, baseUrl, requests: requests() };
+  await using requests = await keepRequestSum(workspace.work, tally.requests);
+  const handOutOver = async (discovery: Discovery, { broker }: Workers) => {
+    const exchange = await ownExchange(workspace, workspace.runId);
+    const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
+    const list256 = list?.sha256;
+    await handOut(discovery, { job, workspace, formats, tally, log, signal: ends, broker, exchange, list: list256 });
+  };
+  const reading = await readEverything(client, {
+    ...{ job, workspace, formats, tally, now, log, retryFailed, baseUrl, download },
+    given: list?.discovery,
+    handOut: workers && ((discovery) => handOutOver(discovery, workers)),
   });
+  return { reading, baseUrl, requests: requests.sum() };
 }
 
 /**
  * A partial run can be improved on: `retryFailed` reads what failed, and nothing else. A database that could not take its
  * place waits for the next run.
  */
-function keptBy(job: Job): (result: RunResult) => Kept {
-  return (result) => {
-    if (isDatabaseLeft(result, job)) return "everything";
-    return result.manifest.status === "partial" ? "what was read" : "nothing";
-  };
+function keptAfter(result: RunResult, job: Job): Kept {
+  if (isDatabaseLeft(result, job)) return "everything";
+  return result.manifest.status === "partial" ? "what was read" : "nothing";
 }

@@ -2,7 +2,7 @@ import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { runIdFrom } from "../dump/run-id.js";
 import { SkipError } from "../errors.js";
 import { type DatasetJob, type Job, namedDatasets } from "../job/job.js";
-import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import { type Row, rowSchema } from "../rows/row.js";
 import {
   type Drift,
@@ -92,10 +92,15 @@ export interface TakenStatus extends StatusReading {
   readonly added: boolean;
 }
 
+async function readStatus(job: Job, setting: Required<RunOptions>): Promise<StatusReading> {
+  await using service = await openService(job, setting);
+  return await captureStatus(service.client, namedDatasets(job), setting.now);
+}
+
 /** Takes one snapshot of the indexing status of every batch of the job and adds it to the database of the job. */
 export async function takeStatus(job: Job, options: RunOptions = {}): Promise<TakenStatus> {
   const setting = withDefaults(options);
-  const reading = await withClient(job, setting, (api) => captureStatus(api, namedDatasets(job), setting.now));
+  const reading = await readStatus(job, setting);
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await leaveWaiting(folders, runIdFrom(setting.now()), reading.rows);

@@ -17,9 +17,10 @@ import { ByteFacts } from "../files/byte-facts.js";
 import { readRegular, writeAside } from "../files/files.js";
 import { encodeLines } from "../files/lines.js";
 import type { Job } from "../job/job.js";
+import type { Log } from "../log.js";
 import type { Row } from "../rows/row.js";
 import { type Hold, type JobFolders, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
-import { type JobOptions, withJob } from "../store/open-job.js";
+import { type JobOptions, leaseJob } from "../store/open-job.js";
 
 /** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
 export async function leaveWaiting({ waiting }: JobFolders, name: string, rows: readonly Row[]): Promise<void> {
@@ -75,13 +76,9 @@ const largeDatabase = 256_000_000;
 export async function addWaiting(job: Job, options: JobOptions): Promise<boolean> {
   const { log } = options;
   try {
-    return await withJob(job, options, async (hold) => {
-      if ((await hold.remote?.bringDatabase(largeDatabase)) === false) return false;
-      await mendPending(hold, job, log);
-      const current = await currentDatabase(hold);
-      if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
-      await renewDatabase(job, hold, current);
-      return true;
+    await using lease = await leaseJob(job, options);
+    return await addUnderLease(job, lease, log).catch(async (error: unknown) => {
+      throw await lease.explain(error);
     });
   } catch (error) {
     if (error instanceof BusyError || error instanceof LostError) return false;
@@ -90,6 +87,15 @@ export async function addWaiting(job: Job, options: JobOptions): Promise<boolean
     if (said instanceof Error) log("warn", said.message);
     return false;
   }
+}
+
+async function addUnderLease(job: Job, hold: Hold, log: Log): Promise<boolean> {
+  if ((await hold.remote?.bringDatabase(largeDatabase)) === false) return false;
+  await mendPending(hold, job, log);
+  const current = await currentDatabase(hold);
+  if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
+  await renewDatabase(job, hold, current);
+  return true;
 }
 
 async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {

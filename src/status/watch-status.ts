@@ -4,7 +4,7 @@ import { runIdFrom } from "../dump/run-id.js";
 import { GaveUpError, type SkipError, StopError } from "../errors.js";
 import { sayDiskError } from "../file-error.js";
 import { type Job, namedDatasets } from "../job/job.js";
-import { type RunOptions, withClient, withDefaults } from "../job/open-service.js";
+import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { jsonText } from "../rows/exact-json.js";
 import type { Row } from "../rows/row.js";
@@ -61,10 +61,7 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
   const poll = new Poll(batchesOf(namedDatasets(job)), { now, log, onPoll, folders, tally, drift: drift.add });
   const deadline = deadlineAfter(timeout, sleep);
   const signal = AbortSignal.any([setting.signal, deadline.signal]);
-  const inTime = await withPatientClient(job, { ...setting, signal }, async (api) => {
-    while (!(await poll.next(api))) await sleep(interval, signal).catch(() => signal.throwIfAborted());
-    return true;
-  })
+  const inTime = await pollToTheEnd(poll, job, { ...setting, signal }, () => sleep(interval, signal))
     .catch((error: unknown) => {
       if (deadline.signal.aborted && error === deadline.signal.reason) return false;
       throw sayDiskError(error, job.output.dir, "watching");
@@ -93,13 +90,16 @@ function statusOf({ documents }: WatchTally, inTime: boolean): WatchedStatus["st
 }
 
 /** A service that is gone may come back; nothing is said of single requests that are sent again. */
-function withPatientClient<T>(
+async function pollToTheEnd(
+  poll: Poll,
   job: Job,
   setting: Required<RunOptions>,
-  work: (api: KnowledgeApi) => Promise<T>,
-): Promise<T> {
-  const service = { ...job.service, retries: Math.min(job.service.retries, mostRetries) };
-  return withClient({ ...job, service }, { ...setting, log: () => {} }, work, { patient: true });
+  pause: () => Promise<unknown>,
+): Promise<true> {
+  const patient = { ...job, service: { ...job.service, retries: Math.min(job.service.retries, mostRetries) } };
+  await using service = await openService(patient, { ...setting, log: () => {} }, { patient: true });
+  while (!(await poll.next(service.client))) await pause().catch(() => setting.signal.throwIfAborted());
+  return true;
 }
 
 /** A signal that is aborted after so many milliseconds, with a reason of its own, unless it is cancelled before. */

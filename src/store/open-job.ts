@@ -12,12 +12,12 @@ import type { BucketHolder } from "./bucket/head.js";
 import { type BucketHold, holdInBucket } from "./bucket/lease.js";
 import { openBucket } from "./bucket/open-bucket.js";
 import { type Hold, shownPath } from "./folder/job-folders.js";
-import { type HoldOptions, withHold } from "./folder/lease.js";
+import { type Lease, type LeaseOptions, leaseFolder, openedWith } from "./folder/lease.js";
 import { holderFrom, isAlive, thisHolder } from "./folder/lock-holder.js";
 
 import { openRemote } from "./remote.js";
 
-export interface JobOptions extends HoldOptions {
+export interface JobOptions extends LeaseOptions {
   /** Names the credentials of the bucket. */
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
@@ -27,51 +27,51 @@ export interface JobOptions extends HoldOptions {
 const grace = 10_000;
 
 /**
- * Holds a job while `work` runs: its folder on this machine, and its place in the bucket if it has one. BusyError if another run holds
+ * Takes the lease of a job: of its folder on this machine, and of its place in the bucket if it has one. BusyError if another run has
  * either, LostError if another took over meanwhile, UsageError if the folder is that of other runs.
  */
-export async function withJob<T>(job: Job, options: JobOptions, work: (hold: Hold) => Promise<T>): Promise<T> {
-  const { bucket } = job.output;
-  return withHold(job, options, async (hold) => {
-    const url = bucket === undefined ? undefined : shownPath(job, hold.folder);
-    await claimFolder(hold, url);
-    return url === undefined ? work(hold) : withBucket(url, job, hold, options, work);
+export async function leaseJob(job: Job, options: JobOptions): Promise<Lease> {
+  const lease = await leaseFolder(job, options);
+  return openedWith(lease, async () => {
+    const url = job.output.bucket === undefined ? undefined : shownPath(job, lease.folder);
+    await claimFolder(lease, url);
+    return url === undefined ? lease : leaseBucket(url, job, lease, options);
   });
 }
 
-/** An interruption lets go of the job, too, so the signal ends the requests a while later only. */
-async function withBucket<T>(
-  url: string,
-  job: Job,
-  hold: Hold,
-  options: JobOptions,
-  work: (hold: Hold) => Promise<T>,
-): Promise<T> {
+/** Adds the lease of the place in the bucket. An interruption ends the lease, too, so the signal ends the requests a while later only. */
+async function leaseBucket(url: string, job: Job, lease: Lease, options: JobOptions): Promise<Lease> {
   const { env, signal, log } = options;
-  const { outage } = job.service;
   const ends = new AbortController();
   const endSoon = () => setTimeout(() => ends.abort(signal.reason), grace).unref();
   signal.throwIfAborted();
   signal.addEventListener("abort", endSoon, { once: true });
   const bucket = await openBucket(url, { env, signal: ends.signal });
+  let held: BucketHold | undefined;
+  const explain = async (error: unknown) => lease.explain((held && lossBehind(error, held)) ?? error);
+  const close = async () => {
+    await held
+      ?.release()
+      .catch((error: unknown) => log("warn", `the hold in the bucket could not be let go: ${problemText(error)}`));
+    signal.removeEventListener("abort", endSoon);
+    await bucket.close();
+  };
   try {
     const unsafe = await requireConditions(bucket, job, log);
     const holder = { ...(await thisHolder(options.now())), released: false };
-    const held = await holdInBucket(bucket, { ...options, holder, isDead, unsafe });
-    try {
-      const lost = AbortSignal.any([hold.lost, held.lost]);
-      const remote = await openRemote(bucket, held, { ...hold, lost }, { log, signal, unsafe, outage });
-      return await work({ ...hold, lost, remote });
-    } catch (error) {
-      throw lossBehind(error, held) ?? error;
-    } finally {
-      await held
-        .release()
-        .catch((error: unknown) => log("warn", `the hold in the bucket could not be let go: ${problemText(error)}`));
-    }
-  } finally {
-    signal.removeEventListener("abort", endSoon);
-    await bucket.close();
+    held = await holdInBucket(bucket, { ...options, holder, isDead, unsafe });
+    const lost = AbortSignal.any([lease.lost, held.lost]);
+    const remoteOptions = { log, signal, unsafe, outage: job.service.outage };
+    const remote = await openRemote(bucket, held, { ...lease, lost }, remoteOptions);
+    const end = async () => {
+      await close();
+      await lease[Symbol.asyncDispose]();
+    };
+    return { ...lease, lost, remote, explain, [Symbol.asyncDispose]: end };
+  } catch (error) {
+    const reason = (held && lossBehind(error, held)) ?? error;
+    await close();
+    throw reason;
   }
 }
 

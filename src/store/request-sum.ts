@@ -14,25 +14,19 @@ export const requestFile = "requests.json";
 /** Milliseconds between two looks at the tally: what a kill may cost of the count. */
 const every = 100;
 
-/**
- * Keeps the sum of requests in the work folder of a run while `work` goes on, so that the process that ends the run knows of
- * those before it. `work` is given what gives the sum at any moment.
- */
-export async function withRequestSum<T>(
-  folder: string,
-  tally: RequestTally,
-  work: (sum: () => RequestSum) => Promise<T>,
-): Promise<T> {
+/** The sum of requests at any moment; it is written for the last time at the end of its scope. */
+export interface KeptRequestSum extends AsyncDisposable {
+  readonly sum: () => RequestSum;
+}
+
+/** Keeps the sum of requests in the work folder of a run, so that the process that ends the run knows of those before it. */
+export async function keepRequestSum(folder: string, tally: RequestTally): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
   const earlier = v.parse(sumSchema, await readJsonFile(path));
   const sum = () => addRequests(earlier, tally);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const written = new WrittenSum(file, sum);
-  try {
-    return await work(sum);
-  } finally {
-    await written.close();
-  }
+  return { sum, [Symbol.asyncDispose]: () => written.close() };
 }
 
 /** Writes the sum in place whenever it has changed: the file only grows, and a kill of the process does not take it back. */

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { joinResult } from "../../src/commands/join.js";
-import { withHold } from "../../src/store/folder/lease.js";
 import { runHere } from "../cli/run-here.js";
 import { startJoining } from "../join/joining.js";
+import { underLease } from "../under-lease.js";
 
 test("kbdump join says what it made, in words and as JSON, by the name of the job and by its file", async () => {
   const { runShards, dir, file, shards } = await startJoining(4);
@@ -41,7 +41,9 @@ test("kbdump join ends with 3 and the commands that mend it, 1 without a shard, 
   expect(partial.stdout).toMatch(
     /read what is missing:\n {2}kbdump run test\.yaml --shard \d\/2 --out \S+ --retry-failed\n {2}kbdump join test --dir \S+ --quiet\n/,
   );
-  await withHold(job, { now: () => new Date(), log: () => {} }, async () => expect((await runHere(line)).code).toBe(5));
+  await underLease(job, { now: () => new Date(), log: () => {} }, async () =>
+    expect((await runHere(line)).code).toBe(5),
+  );
   await rm(join(shards, "1-of-2"), { recursive: true });
   const missing = await runHere(line);
   expect(missing.code).toBe(1);

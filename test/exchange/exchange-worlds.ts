@@ -11,11 +11,11 @@ import {
   ownExchange,
 } from "../../src/parallel/exchange/open-exchange.js";
 import { foldersOf, type Hold } from "../../src/store/folder/job-folders.js";
-import { withJob } from "../../src/store/open-job.js";
 import { openAt } from "../bucket/bucket-helpers.js";
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";
 import type { TestStore } from "../servers/start-s3.js";
+import { underJobLease } from "../under-lease.js";
 
 export const runId = "20261120T020000000Z";
 
@@ -58,7 +58,7 @@ export async function holdJob(
   });
   const options = { ...exchangeOptions, env };
   const hold = await new Promise<Hold>((resolve, reject) => {
-    holding = withJob(job, options, (held) => {
+    holding = underJobLease(job, options, (held) => {
       resolve(held);
       return ended;
     });

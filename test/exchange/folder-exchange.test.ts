@@ -9,8 +9,8 @@ import {
   removeOtherFolders,
 } from "../../src/parallel/exchange/folder-exchange.js";
 import { findEarlierWork, planHash } from "../../src/store/earlier-work.js";
-import { withHold } from "../../src/store/folder/lease.js";
 import { rounds } from "../rounds.js";
+import { underLease } from "../under-lease.js";
 import { testExchange } from "./contract.js";
 import { holdFolder, openFolderWorld, readInto, runId } from "./exchange-worlds.js";
 
@@ -55,7 +55,7 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.hand(files, "{}");
   await rm(join(folders.private, "lock")); // as if no sign of life had come for two minutes
-  await withHold(job, { now: () => new Date(), log: () => {} }, async (successor) => {
+  await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
     for (const act of [
       () => own.write("plan.json", "late"),
@@ -97,7 +97,7 @@ test.each([
   await attempt.hand(files, "{}");
   await rename(join(place, from), join(hold.own, to)); // and then it was killed
   await release();
-  await withHold(job, { now: () => new Date(), log: () => {} }, async (successor) => {
+  await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
     expect(await after.results()).toEqual([]);
     await after.remove();

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, InterruptedError, StopError, UsageError } from "../../src/errors.js";
-import { withHold } from "../../src/store/folder/lease.js";
+import { underLease } from "../under-lease.js";
 import { startJoining } from "./joining.js";
 
 /** What lies in the folder of the job, beside its shards. */
@@ -139,7 +139,7 @@ test("a job that is held is busy, and an interruption publishes nothing", async 
   const { job, runShards, joinJob, dir } = await startJoining(2);
   await runShards(2);
   const options = { now: () => new Date(), log: () => {} };
-  await withHold(job, options, async () => {
+  await underLease(job, options, async () => {
     await expect(joinJob()).rejects.toThrow(BusyError);
   });
   for (const step of ["checking shard 2 of 2", "joining the shards", "writing jsonl"]) {

@@ -9,10 +9,10 @@ import { emptyRunTally } from "../../src/job/run-tally.js";
 import { reportRun } from "../../src/run/publish-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import type { Hold } from "../../src/store/folder/job-folders.js";
-import { withHold } from "../../src/store/folder/lease.js";
 import { workspaceIn } from "../../src/store/workspace.js";
 import { runHere } from "../cli/run-here.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
+import { underLease } from "../under-lease.js";
 import { smallStore } from "../verify/dumped.js";
 import { jobFile, jobFor, testFolder } from "./job-for.js";
 
@@ -106,7 +106,7 @@ test("a run that was frozen while a successor published does not replace its rep
   const job: Job = await jobFor(folder, facts);
   const { manifest } = await runJob(job, { env });
   const options = { now: () => new Date(), log: () => {} };
-  const ended = withHold(job, options, async (mine) => {
+  const ended = underLease(job, options, async (mine) => {
     const late = await workOf(mine, place);
     await rename(join(place, ".work", "lock"), join(folder, "lock")); // as if it gave no sign of life
     const successor = await runJob(job, { env, report: true });
@@ -126,7 +126,7 @@ test("a run that holds its job replaces the report by a rename from its own fold
   const { folder, facts, env, place, path } = await startJob();
   const job: Job = await jobFor(folder, facts);
   await runJob(job, { env });
-  await withHold(job, { now: () => new Date(), log: () => {} }, async (mine) => {
+  await underLease(job, { now: () => new Date(), log: () => {} }, async (mine) => {
     const { workspace, published } = await workOf(mine, place);
     expect(await reportRun(job, workspace, published, running())).toEqual({ report: path, failures: [] });
     await rm(workspace.work, { recursive: true });

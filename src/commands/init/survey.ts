@@ -3,7 +3,7 @@ import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.
 import { LookAhead } from "../../crawl/prefetch.js";
 import { StopError } from "../../errors.js";
 import { loadJob } from "../../job/load-job.js";
-import { withClient, withDefaults } from "../../job/open-service.js";
+import { openService, withDefaults } from "../../job/open-service.js";
 
 /** A service and the key to ask it with. */
 export interface Access {
@@ -30,21 +30,19 @@ const pagesAhead = 8;
  */
 export async function surveyDatasets(access: Access, setting: SurveySetting): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, setting.env);
-  return withClient(job, optionsFor(access, setting), async (client) => {
-    const { wanted } = await listDatasets(client, new LookAhead(pagesAhead));
-    return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
-  });
+  await using service = await openService(job, optionsFor(access, setting));
+  const { wanted } = await listDatasets(service.client, new LookAhead(pagesAhead));
+  return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
 }
 
 /** Lists the documents of a dataset by name. Rejects with StopError where the service does not list them. */
 export async function surveyDocuments(access: Access, id: string, setting: SurveySetting): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, setting.env);
-  return withClient(job, optionsFor(access, setting), async (client) => {
-    const { found } = await discoverDocuments(client, job, new LookAhead(pagesAhead));
-    const [failure] = found?.failures ?? [];
-    if (failure !== undefined) throw new StopError(failure);
-    return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));
-  });
+  await using service = await openService(job, optionsFor(access, setting));
+  const { found } = await discoverDocuments(service.client, job, new LookAhead(pagesAhead));
+  const [failure] = found?.failures ?? [];
+  if (failure !== undefined) throw new StopError(failure);
+  return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));
 }
 
 function addressFlags({ baseUrl, allowHttp }: Access) {

@@ -3,12 +3,12 @@ import type { Client } from "../../client/open-client.js";
 import { openTexts } from "../../dump/formats/open-texts.js";
 import { sayDiskError } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
-import { withClient, withDefaults } from "../../job/open-service.js";
+import { openService, withDefaults } from "../../job/open-service.js";
 import { waitingForDocuments } from "../../job/run-tally.js";
 import { lookAheadOf } from "../../segments/read-documents.js";
-import { type Broker, openBroker } from "../broker.js";
+import type { Broker } from "../broker.js";
 import { openExchanges } from "../exchange/open-exchange.js";
-import { withBounds } from "../workers-progress.js";
+import { openWorkers } from "../hand-out.js";
 import { DocumentWorker } from "./document-worker.js";
 import { KnownRuns, ToldRequests } from "./take-document.js";
 import { type WorkerOptions, type WorkerResult, type WorkerSetting, withWorkerDefaults } from "./worker-options.js";
@@ -25,15 +25,13 @@ const documentsPerSlot = 2;
  */
 export async function workDocuments(job: Job, options: WorkerOptions): Promise<WorkerResult> {
   const setting = withWorkerDefaults(options);
-  const broker = await openBroker(setting.broker);
+  await using workers = await openWorkers(setting.broker, job, setting);
+  const { broker, shared } = workers;
   try {
-    return await withBounds(broker, job, setting, (shared) =>
-      withClient(job, withDefaults(setting), (client) => work(client, shared.share, broker, job, setting), { shared }),
-    );
+    await using service = await openService(job, withDefaults(setting), { shared });
+    return await work(service.client, shared.share, broker, job, setting);
   } catch (error) {
     throw sayDiskError(error, job.output.dir, "reading documents");
-  } finally {
-    broker.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { DocumentId } from "../../compare/document-rows.js";
+import type { TargetDocument } from "../../compare/lost/restore-plan.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
@@ -8,12 +9,12 @@ import { countOf } from "../../words.js";
 import {
   type DumpTally,
   dumpTarget,
+  openTarget,
+  openTemporaryFolder,
   readGone,
   refuseLinksBeside,
   type TargetReading,
   type TargetService,
-  withTarget,
-  withTemporaryFolder,
 } from "../target.js";
 import {
   type ComparedRows,
@@ -67,21 +68,22 @@ export async function compareWithService(options: AgainstOptions): Promise<Again
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const copies = facts.from === null ? null : copiesOfJournal(facts, isSame);
   const [compared, refused] = [emptyCounts(), emptyCounts()];
-  const differences = await withTemporaryFolder(async (dir) => {
-    const service = { ...options, baseUrl };
-    Object.assign(tally, { step: "reading the service", expected: pairs.length, done: 0 });
-    const live = await readLive({ service, old, pairs, copies, name: "live", dir, tally });
-    if (live.dump === undefined) return live.gone;
+  const onDocument = (rows: ComparedRows) => {
+    tally.done++;
+    addTo(compared, rows.compared);
+    addTo(refused, rows.refused);
+  };
+  await using folder = await openTemporaryFolder();
+  const service = { ...options, baseUrl };
+  Object.assign(tally, { step: "reading the service", expected: pairs.length, done: 0 });
+  const live = await readLive({ service, old, pairs, copies, name: "live", dir: folder.path, tally });
+  const { memory, signal } = options;
+  const differences = [...live.gone];
+  if (live.dump) {
     Object.assign(tally, { step: "comparing", done: live.gone.length });
-    const onDocument = (rows: ComparedRows) => {
-      tally.done++;
-      addTo(compared, rows.compared);
-      addTo(refused, rows.refused);
-    };
-    const { memory, signal } = options;
-    const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal, onDocument });
-    return [...live.gone, ...found];
-  });
+    const comparison = { old, live: live.dump, pairs: live.pairs, copies, memory, signal, onDocument };
+    differences.push(...(await compareDumps(comparison)));
+  }
   const isOfRows = copies?.from !== "originals";
   return {
     base_url: baseUrl,
@@ -198,10 +200,15 @@ interface Live {
   readonly gone: readonly MoveDifference[];
 }
 
+async function goneAt(service: TargetService, documents: readonly TargetDocument[]): Promise<ReadonlySet<string>> {
+  await using target = await openTarget(service, documents);
+  return await readGone(target.client, documents);
+}
+
 /** Dumps the documents of a service that are to be compared with those of a dump, into `<dir>/<name>`. Rejects as a run does. */
 export async function readLive({ service, old, pairs, copies, name, dir, tally }: LiveOptions): Promise<Live> {
   const documents = pairs.map(({ live }) => live);
-  const gone = await withTarget(service, documents, (api) => readGone(api, documents));
+  const gone = await goneAt(service, documents);
   const isGone = ({ live }: DocumentPair) => gone.has(documentKey(live));
   const left = pairs.filter((pair) => !isGone(pair));
   const reading: TargetReading = {

@@ -10,7 +10,7 @@ import { SkipError, UsageError } from "../../errors.js";
 import { settingNames } from "../../job/open-service.js";
 import { nameAndId } from "../../words.js";
 import { withWriter } from "../apply/apply-plan.js";
-import { type HeldFolder, refuseLinksBeside, targetLabels, withRestoreFolder, withTarget } from "../target.js";
+import { type HeldFolder, openTarget, refuseLinksBeside, targetLabels, withRestoreFolder } from "../target.js";
 import { readLive } from "./against.js";
 import { applyMove } from "./apply/apply-copy.js";
 import { settleWrites } from "./apply/execute-write.js";
@@ -50,7 +50,8 @@ export const moveRun: Move = async (given) => {
     await refuseLinksBeside(old.folder);
     const id = { runId: old.manifest.run_id, baseUrl: options.baseUrl };
     const facts = options.dataset === "new" ? noFacts : await readJournalFacts(folderOf(course), id);
-    return withTarget(options, old.manifest.documents, async (api) => resultOf(course, await plan(course, api, facts)));
+    await using target = await openTarget(options, old.manifest.documents);
+    return resultOf(course, await plan(course, target.client, facts));
   }
   return withRestoreFolder(old.folder, options, (held) =>
     writeMove({ old, options: { ...options, signal: held.signal } }, held),
@@ -83,7 +84,8 @@ async function writeMove(course: Course, { checkOwn }: HeldFolder): Promise<Move
     another: dataset === "new",
   });
   try {
-    return await withTarget(options, old.manifest.documents, (api) => writeWith(course, journal, api));
+    await using target = await openTarget(options, old.manifest.documents);
+    return await writeWith(course, journal, target.client);
   } finally {
     await journal.close();
   }

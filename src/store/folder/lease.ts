@@ -9,21 +9,25 @@ import { fenceOthers, successorOf } from "./fence.js";
 import { foldersOf, type Hold, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
 
-export interface HoldOptions {
+export interface LeaseOptions {
   readonly now: () => Date;
   readonly log: Log;
 }
 
+/** The lease of a job, which ends with its scope: the next owner takes over the files that are left in the own folder. */
+export interface Lease extends Hold, AsyncDisposable {
+  /**
+   * The error to report in place of one: the LostError behind it, if another run took over meanwhile. To be asked before the lease
+   * ends.
+   */
+  readonly explain: (error: unknown) => Promise<unknown>;
+}
+
 /**
- * Holds a job while `work` runs. Takes the lock, makes its own folder, and fences every other holder, whatever the lock says.
- * Only then does `work` start and read the published files. Throws BusyError if another run holds the job, and LostError if a
- * successor fenced us meanwhile. The next holder takes over the files that `work` leaves in the own folder.
+ * Takes the lease of a job: its lock, and a folder of its own, and fences every other owner, whatever the lock says. Only then may
+ * the published files be read. Throws BusyError if another run has it, LostError if another took over meanwhile.
  */
-export async function withHold<T>(
-  job: Pick<Job, "name" | "output">,
-  { now, log }: HoldOptions,
-  work: (hold: Hold) => Promise<T>,
-): Promise<T> {
+export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log }: LeaseOptions): Promise<Lease> {
   const folders = foldersOf(job);
   await refuseLinks(folders);
   await makeFolder(folders.private);
@@ -31,15 +35,27 @@ export async function withHold<T>(
   const lock = await lockJob(folders.private, now(), { onLost: (error) => lost.abort(error) });
   const token = lock.holder.id;
   const hold: Hold = { ...folders, token, own: join(folders.private, token), lost: lost.signal };
-  try {
+  const lease: Lease = {
+    ...hold,
+    explain: async (error) => (await lossBehind(error, hold)) ?? error,
+    [Symbol.asyncDispose]: () =>
+      end(hold, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`)),
+  };
+  return openedWith(lease, async () => {
     await makeOwnFolder(hold.own);
-    return await begin(hold, lock, now())
-      .then(() => work(hold))
-      .catch(async (error: unknown) => {
-        throw (await lossBehind(error, hold)) ?? error;
-      });
-  } finally {
-    await end(hold, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`));
+    await begin(hold, lock, now());
+    return lease;
+  });
+}
+
+/** Completes the opening of a lease; where that fails, the lease ends. */
+export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const reason = await lease.explain(error);
+    await lease[Symbol.asyncDispose]();
+    throw reason;
   }
 }
 

@@ -6,10 +6,9 @@ import { expect, test } from "vitest";
 import { LostError } from "../../../src/errors.js";
 import { isThere } from "../../../src/files/files.js";
 import { type Hold, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
-import { withHold } from "../../../src/store/folder/lease.js";
 import { thisHolder } from "../../../src/store/folder/lock-holder.js";
-
 import { dataset, document } from "../../job/job-folder.js";
+import { underLease } from "../../under-lease.js";
 import { jobFor, testFolder } from "../job-for.js";
 
 const runId = "20261120T020000000Z";
@@ -54,7 +53,7 @@ test.each([
   await writeFile(join(own, runId, "stage", "manifest.json"), "{}");
   await symlink("runs/x", join(own, "latest"));
   const late = await open(join(own, runId, "parts", "1.chunks.jsonl"), "a");
-  await withHold(job, options, async (hold) => {
+  await underLease(job, options, async (hold) => {
     await late.writeFile("written late\n");
     await late.close();
     expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
@@ -78,7 +77,7 @@ test.each([
   const own = await leave(first, holder);
   if (released) await writeFile(join(own, "released"), "");
   const { ino } = await stat(join(own, runId, "parts", "1.chunks.jsonl"));
-  await withHold(job, options, async (hold) => {
+  await underLease(job, options, async (hold) => {
     expect((await stat(part(hold))).ino).toBe(ino);
     expect(await readdir(hidden)).not.toContain("fenced");
     expect(await readdir(join(hold.own, "from"))).toEqual([]);
@@ -89,10 +88,10 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   for (let round = 0; round < 3; round++) {
-    await withHold(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+    await underLease(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
     expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
   }
-  await withHold(job, options, async (hold) => rename(join(hold.own, runId), join(hidden, "..", "gone")));
+  await underLease(job, options, async (hold) => rename(join(hold.own, runId), join(hidden, "..", "gone")));
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
 });
 
@@ -103,7 +102,7 @@ test("a holder that died while it fenced others: what it had not taken over yet 
   await writeFile(join(own, "copy", "parts", "1.chunks.jsonl"), "half");
   const inner = await leave(second, elsewhere, first, "from");
   const { ino } = await stat(join(inner, runId, "parts", "1.chunks.jsonl"));
-  await withHold(job, options, async (hold) => {
+  await underLease(job, options, async (hold) => {
     expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
     expect((await stat(part(hold))).ino).not.toBe(ino);
   });
@@ -114,7 +113,7 @@ test("work that a holder had taken over counts, not what it had taken it from", 
   const own = await leave(first, dead);
   await writeFile(join(own, runId, "parts", "1.chunks.jsonl"), "journaled\nand continued\n");
   await leave(second, elsewhere, first, "from");
-  await withHold(job, options, async (hold) =>
+  await underLease(job, options, async (hold) =>
     expect(await readFile(part(hold), "utf8")).toBe("journaled\nand continued\n"),
   );
 });
@@ -128,7 +127,7 @@ test("a named pipe or a link in work that is taken over is dropped, so that noth
     const own = await leave(token, holder);
     spawnSync("mkfifo", [join(own, runId, "parts", "pipe")]);
     await symlink("/etc/passwd", join(own, runId, "parts", "link"));
-    await withHold(job, options, async (hold) => {
+    await underLease(job, options, async (hold) => {
       expect(await readdir(join(hold.own, runId, "parts"))).toEqual(["1.chunks.jsonl"]);
       await rename(join(hold.own, runId), join(hold.folder, token));
     });
@@ -137,9 +136,9 @@ test("a named pipe or a link in work that is taken over is dropped, so that noth
 
 test("who is fenced ends with an error that names the successor, whatever error it met", async () => {
   const { job, hidden } = await startJob();
-  const outcome = await withHold(job, options, async (mine) => {
+  const outcome = await underLease(job, options, async (mine) => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere")); // somebody removed it
-    await withHold(job, options, async () => {});
+    await underLease(job, options, async () => {});
     return readFile(join(mine.own, "anything"));
   }).catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(LostError);
@@ -150,9 +149,9 @@ test("who is fenced ends with an error that names the successor, whatever error 
 
 test("a run whose lock is gone when it looks names the successor that fenced it and ended meanwhile", async () => {
   const { job, hidden } = await startJob();
-  const outcome = await withHold(job, options, async () => {
+  const outcome = await underLease(job, options, async () => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
-    await withHold(job, options, async () => {});
+    await underLease(job, options, async () => {});
     throw new LostError("the lock was removed while this run was at work");
   }).catch((error: unknown) => error);
   expect(String(outcome)).toContain(`this job was taken over by process ${process.pid} on ${hostname()}`);
@@ -164,17 +163,17 @@ test("a successor leaves word for a holder that was frozen before it made its fo
   await writeFile(lock, JSON.stringify({ ...elsewhere, id: first }));
   const longAgo = Date.now() / 1000 - 300;
   await utimes(lock, longAgo, longAgo);
-  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+  await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
   await writeFile(lock, `${JSON.stringify({ ...elsewhere, id: second })}\nreleased\n`);
-  await withHold(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
+  await underLease(job, options, async () => expect(await readdir(join(hidden, "fenced"))).toEqual([first]));
 });
 
 test("two that fence each other both fail, and leave what they had to the next one", async () => {
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
-  const outcome = await withHold(job, options, async (mine) => {
+  const outcome = await underLease(job, options, async (mine) => {
     await rename(join(hidden, "lock"), join(hidden, "..", "elsewhere"));
-    await withHold(job, options, async (other) => {
+    await underLease(job, options, async (other) => {
       await rename(other.own, join(hidden, "..", "fenced-too"));
       await rename(join(hidden, "..", "fenced-too"), join(hidden, second));
       await readdir(other.own);
@@ -182,7 +181,7 @@ test("two that fence each other both fail, and leave what they had to the next o
     await readdir(mine.own);
   }).catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(LostError);
-  await withHold(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+  await underLease(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
 });
 
 test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {
@@ -190,7 +189,7 @@ test("a link that has the name of a holder's folder is removed, and what it lead
   const victim = join(place, "victim");
   await mkdir(join(victim, "from", second), { recursive: true });
   await symlink(victim, join(hidden, first));
-  await withHold(job, options, async () => {});
+  await underLease(job, options, async () => {});
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
   expect(await readdir(join(victim, "from"))).toEqual([second]);
 });
@@ -206,7 +205,7 @@ test("of work that has to be copied, only what is worth it is: parts and facts, 
     for (const name of ["stage/chunks.csv", "scratch/new.duckdb", "scratch/spill/big"])
       await writeFile(join(work, name), "");
     if (isStaged) await writeFile(join(work, "stage", "manifest.json"), "{}");
-    await withHold(job, options, async ({ own, folder }) => {
+    await underLease(job, options, async ({ own, folder }) => {
       const names = (await readdir(join(own, runId), { recursive: true })).sort();
       const database = isStaged ? ["scratch", "scratch/new.duckdb"] : [];
       expect(names).toEqual(["parts", "parts/1.chunks.jsonl", "plan.json", ...database].sort());

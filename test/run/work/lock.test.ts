@@ -5,9 +5,9 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { BusyError, type StopError } from "../../../src/errors.js";
-import { withHold } from "../../../src/store/folder/lease.js";
 import { lockJob, readLock } from "../../../src/store/folder/lock.js";
 import { dataset, document } from "../../job/job-folder.js";
+import { underLease } from "../../under-lease.js";
 import { jobFor, testFolder } from "../job-for.js";
 
 const space = await readlink("/proc/self/ns/pid").catch(() => null);
@@ -193,7 +193,7 @@ test("work in the folders of a job learns that the lock is lost", async () => {
   onTestFinished(() => {
     vi.useRealTimers();
   });
-  await withHold(job, { now: () => now, log: () => {} }, async ({ private: hidden, lost }) => {
+  await underLease(job, { now: () => now, log: () => {} }, async ({ private: hidden, lost }) => {
     await rm(join(hidden, "lock"));
     const told = once(lost, "abort");
     await vi.advanceTimersByTimeAsync(10_000);

@@ -6,7 +6,7 @@ import { StopError } from "../../../src/errors.js";
 import { emptyRunTally } from "../../../src/job/run-tally.js";
 
 import { runJob } from "../../../src/run/run-job.js";
-import { requestFile, withRequestSum } from "../../../src/store/request-sum.js";
+import { keepRequestSum, requestFile } from "../../../src/store/request-sum.js";
 import type { Behaviour } from "../../servers/behaviour.js";
 import { startRealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, Store } from "../../servers/store.js";
@@ -24,37 +24,38 @@ const counted = (sent: number, retriedBy: Record<string, number>) => ({
 
 test("what earlier processes asked is added, by reason, too; a process that fails leaves its count", async () => {
   const folder = await testFolder();
-  const fails = withRequestSum(folder, counted(10, { "503": 1, timeout: 1 }), async () => {
+  const fails = async () => {
+    await using _kept = await keepRequestSum(folder, counted(10, { "503": 1, timeout: 1 }));
     throw new Error("broke off");
-  });
-  await expect(fails).rejects.toThrow("broke off");
+  };
+  await expect(fails()).rejects.toThrow("broke off");
   const tally = emptyRequestTally();
-  await withRequestSum(folder, tally, async (sum) => {
-    expect(sum()).toMatchObject({ sent: 10, retriedBy: { "503": 1, timeout: 1 } });
-    Object.assign(tally, counted(5, { "503": 2 }));
-    expect(sum()).toEqual({ sent: 15, retried: 4, throttled: 2, bytes: 2000, retriedBy: { "503": 3, timeout: 1 } });
-  });
+  await using kept = await keepRequestSum(folder, tally);
+  expect(kept.sum()).toMatchObject({ sent: 10, retriedBy: { "503": 1, timeout: 1 } });
+  Object.assign(tally, counted(5, { "503": 2 }));
+  const sum = { sent: 15, retried: 4, throttled: 2, bytes: 2000, retriedBy: { "503": 3, timeout: 1 } };
+  expect(kept.sum()).toEqual(sum);
 });
 
 test("a process that is killed leaves its count, too: it is on the disk while the work goes on", async () => {
   const folder = await testFolder();
-  await withRequestSum(folder, counted(10, {}), async () => {
-    const left = async () => JSON.parse(await readFile(join(folder, requestFile), "utf8"));
-    await vi.waitFor(async () => expect(await left()).toMatchObject({ sent: 10, bytes: 1000 }), { timeout: 20_000 });
-  });
+  await using _kept = await keepRequestSum(folder, counted(10, {}));
+  const left = async () => JSON.parse(await readFile(join(folder, requestFile), "utf8"));
+  await vi.waitFor(async () => expect(await left()).toMatchObject({ sent: 10, bytes: 1000 }), { timeout: 20_000 });
 });
 
 test.each(["", "{", "[]", '{"sent":-1,"bytes":"x","retriedBy":7}'])("a file of %j counts as nothing", async (text) => {
   const folder = await testFolder();
   await writeFile(join(folder, requestFile), text);
-  await withRequestSum(folder, counted(10, {}), async (sum) => expect(sum().sent).toBe(10));
+  await using kept = await keepRequestSum(folder, counted(10, {}));
+  expect(kept.sum().sent).toBe(10);
 });
 
 test("a planted link is not written through", async () => {
   const folder = await testFolder();
   await writeFile(join(folder, "mine"), "mine");
   await symlink(join(folder, "mine"), join(folder, requestFile));
-  await expect(withRequestSum(folder, counted(1, {}), async () => {})).rejects.toThrow("ELOOP");
+  await expect(keepRequestSum(folder, counted(1, {}))).rejects.toThrow("ELOOP");
   expect(await readFile(join(folder, "mine"), "utf8")).toBe("mine");
 });
 

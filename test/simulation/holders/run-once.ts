@@ -4,9 +4,8 @@ import { currentDatabase, newDatabase } from "../../../src/database/job-database
 import { isRunId } from "../../../src/dump/run-id.js";
 import type { Job } from "../../../src/job/job.js";
 import { emptyRunTally } from "../../../src/job/run-tally.js";
-
+import { openWorkspace } from "../../../src/run/open-workspace.js";
 import { publishRun } from "../../../src/run/publish-run.js";
-import { withWorkspace } from "../../../src/run/with-workspace.js";
 import { count, text } from "../../../src/schema.js";
 import { DocumentStore } from "../../../src/segments/document-store.js";
 import { waitingFiles } from "../../../src/status/waiting-status.js";
@@ -59,33 +58,25 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
     env: {},
     signal: new AbortController().signal,
   };
-  return withWorkspace(
-    job,
-    options,
-    ({ status }) => (status === "complete" ? "nothing" : "everything"),
-    async (workspace) => {
-      const previous = await currentDatabase(workspace);
-      const listed = early ?? (await listedIn(previous, workspace.runs));
-      const waiting = await waitingFiles(workspace);
-      await stage(process, job, workspace);
-      const readings = [...listed.readings, ...(await Promise.all(waiting.map((path) => readFile(path, "utf8"))))];
-      const database = { runs: [...listed.runs, workspace.runId], readings: [...new Set(readings)] };
-      const built = join(workspace.scratch, newDatabase);
-      await writeFile(built, JSON.stringify(database));
-      const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
-      const toPublish = {
-        job,
-        manifest,
-        newDatabase: built,
-        isDamaged: false,
-        waiting,
-        onCommit: () => {},
-        signal: options.signal,
-      };
-      const { problems } = await publishRun(toPublish, workspace);
-      return { runId: workspace.runId, status: problems.length > 0 ? "partial" : "complete" };
-    },
-  );
+  await using workspace = await openWorkspace(job, options);
+  try {
+    const previous = await currentDatabase(workspace);
+    const listed = early ?? (await listedIn(previous, workspace.runs));
+    const waiting = await waitingFiles(workspace);
+    await stage(process, job, workspace);
+    const readings = [...listed.readings, ...(await Promise.all(waiting.map((path) => readFile(path, "utf8"))))];
+    const database = { runs: [...listed.runs, workspace.runId], readings: [...new Set(readings)] };
+    const built = join(workspace.scratch, newDatabase);
+    await writeFile(built, JSON.stringify(database));
+    const manifest = { status: "complete" } as Parameters<typeof publishRun>[0]["manifest"];
+    const { signal } = options;
+    const toPublish = { job, manifest, newDatabase: built, isDamaged: false, waiting, onCommit: () => {}, signal };
+    const { problems } = await publishRun(toPublish, workspace);
+    workspace.keep(problems.length > 0 ? "everything" : "nothing");
+    return { runId: workspace.runId, status: problems.length > 0 ? "partial" : "complete" };
+  } catch (error) {
+    throw await workspace.explain(error);
+  }
 }
 
 /** Reads the toy database, and adds newer published runs, as the program does from their folders. */

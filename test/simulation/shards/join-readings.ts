@@ -3,9 +3,9 @@ import type { Job } from "../../../src/job/job.js";
 import { withDefaults } from "../../../src/job/open-service.js";
 import { findShards } from "../../../src/join/find-shards.js";
 import { type JoinResult, joinShards } from "../../../src/join/join-shards.js";
-import { makeRun } from "../../../src/run/make-run.js";
+import { finishRun, prepareRun } from "../../../src/run/make-run.js";
+import { openFreshWorkspace } from "../../../src/run/open-workspace.js";
 import type { Reading } from "../../../src/run/reading.js";
-import { withFreshWorkspace } from "../../../src/run/with-workspace.js";
 import { jobOf } from "../read-all.js";
 import type { World } from "../world.js";
 import type { ReadShard } from "./read-shards.js";
@@ -23,11 +23,8 @@ export async function joinReadings(world: World, shards: readonly ReadShard[]): 
 async function publish(reading: Reading, job: Job): Promise<void> {
   const setting = withDefaults({ now: () => reading.finishedAt });
   const requests = { sent: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
-  await withFreshWorkspace(
-    job,
-    setting,
-    () => "nothing",
-    (workspace) =>
-      makeRun(workspace, job, setting, async () => ({ reading, baseUrl: "https://kb.example/v1", requests })),
-  );
+  await using workspace = await openFreshWorkspace(job, setting);
+  const prepared = await prepareRun(workspace, job, setting);
+  await finishRun(workspace, job, setting, prepared, { reading, baseUrl: "https://kb.example/v1", requests });
+  workspace.keep("nothing");
 }

@@ -15,89 +15,82 @@ import { incompleteText } from "../segments/document-result.js";
 import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
 import { countOf, nameAndId } from "../words.js";
 
-type Setting = Required<RunOptions>;
+type Context = Required<RunOptions>;
 
 /** A published run, as notifications and metrics report it. */
-interface Told {
+interface PublishedRun {
   readonly manifest: Manifest;
   readonly status: Manifest["status"];
   readonly problems: readonly string[];
   readonly names: DocumentNames;
 }
 
-/** Functions with which a run reports its progress while it holds the job. */
-export interface Telling {
-  /** To be called when the run has its id. */
-  readonly began: (runId: string, hold: Hold) => void;
-  /** To be called at its end, while it still holds the job: its metrics are kept. */
-  readonly ends: <Result extends Told>(work: () => Promise<Result>) => Promise<Result>;
-}
-
 /**
- * Does a run and tells of it: its start and its end to the job's `notify`, and its end to the metrics. Nobody hears of a run
- * that never was, as another has the lock, and no URL of one that somebody ended with ^C. Whatever goes wrong with telling is
- * a warning, and the run ends as it would have.
+ * Reports how a run went: its start and its end to the job's `notify`, and its end to the metrics. Nothing is reported of a run that
+ * never was, as another has the lease, and nothing is sent for one that was ended with ^C. Whatever goes wrong here is a warning, and
+ * the run ends as it would have.
  */
-export async function tellOutcome<Result extends Told>(
-  job: Job,
-  setting: Setting,
-  work: (telling: Telling) => Promise<Result>,
-): Promise<Result> {
-  const notifier = job.notify && new Notifier(job.notify, setting.env, (message) => setting.log("warn", message));
-  const start = performance.now();
-  let runId: string | null = null;
-  let held: Hold | undefined;
-  const outcomeOf = (end: End): RunOutcome => {
-    const seconds = (performance.now() - start) / 1000;
-    const known = { job: job.name, runId, finishedAt: setting.now(), seconds, requests: setting.tally.requests };
-    return { ...known, rows: undefined, documents: undefined, failedDocuments: [], failedNames: [], ...end };
-  };
-  const measure = (end: End) =>
-    writeMetrics(job, outcomeOf(end), held).catch((error: unknown) => {
-      setting.log("warn", `the metrics could not be written: ${problemText(error)}`);
-    });
-  const telling: Telling = {
-    began: (id, hold) => {
-      [runId, held] = [id, hold];
-      notifier?.start(job.name, id);
-    },
-    ends: (inner) =>
-      after(
-        inner,
-        (result) => measure(publication(result)),
-        (error) => measure(failure(error, setting.signal)),
-      ),
-  };
-  const tell = async (end: End) => {
-    const isKnown = end.status === "interrupted" && isKeyboard(setting.signal.reason);
-    if (!isKnown) await notifier?.end(outcomeOf(end), setting.signal);
-  };
-  return after(
-    () => work(telling),
-    (result) => tell(publication(result)),
-    async (error) => {
-      if (error instanceof BusyError) return;
-      if (!held) await measure(failure(error, setting.signal));
-      await tell(failure(error, setting.signal));
-    },
-  );
-}
+export class OutcomeReport {
+  readonly #job: Job;
+  readonly #context: Context;
+  readonly #notifier: Notifier | undefined;
+  readonly #start = performance.now();
+  #runId: string | null = null;
+  #lease: Hold | undefined;
 
-/** Does something after some work, whether it succeeded or failed, and ends as the work did. */
-async function after<T>(
-  work: () => Promise<T>,
-  succeeded: (result: T) => Promise<void>,
-  failed: (error: unknown) => Promise<void>,
-): Promise<T> {
-  let result: T;
-  try {
-    result = await work();
-  } catch (error) {
-    await failed(error);
-    throw error;
+  constructor(job: Job, context: Context) {
+    this.#job = job;
+    this.#context = context;
+    this.#notifier = job.notify && new Notifier(job.notify, context.env, (message) => context.log("warn", message));
   }
-  await succeeded(result);
-  return result;
+
+  /** The run has its lease and its id. */
+  began(workspace: Hold & { readonly runId: string }): void {
+    this.#runId = workspace.runId;
+    this.#lease = workspace;
+    this.#notifier?.start(this.#job.name, workspace.runId);
+  }
+
+  /** The run was published. To be called while it still has its lease: its metrics are kept. */
+  async published(run: PublishedRun): Promise<void> {
+    await this.#measure(publication(run));
+  }
+
+  /** The run failed. To be called while it still has its lease. */
+  async broke(error: unknown): Promise<void> {
+    await this.#measure(failure(error, this.#context.signal));
+  }
+
+  /** The run ended well; notifies. */
+  async succeeded(run: PublishedRun): Promise<void> {
+    await this.#notify(publication(run));
+  }
+
+  /** The run ended with an error; notifies, and measures a run that failed before it had its lease. */
+  async failed(error: unknown): Promise<void> {
+    if (error instanceof BusyError) return;
+    if (!this.#lease) await this.broke(error);
+    await this.#notify(failure(error, this.#context.signal));
+  }
+
+  async #measure(end: End): Promise<void> {
+    await writeMetrics(this.#job, this.#outcomeOf(end), this.#lease).catch((error: unknown) => {
+      this.#context.log("warn", `the metrics could not be written: ${problemText(error)}`);
+    });
+  }
+
+  async #notify(end: End): Promise<void> {
+    const { signal } = this.#context;
+    if (end.status === "interrupted" && isKeyboard(signal.reason)) return;
+    await this.#notifier?.end(this.#outcomeOf(end), signal);
+  }
+
+  #outcomeOf(end: End): RunOutcome {
+    const { now, tally } = this.#context;
+    const seconds = (performance.now() - this.#start) / 1000;
+    const known = { job: this.#job.name, runId: this.#runId, finishedAt: now(), seconds, requests: tally.requests };
+    return { ...known, rows: undefined, documents: undefined, failedDocuments: [], failedNames: [], ...end };
+  }
 }
 
 type End = Pick<RunOutcome, "status" | "message"> & Partial<RunOutcome>;
@@ -124,7 +117,7 @@ function sentence(error: unknown): string {
 /** Ids of failed documents that are told at the most. */
 const mostIds = 20;
 
-function publication({ manifest, status, problems, names }: Told): End {
+function publication({ manifest, status, problems, names }: PublishedRun): End {
   const { counts, documents: rows } = manifest;
   const documents: Record<DocumentRow["status"], number> = { complete: 0, unstable: 0, failed: 0 };
   for (const row of rows) documents[row.status]++;

@@ -8,34 +8,40 @@ import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isHandedOut, writePlan } from "../store/earlier-work.js";
 import { type Hold, makeOwnFolder } from "../store/folder/job-folders.js";
-import { type JobOptions, withJob } from "../store/open-job.js";
+import { type Lease, openedWith } from "../store/folder/lease.js";
+import { type JobOptions, leaseJob } from "../store/open-job.js";
 import { type Workspace, workspaceIn } from "../store/workspace.js";
 import { writtenFormats } from "./finish-formats.js";
 
 /** The files that a run leaves for the next one; `everything` includes a database that could not be published. */
 export type Kept = "nothing" | "what was read" | "everything";
 
+/** The workspace of a run, with the lease of its job. Both end with their scope. */
+export interface LeasedWorkspace extends Workspace, Lease {
+  /** Says, after a success, what stays for the next run. Without a word, what was read stays. */
+  readonly keep: (kept: Kept) => void;
+}
+
 /**
- * Holds a job while `work` runs. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`,
- * and sets other work aside. After a success `keep` decides which files are left for the next run; after a failure these are
- * the parts that were read, and those that workers may still hand over; `tally.isKept` says whether there are any.
+ * Takes the lease of a job. Continues the work of an earlier run of the same plan if it is younger than `resumeWithin`, and sets
+ * other work aside. After a failure the parts that were read stay, and those that workers may still hand over; `tally.isKept` says
+ * whether there are any.
  */
-export async function withWorkspace<T>(
+export async function openWorkspace(
   job: Job,
   options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal"> & Pick<RunOptions, "workers">,
-  keep: (result: T) => Kept,
-  work: (workspace: Workspace) => Promise<T>,
-): Promise<T> {
-  return withJob(job, options, async (hold) => {
-    await bringUpToDate(hold, job, options.log);
-    const earlier = await earlierWork(hold, job, options);
+): Promise<LeasedWorkspace> {
+  const lease = await leaseJob(job, options);
+  return openedWith(lease, async () => {
+    await bringUpToDate(lease, job, options.log);
+    const earlier = await earlierWork(lease, job, options);
     const startedAt = earlier?.startedAt ?? options.now();
-    const runId = earlier?.runId ?? (await newRunId(hold.runs, startedAt));
-    const workspace = { ...workspaceIn(hold, runId), startedAt };
+    const runId = earlier?.runId ?? (await newRunId(lease.runs, startedAt));
+    const workspace = { ...workspaceIn(lease, runId), startedAt };
     await makeFolders(workspace);
-    await removeOtherExchanges(hold, options.workers === undefined ? undefined : runId);
+    await removeOtherExchanges(lease, options.workers === undefined ? undefined : runId);
     if (!earlier) await writePlan(workspace.work, job, { startedAt, list: options.list });
-    return useWorkspace(workspace, work, keep, async () => {
+    return leasedWorkspace(lease, workspace, async () => {
       const isRead = (await readdir(workspace.parts).catch(() => [])).length > 0;
       const isBegun = isRead || (await isHandedOut(workspace.work).catch(() => false));
       options.tally.isKept = isBegun;
@@ -48,23 +54,35 @@ export async function withWorkspace<T>(
  * The same for a run that asks no service: it continues no work and leaves none to be continued, and lets that of others lie. What
  * a process left that was killed goes.
  */
-export async function withFreshWorkspace<T>(
-  job: Job,
-  options: JobOptions,
-  keep: (result: T) => Kept,
-  work: (workspace: Workspace) => Promise<T>,
-): Promise<T> {
-  return withJob(job, options, async (hold) => {
-    await bringUpToDate(hold, job, options.log);
-    for (const name of (await readdir(hold.own)).filter(isRunId))
-      if (!(await hasPlan(join(hold.own, name)))) await rm(join(hold.own, name), { recursive: true, force: true });
+export async function openFreshWorkspace(job: Job, options: JobOptions): Promise<LeasedWorkspace> {
+  const lease = await leaseJob(job, options);
+  return openedWith(lease, async () => {
+    await bringUpToDate(lease, job, options.log);
+    for (const name of (await readdir(lease.own)).filter(isRunId))
+      if (!(await hasPlan(join(lease.own, name)))) await rm(join(lease.own, name), { recursive: true, force: true });
     const startedAt = options.now();
-    const folders = workspaceIn(hold, await newRunId(hold.runs, startedAt));
+    const folders = workspaceIn(lease, await newRunId(lease.runs, startedAt));
     // In the scratch folder, so that no later run takes the parts for something to continue.
     const workspace = { ...folders, parts: join(folders.scratch, "parts"), startedAt };
     await makeFolders(workspace);
-    return useWorkspace(workspace, work, keep, async () => "nothing");
+    return leasedWorkspace(lease, workspace, async () => "nothing");
   });
+}
+
+/** Removes at its end what need not be kept; if it cannot, the next run tries again. */
+function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: () => Promise<Kept>): LeasedWorkspace {
+  let kept: Kept | undefined;
+  return {
+    ...workspace,
+    explain: lease.explain,
+    keep: (value) => {
+      kept = value;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await tidy(workspace, kept ?? (await keptAfterFailure())).catch(() => {});
+      await lease[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** Does what an earlier run left undone, with the database of the bucket if the job has one. */
@@ -77,25 +95,6 @@ async function makeFolders({ work, stage, scratch, parts }: Workspace): Promise<
   await makeOwnFolder(work);
   for (const path of [stage, scratch]) await rm(path, { recursive: true, force: true });
   for (const path of [stage, scratch, parts]) await makeOwnFolder(path);
-}
-
-/** Does the work, and then removes what need not be kept. */
-async function useWorkspace<T>(
-  workspace: Workspace,
-  work: (workspace: Workspace) => Promise<T>,
-  keep: (result: T) => Kept,
-  keepAfterFailure: () => Promise<Kept>,
-): Promise<T> {
-  let result: T;
-  try {
-    result = await work(workspace);
-  } catch (error) {
-    const kept = await keepAfterFailure();
-    await tidy(workspace, kept).catch(() => {}); // the error of the work is the one to tell
-    throw error;
-  }
-  await tidy(workspace, keep(result)).catch(() => {}); // the run is published; the next one tries again
-  return result;
 }
 
 async function tidy({ work, stage, scratch }: Workspace, keep: Kept): Promise<void> {

@@ -1,0 +1,26 @@
+import type { Job } from "../src/job/job.js";
+import { type Lease, type LeaseOptions, leaseFolder } from "../src/store/folder/lease.js";
+import { type JobOptions, leaseJob } from "../src/store/open-job.js";
+
+/** Works under the lease of the folder of a job, and rejects as a run would. */
+export async function underLease<T>(
+  job: Pick<Job, "name" | "output">,
+  options: LeaseOptions,
+  work: (lease: Lease) => Promise<T>,
+): Promise<T> {
+  return under(await leaseFolder(job, options), work);
+}
+
+/** The same under the lease of a job, with its place in a bucket. */
+export async function underJobLease<T>(job: Job, options: JobOptions, work: (lease: Lease) => Promise<T>): Promise<T> {
+  return under(await leaseJob(job, options), work);
+}
+
+async function under<T>(opened: Lease, work: (lease: Lease) => Promise<T>): Promise<T> {
+  await using lease = opened;
+  try {
+    return await work(lease);
+  } catch (error) {
+    throw await lease.explain(error);
+  }
+}
