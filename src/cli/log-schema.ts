@@ -3,39 +3,20 @@ import { amount, count, listOf, oneOf, orNull, result, share, text, time } from 
 
 const remaining = v.pipe(orNull(amount), v.description("null as long as nothing can be said"));
 
-const runProgress = {
-  step: text,
-  documents: count,
-  documents_done: count,
-  chunks: count,
-  child_chunks: count,
-  requests: count,
-  requests_per_second: amount,
-  share: orNull(share),
+const progress = {
+  step: v.pipe(text, v.description("the work in hand, in a word or two")),
+  done: count,
+  of: v.pipe(orNull(count), v.description("null as long as it is not known, and where the work has no end")),
+  unit: oneOf("byte", "chunk", "document", "request"),
+  per_second: v.pipe(amount, v.description("the rate of the last ten seconds")),
+  share: v.pipe(orNull(share), v.description("done / of, at most 1")),
+  counts: v.pipe(
+    v.record(v.string(), count),
+    v.description("what else is counted, such as documents_done, documents, chunks, child_chunks and requests"),
+  ),
   elapsed_seconds: amount,
   remaining_seconds: remaining,
-  in_flight: count,
   silent_seconds: v.pipe(orNull(amount), v.description("time without an answer; null where it is short")),
-};
-const readProgress = { step: text, share, elapsed_seconds: amount, remaining_seconds: remaining };
-const moveProgress = {
-  step: text,
-  documents: count,
-  documents_done: count,
-  documents_failed: count,
-  chunks: count,
-  chunks_done: count,
-  writes: v.pipe(count, v.description("write requests sent")),
-  share: orNull(share),
-  elapsed_seconds: amount,
-  remaining_seconds: remaining,
-};
-const watchProgress = {
-  documents: count,
-  completed: count,
-  failed: count,
-  elapsed_seconds: amount,
-  remaining_seconds: remaining,
 };
 const reading = {
   dataset_id: text,
@@ -60,13 +41,7 @@ const problems = v.pipe(
 export const logLine = v.pipe(
   v.union([
     result({ ...line, message: text }),
-    v.pipe(result({ ...progressLine, ...runProgress }), v.description("how far run or plan is, every 10 s")),
-    v.pipe(
-      result({ ...progressLine, ...readProgress }),
-      v.description("how far verify, diff, serve or restore --lost is, every 10 s"),
-    ),
-    v.pipe(result({ ...progressLine, ...moveProgress }), v.description("how far restore --to is, every 10 s")),
-    v.pipe(result({ ...progressLine, ...watchProgress }), v.description("how far status --watch is, every 10 s")),
+    v.pipe(result({ ...progressLine, ...progress }), v.description("how far the work is, every 10 s")),
     v.pipe(
       result({ ...line, level: v.literal("info"), message: v.literal("reading"), ...reading }),
       v.description("a document whose indexing status changed, as status --watch read it"),
@@ -79,17 +54,11 @@ export const logLine = v.pipe(
   v.title("Line of kbdump --log-format json"),
 );
 
-const runFacts = result(runProgress);
-const readFacts = result(readProgress);
-const moveFacts = result(moveProgress);
-const watchFacts = result(watchProgress);
+const progressFacts = result(progress);
 const readingFacts = result(reading);
 
 export type LogLine = v.InferOutput<typeof logLine>;
-export type RunFacts = v.InferOutput<typeof runFacts>;
-export type ReadFacts = v.InferOutput<typeof readFacts>;
-export type MoveFacts = v.InferOutput<typeof moveFacts>;
-export type WatchFacts = v.InferOutput<typeof watchFacts>;
+export type ProgressFacts = v.InferOutput<typeof progressFacts>;
 export type ReadingFacts = v.InferOutput<typeof readingFacts>;
 
 /** The object that a command ends with that does not come to its result. */

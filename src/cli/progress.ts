@@ -1,129 +1,215 @@
-import { countText, durationText, numberText } from "../amounts.js";
+import { bytesText, countText, durationText, numberText } from "../amounts.js";
 import { type RunTally, readingDocuments } from "../job/run-tally.js";
-
 import type { ReadTally } from "../read-tally.js";
 import { type ShardPlace, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";
-import type { ReadFacts, RunFacts } from "./log-schema.js";
+import type { ProgressFacts } from "./log-schema.js";
 import { secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
-/** The state of a run, derived from its tally. */
-interface RunProgress {
+/** How far a piece of work is. All long work is shown by this one event. */
+export interface Progress {
   readonly step: string;
-  readonly documents: number;
-  readonly documentsDone: number;
-  readonly chunks: number;
-  readonly childChunks: number;
-  readonly requests: number;
-  /** Requests a second since the start. */
-  readonly rate: number;
-  /** From 0 to 1; undefined before the first document has told its size. */
+  readonly done: number;
+  /** Undefined: not known yet. Infinity: the work has no end. */
+  readonly of: number | undefined;
+  readonly unit: ProgressFacts["unit"];
+  /** The number whose rate is shown, where that is not `done`. */
+  readonly counted?: number;
+  /** What else is counted, most important first. */
+  readonly counts?: readonly Count[];
+  /** Said after the counts. */
+  readonly note?: string | undefined;
+  readonly requests?: {
+    readonly sent: number;
+    readonly inFlight: number;
+    /** Milliseconds without an answer; undefined where it is not worth a word. */
+    readonly silent: number | undefined;
+  };
+}
+
+export interface Count {
+  readonly noun: string;
+  readonly done: number;
+  readonly of?: number;
+}
+
+/** What the pace adds to a progress. */
+interface Measured extends Progress {
+  /** From 0 to 1. */
   readonly share: number | undefined;
   /** Milliseconds to go; undefined as long as nothing can be said, and while answers hang. */
   readonly left: number | undefined;
-  readonly inFlight: number;
-  /** Milliseconds without an answer; undefined where it is not worth a word. */
-  readonly waiting: number | undefined;
+  /** Units per second, of late. */
+  readonly rate: number;
 }
 
-/**
- * Progress after `elapsed` milliseconds. The share is that of pages and child lists; documents that have not told their
- * size yet are taken for average ones, and those that an earlier process read count for nothing.
- */
-export function progressOf(tally: RunTally, elapsed: number, now = performance.now()): RunProgress {
-  const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone } = tally;
-  const ahead = Math.max(0, documents - documentsBegun - documentsFailed - tally.documentsFound);
-  const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
-  const isRead = documents > 0 && documentsDone >= documents;
-  const share = documentsBegun > 0 && expected > 0 ? Math.min(1, pagesDone / expected) : isRead ? 1 : undefined;
-  const waiting = waitingTime(tally.requests, now);
+/** Measures how fast work is, from when its size was first known. */
+class Pace {
+  #rate = new RecentRate();
+  #begun: { readonly unit: string; readonly done: number; readonly elapsed: number } | undefined;
+
+  measure(progress: Progress, elapsed: number): Measured {
+    const { done, of, unit, counted } = progress;
+    if (of === undefined || of === Number.POSITIVE_INFINITY) {
+      this.#begun = undefined;
+      return { ...progress, rate: this.#rate.at(elapsed, counted ?? done), share: undefined, left: undefined };
+    }
+    if (this.#begun?.unit !== unit || done < this.#begun.done) {
+      this.#begun = { unit, done, elapsed };
+      if (counted === undefined) this.#rate = new RecentRate(); // an earlier process may have done some of it
+    }
+    const rate = this.#rate.at(elapsed, counted ?? done);
+    const advance = done - this.#begun.done;
+    const isKnown =
+      progress.requests?.silent === undefined && elapsed > this.#begun.elapsed && advance > 0 && advance >= of / 200;
+    return {
+      ...progress,
+      rate,
+      share: of > 0 ? Math.min(1, done / of) : 1,
+      left: isKnown ? (Math.max(0, of - done) * (elapsed - this.#begun.elapsed)) / advance : undefined,
+    };
+  }
+}
+
+/** Milliseconds that a rate is taken over. */
+const span = 10_000;
+
+/** The rate of a number that grows, over the last ten seconds; it begins at 0 again when the number is smaller than before. */
+export class RecentRate {
+  #samples: readonly { readonly elapsed: number; readonly count: number }[] = [];
+
+  /** Counts a second; `elapsed` is in milliseconds, and never goes back. */
+  at(elapsed: number, count: number): number {
+    const recent = this.#samples.filter((sample) => sample.elapsed >= elapsed - span);
+    const samples = recent.length > 0 ? recent : this.#samples.slice(-1);
+    const [from = { elapsed, count }] = samples;
+    const isLess = count < (samples.at(-1)?.count ?? 0);
+    this.#samples = isLess ? [{ elapsed, count }] : [...samples, { elapsed, count }];
+    return elapsed > from.elapsed && !isLess ? ((count - from.count) * 1_000) / (elapsed - from.elapsed) : 0;
+  }
+}
+
+/** Renders work by asking how far it is. */
+export function renderWork(ask: () => Progress): Rendering {
+  const pace = new Pace();
+  const measure = (elapsed: number) => pace.measure(ask(), elapsed);
   return {
-    step: tally.step,
-    documents,
-    documentsDone,
-    chunks: tally.chunks,
-    childChunks: tally.child_chunks,
-    requests: tally.requests.sent + tally.requestsElsewhere,
-    rate: elapsed > 0 ? ((tally.requests.answered + tally.requestsElsewhere) * 1000) / elapsed : 0,
-    share,
-    left: share === undefined || share < 0.01 || waiting !== undefined ? undefined : elapsed / share - elapsed,
-    inFlight: tally.requests.inFlight,
-    waiting,
-  };
-}
-
-/** One line of text; what matters most stands first, because a narrow terminal cuts the end. */
-export function renderProgress(progress: RunProgress): string {
-  const { step, documents, documentsDone, rate, left } = progress;
-  return [
-    step !== readingDocuments && step,
-    progress.waiting !== undefined && waitingText(progress.waiting, progress.inFlight),
-    left !== undefined && left > 0 && `${durationText(left)} left`,
-    documents > 0 && `${numberText(documentsDone)}/${countText(documents, "document")}`,
-    countText(progress.chunks, "chunk"),
-    countText(progress.childChunks, "child chunk"),
-    `${numberText(Math.round(rate))} requests/s`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
-}
-
-/** The same for programs. */
-function runFacts(tally: RunTally, elapsed: number): RunFacts {
-  const progress = progressOf(tally, elapsed);
-  const { step, documents, documentsDone, chunks, childChunks, requests, rate, share, left } = progress;
-  return {
-    step,
-    documents,
-    documents_done: documentsDone,
-    chunks,
-    child_chunks: childChunks,
-    requests,
-    requests_per_second: Math.round(rate * 10) / 10,
-    share: share ?? null,
-    elapsed_seconds: secondsFrom(elapsed),
-    remaining_seconds: secondsFrom(left),
-    in_flight: progress.inFlight,
-    silent_seconds: secondsFrom(progress.waiting),
-  };
-}
-
-/** Renders how far a run, or its plan, is; which shard it is stands first. */
-export function renderRun(tally: RunTally, shard?: ShardPlace): Rendering {
-  const line = (progress: RunProgress) =>
-    shard ? `${shardText(shard)} · ${renderProgress(progress)}` : renderProgress(progress);
-  return {
-    facts: (elapsed) => runFacts(tally, elapsed),
-    lines: (elapsed) => [line(progressOf(tally, elapsed))],
+    facts: (elapsed) => factsOf(measure(elapsed), elapsed),
+    lines: (elapsed) => {
+      const measured = measure(elapsed);
+      return [`${measured.share === undefined ? "" : `${percentText(measured.share)} · `}${lineOf(measured)}`];
+    },
     block: (elapsed, screen) => {
-      const progress = progressOf(tally, elapsed);
-      return [renderBarLine(progress.share, line(progress), screen)];
+      const measured = measure(elapsed);
+      const line = lineOf(measured);
+      if (measured.of === Number.POSITIVE_INFINITY) return [cutToWidth(line, screen.columns - 1)];
+      return [renderBarLine(measured.share, line, screen)];
     },
     drawEvery: 100,
   };
 }
 
-/** A bar and as much of the text as fits beside it. */
-export function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
-  const bar = renderBar(share, columns < 100 ? 12 : 24);
-  const room = columns - 1;
-  if (room < bar.length + 3) return paint.good(cutToWidth(bar, room));
-  return `${paint.good(bar)}  ${cutToWidth(text, room - bar.length - 2)}`;
+/** One line of text; what matters most stands first, because a narrow terminal cuts the end. */
+function lineOf({ step, left, counts = [], note, rate, unit, requests, of: all }: Measured): string {
+  return [
+    (step !== readingDocuments || all === Number.POSITIVE_INFINITY) && step,
+    requests?.silent !== undefined && waitingText(requests.silent, requests.inFlight),
+    left !== undefined && left >= 100 && `${durationText(left)} left`,
+    ...counts.map(({ noun, done, of }) =>
+      of === undefined ? countText(done, noun) : `${numberText(done)}/${countText(of, noun)}`,
+    ),
+    note,
+    rate > 0 && rateText(rate, unit),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
-/** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */
-export function renderBar(share: number | undefined, width = 24): string {
-  const full = Math.floor((share ?? 0) * width);
-  const percent = share === undefined ? "" : `${Math.floor(share * 100)} %`;
-  return `${"━".repeat(full)}${"╌".repeat(width - full)} ${percent.padStart(5)}`;
+function rateText(rate: number, unit: Progress["unit"]): string {
+  if (unit === "byte") return `${bytesText(Math.round(rate))}/s`;
+  return `${rate < 10 ? Number(rate.toPrecision(2)) : numberText(Math.round(rate))} ${unit}s/s`;
+}
+
+/** The same for programs. */
+function factsOf({ step, done, of, unit, rate, counts = [], share, left, requests }: Measured, elapsed: number) {
+  return {
+    step,
+    done: Math.round(done),
+    of: of === undefined || of === Number.POSITIVE_INFINITY ? null : Math.round(of),
+    unit,
+    per_second: Math.round(rate * 10) / 10,
+    share: share ?? null,
+    counts: {
+      ...Object.fromEntries(counts.flatMap(namedCounts)),
+      ...(requests && { requests: requests.sent, in_flight: requests.inFlight }),
+    },
+    elapsed_seconds: secondsFrom(elapsed),
+    remaining_seconds: secondsFrom(left),
+    silent_seconds: secondsFrom(requests?.silent),
+  } satisfies ProgressFacts;
+}
+
+function namedCounts({ noun, done, of }: Count): readonly (readonly [string, number])[] {
+  const name = `${noun.replaceAll(" ", "_")}s`;
+  return of === undefined ? [[name, done]] : [[name, of] as const, [`${name}_done`, done] as const];
+}
+
+/**
+ * How far a run is. It is measured in pages and child lists; documents that have not told their size
+ * yet count as average ones, and those that an earlier process read count for nothing.
+ */
+export function progressOfRun(tally: RunTally, now = performance.now()): Progress {
+  const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone, requests } = tally;
+  const ahead = Math.max(0, documents - documentsBegun - documentsFailed - tally.documentsFound);
+  const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
+  const isMeasured = documentsBegun > 0 && expected > 0;
+  const isRead = documents > 0 && documentsDone >= documents;
+  return {
+    step: tally.step,
+    unit: "request",
+    done: isMeasured ? pagesDone : 0,
+    of: isMeasured ? expected : isRead ? 0 : undefined,
+    counted: requests.answered + tally.requestsElsewhere,
+    counts: [
+      ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
+      { noun: "chunk", done: tally.chunks },
+      { noun: "child chunk", done: tally.child_chunks },
+    ],
+    requests: {
+      sent: requests.sent + tally.requestsElsewhere,
+      inFlight: requests.inFlight,
+      silent: silentTime(requests, now),
+    },
+  };
+}
+
+/** Renders how far a run, or its plan, is; which shard it is stands first. */
+export function renderRun(tally: RunTally, shard?: ShardPlace): Rendering {
+  return renderWork(() => {
+    const progress = progressOfRun(tally);
+    return shard ? within(shardText(shard), progress) : progress;
+  });
+}
+
+/** A progress whose step is a part of a larger one: `proving · listing documents`. */
+export function within(step: string, progress: Progress): Progress {
+  return { ...progress, step: progress.step === readingDocuments ? step : `${step} · ${progress.step}` };
+}
+
+/** Renders how far files are read. */
+export function renderReading(tally: ReadTally): Rendering {
+  return renderWork(() => {
+    const { step, expected, done } = tally;
+    return { step, done, of: expected > 0 ? expected : undefined, unit: "byte" };
+  });
 }
 
 /** Milliseconds without an answer that are worth a word. */
 const long = 10_000;
 
 /** Milliseconds for which requests in flight have had no answer; undefined where that is not worth a word. */
-export function waitingTime(
+export function silentTime(
   { inFlight, silentSince }: Pick<RunTally["requests"], "inFlight" | "silentSince">,
   now: number,
 ): number | undefined {
@@ -138,56 +224,21 @@ export function waitingText(milliseconds: number, answers: number): string {
   return `waiting ${time} for ${countText(answers, "answer")}`;
 }
 
-/** The progress of a verification after `elapsed` milliseconds. */
-interface ReadProgress {
-  readonly step: string;
-  /** From 0 to 1. */
-  readonly share: number;
-  /** Milliseconds to go; undefined as long as nothing can be said. */
-  readonly left: number | undefined;
+/** A bar and as much of the text as fits beside it. */
+function renderBarLine(share: number | undefined, text: string, { columns, paint }: Screen): string {
+  const bar = renderBar(share, columns < 100 ? 12 : 24);
+  const room = columns - 1;
+  if (room < bar.length + 3) return paint.good(cutToWidth(bar, room));
+  return `${paint.good(bar)}  ${cutToWidth(text, room - bar.length - 2)}`;
 }
 
-function readProgressOf({ step, expected, done }: ReadTally, elapsed: number): ReadProgress {
-  const share = expected > 0 ? Math.min(1, done / expected) : 0;
-  return { step, share, left: share < 0.01 ? undefined : elapsed / share - elapsed };
+/** `━━━━━╌╌╌╌╌  50 %`; as wide with every share. */
+export function renderBar(share: number | undefined, width = 24): string {
+  const full = Math.floor((share ?? 0) * width);
+  const percent = share === undefined ? "" : percentText(share);
+  return `${"━".repeat(full)}${"╌".repeat(width - full)} ${percent.padStart(5)}`;
 }
 
-/** `reading chunks.csv · 5.0 s left` */
-function renderReadProgress({ step, left }: ReadProgress): string {
-  return left === undefined || left < 100 ? step : `${step} · ${durationText(left)} left`;
-}
-
-/** The same for programs. */
-function readFacts(tally: ReadTally, elapsed: number): ReadFacts {
-  const { step, share, left } = readProgressOf(tally, elapsed);
-  return { step, share, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: secondsFrom(left) };
-}
-
-/** Renders how far a dump is read. */
-export function renderReading(tally: ReadTally): Rendering {
-  return {
-    facts: (elapsed) => readFacts(tally, elapsed),
-    lines: (elapsed) => {
-      const progress = readProgressOf(tally, elapsed);
-      return [`${Math.floor(progress.share * 100)} % · ${renderReadProgress(progress)}`];
-    },
-    block: (elapsed, screen) => {
-      const progress = readProgressOf(tally, elapsed);
-      return [renderBarLine(progress.share, renderReadProgress(progress), screen)];
-    },
-    drawEvery: 100,
-  };
-}
-
-/**
- * Gives the progress of dumps that are made one after the other. The time of each counts from when it was first looked at, as
- * other work came before.
- */
-export function watchDumps(): (dump: RunTally, elapsed: number) => RunProgress {
-  let current: RunTally | undefined;
-  let begun = 0;
-  return (dump, elapsed) => {
-    if (dump !== current) [current, begun] = [dump, elapsed];
-    return progressOf(dump, elapsed - begun);
-  };
+function percentText(share: number): string {
+  return `${Math.floor(share * 100)} %`;
 }

@@ -1,5 +1,5 @@
 import type { Log } from "../log.js";
-import type { LogLine, MoveFacts, ReadFacts, ReadingFacts, RunFacts, WatchFacts } from "./log-schema.js";
+import type { LogLine, ProgressFacts, ReadingFacts } from "./log-schema.js";
 import { clockText, jsonLine, type Paint, paintFor, terminalText } from "./text.js";
 
 /** The stream that progress goes to: stderr, or a stand-in. */
@@ -31,14 +31,16 @@ export interface Screen {
 
 /** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
 export interface Rendering {
-  /** For machines; undefined: there is no news. */
-  readonly facts: (elapsed: number) => RunFacts | ReadFacts | MoveFacts | WatchFacts | undefined;
+  /** For machines. */
+  readonly facts: (elapsed: number) => ProgressFacts;
   /** Lines to print from time to time. */
   readonly lines: (elapsed: number) => readonly string[];
   /** Lines to draw over, at most as many as the screen is high and each narrower than it. */
   readonly block: (elapsed: number, screen: Screen) => readonly string[];
   /** Milliseconds between two drawings. */
   readonly drawEvery: number;
+  /** Whether the work may wait for days: nothing is printed twice then. */
+  readonly isEndless?: boolean;
 }
 
 /** Readings that say something new: an entry each for machines, lines for people. */
@@ -72,11 +74,15 @@ function jsonView(output: Output, now: () => Date): View {
     tell: ({ facts }) => {
       for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
-    watch: ({ facts }) =>
-      repeat(printEvery, (elapsed) => {
-        const found = facts(elapsed);
-        if (found) write({ time: time(), level: "info", message: "progress", ...found });
-      }),
+    watch: ({ facts, isEndless = false }) => {
+      let last = "";
+      return lookAndPrint(facts, (found) => {
+        const { elapsed_seconds, ...news } = found;
+        const text = JSON.stringify(news);
+        if (!isEndless || text !== last) write({ time: time(), level: "info", message: "progress", ...found });
+        last = text;
+      });
+    },
   };
 }
 
@@ -88,7 +94,14 @@ function lineView(output: Output, now: () => Date): View {
   return {
     log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
     tell: ({ lines }) => print(lines),
-    watch: ({ lines }) => repeat(printEvery, (elapsed) => print(lines(elapsed))),
+    watch: ({ lines, isEndless = false }) => {
+      let last = "";
+      return lookAndPrint(lines, (found) => {
+        const text = found.join("\n");
+        if (!isEndless || text !== last) print(found);
+        last = text;
+      });
+    },
   };
 }
 
@@ -144,6 +157,16 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
       };
     },
   };
+}
+
+/** Looks every second, so that a rate can be measured, and prints every tenth time. */
+function lookAndPrint<Found>(look: (elapsed: number) => Found, print: (found: Found) => void): () => void {
+  let looks = 0;
+  return repeat(1_000, (elapsed) => {
+    const found = look(elapsed);
+    looks++;
+    if (looks % (printEvery / 1_000) === 0) print(found);
+  });
 }
 
 /** Calls `work` every so many milliseconds with the time since the start; never keeps the process alive. */

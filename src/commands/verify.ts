@@ -12,10 +12,10 @@ import {
   viewFrom,
 } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
-import { renderBarLine, renderProgress, renderReading, watchDumps } from "../cli/progress.js";
+import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { count, listOf, oneOf, orNull, result, text, truth } from "../cli/result-schema.js";
-import { jsonLine, type Page, pageFor, secondsFrom, terminalText } from "../cli/text.js";
+import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
@@ -284,23 +284,9 @@ function renderAgainst(against: Against, page: Page): string {
 
 /** Renders how far a comparison with a service is: the dump that is made of it, then the documents that are compared. */
 function renderComparing(tally: AgainstTally): Rendering {
-  const progressOfDump = watchDumps();
-  const progressAt = (elapsed: number) => {
+  return renderWork(() => {
     const { step, dump, expected, done } = tally;
-    if (dump === undefined) return { step, text: step, share: expected > 0 ? Math.min(1, done / expected) : undefined };
-    const progress = progressOfDump(dump, elapsed);
-    return { step, text: `${step} · ${renderProgress(progress)}`, share: progress.share };
-  };
-  return {
-    facts: (elapsed) => {
-      const { step, share = 0 } = progressAt(elapsed);
-      return { step, share, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: null };
-    },
-    lines: (elapsed) => [progressAt(elapsed).text],
-    block: (elapsed, screen) => {
-      const { share, text } = progressAt(elapsed);
-      return [renderBarLine(share, text, screen)];
-    },
-    drawEvery: 100,
-  };
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    return { step, unit: "document", done, of: expected > 0 ? expected : undefined };
+  });
 }

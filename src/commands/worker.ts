@@ -1,17 +1,16 @@
 import * as v from "valibot";
-import { countText, numberText } from "../amounts.js";
+import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
-import { cutToWidth } from "../cli/display-width.js";
 import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
 import { commonOptions, environmentOption, jobFrom, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
-import { renderRun, waitingText, waitingTime } from "../cli/progress.js";
+import { progressOfRun, renderWork } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { count, result, text } from "../cli/result-schema.js";
 import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
-import { emptyRunTally, type RunTally, readingDocuments, waitingForDocuments } from "../job/run-tally.js";
+import { emptyRunTally, type RunTally, waitingForDocuments } from "../job/run-tally.js";
 import type { WorkerResult } from "../parallel/worker/worker-options.js";
 
 const epilog = `Examples:
@@ -103,41 +102,24 @@ export const workerResult = result({
 
 type WorkerSummary = v.InferOutput<typeof workerResult>;
 
-/** Renders how a worker goes on: it knows no end, so there is no bar. While it waits, lines are printed once. */
+/** Renders how a worker goes on. */
 export function renderWorker(tally: RunTally): Rendering {
-  const rate = new RecentRate();
-  let printed = "";
-  const isNews = () => {
-    const { step, documentsDone, requests } = tally;
-    const state = [step, documentsDone, requests.sent].join(" ");
-    if (step === waitingForDocuments && state === printed) return false;
-    printed = state;
-    return true;
-  };
-  const line = (elapsed: number) => workerLine(tally, rate.at(elapsed, tally.requests.answered));
-  const run = renderRun(tally);
-  return {
-    facts: (elapsed) => (isNews() ? run.facts(elapsed) : undefined),
-    lines: (elapsed) => {
-      const text = line(elapsed);
-      return isNews() ? [text] : [];
-    },
-    block: (elapsed, { columns }) => [cutToWidth(line(elapsed), columns - 1)],
-    drawEvery: run.drawEvery,
-  };
-}
-
-function workerLine(tally: RunTally, rate: number): string {
-  const { step, documentsDone, chunks, child_chunks, requests } = tally;
-  const silent = waitingTime(requests, performance.now());
-  return [
-    step,
-    silent !== undefined && waitingText(silent, requests.inFlight),
-    documentsDone > 0 && `${readText({ documents: documentsDone, chunks, child_chunks })} read`,
-    step === readingDocuments && `${numberText(Math.round(rate))} requests/s`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  const rendering = renderWork(() => {
+    const { step, documentsDone: done, chunks, child_chunks, requests } = tally;
+    const read = [
+      { noun: "document", done },
+      { noun: "chunk", done: chunks },
+      { noun: "child chunk", done: child_chunks },
+    ];
+    return {
+      ...progressOfRun(tally),
+      done: requests.answered,
+      of: Number.POSITIVE_INFINITY,
+      counted: step === waitingForDocuments ? 0 : requests.answered,
+      counts: done > 0 ? read : [],
+    };
+  });
+  return { ...rendering, isEndless: true };
 }
 
 function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "documents" | "chunks" | "child_chunks">) {
@@ -157,21 +139,4 @@ function workerText(result: WorkerResult): string {
 /** The same for programs. */
 function workerJson(result: WorkerResult): WorkerSummary {
   return { status: "idle", ...result };
-}
-
-/** Milliseconds that a rate is taken over. */
-const span = 10_000;
-
-/** The rate of something that is counted up, over the last ten seconds: a worker may have waited for days before. */
-export class RecentRate {
-  #samples: readonly { readonly elapsed: number; readonly count: number }[] = [{ elapsed: 0, count: 0 }];
-
-  /** Counts a second; `elapsed` is in milliseconds, and never goes back. */
-  at(elapsed: number, count: number): number {
-    const recent = this.#samples.filter((sample) => sample.elapsed >= elapsed - span);
-    const samples = recent.length > 0 ? recent : this.#samples.slice(-1);
-    this.#samples = [...samples, { elapsed, count }];
-    const [from = { elapsed, count }] = samples;
-    return elapsed > from.elapsed ? ((count - from.count) * 1_000) / (elapsed - from.elapsed) : 0;
-  }
 }

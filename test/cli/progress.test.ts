@@ -1,14 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import {
-  progressOf,
-  renderBar,
-  renderProgress,
-  renderReading,
-  renderRun,
-  waitingText,
-  waitingTime,
-} from "../../src/cli/progress.js";
+import { RecentRate, renderBar, renderReading, renderRun, silentTime, waitingText } from "../../src/cli/progress.js";
 import { openView } from "../../src/cli/view.js";
 import { emptyRunTally, type RunTally } from "../../src/job/run-tally.js";
 
@@ -16,32 +8,54 @@ import { withoutTimes } from "./run-kbdump.js";
 
 const tallyOf = (facts: Partial<RunTally>): RunTally => ({ ...emptyRunTally(), step: "reading documents", ...facts });
 
+/** The facts of a run that had done nothing at first, and is as `facts` say after so many milliseconds. */
+function factsAfter(elapsed: number, facts: Partial<RunTally>) {
+  const tally = tallyOf({ ...facts, pagesDone: 0 });
+  const rendering = renderRun(tally);
+  rendering.facts(0);
+  Object.assign(tally, facts);
+  return rendering.facts(elapsed);
+}
+
 test("documents that have not told their size are taken for average ones", () => {
-  const tally = tallyOf({ documents: 4, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
-  expect(progressOf(tally, 10_000)).toMatchObject({ share: 0.25, left: 30_000 });
+  const found = factsAfter(10_000, { documents: 4, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
+  expect(found).toMatchObject({ done: 100, of: 400, share: 0.25, remaining_seconds: 30 });
 });
 
 test("documents that an earlier process read count for nothing, and where all are such, nothing is left", () => {
-  const resumed = tallyOf({ documents: 9, documentsFound: 5, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 });
-  expect(progressOf(resumed, 10_000)).toMatchObject({ share: 0.25, left: 30_000 });
-  const read = tallyOf({ documents: 9, documentsFound: 9, documentsDone: 9 });
-  expect(progressOf(read, 10_000)).toMatchObject({ share: 1, left: 0 });
-});
-
-test("requests that workers have sent count before a result tells of them", () => {
-  const tally = tallyOf({ requestsElsewhere: 60 });
-  Object.assign(tally.requests, { sent: 41, answered: 40 });
-  expect(progressOf(tally, 10_000)).toMatchObject({ requests: 101, rate: 10 });
+  const resumed = { documents: 9, documentsFound: 5, documentsBegun: 2, pagesExpected: 200, pagesDone: 100 };
+  expect(factsAfter(10_000, resumed)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
+  expect(factsAfter(10_000, { documents: 9, documentsFound: 9, documentsDone: 9 })).toMatchObject({ share: 1 });
 });
 
 test("documents that failed are not waited for", () => {
-  const tally = tallyOf({ documents: 3, documentsBegun: 2, documentsFailed: 1, pagesExpected: 10, pagesDone: 5 });
-  expect(progressOf(tally, 1000)).toMatchObject({ share: 0.5, left: 1000 });
+  const failed = { documents: 3, documentsBegun: 2, documentsFailed: 1, pagesExpected: 10, pagesDone: 5 };
+  expect(factsAfter(1_000, failed)).toMatchObject({ share: 0.5, remaining_seconds: 1 });
 });
 
 test("nothing is foretold before anything is known, and the share never passes 1", () => {
-  expect(progressOf(tallyOf({ documents: 4 }), 1000)).toMatchObject({ share: undefined, left: undefined });
-  expect(progressOf(tallyOf({ documents: 1, documentsBegun: 1, pagesExpected: 2, pagesDone: 3 }), 1000).share).toBe(1);
+  expect(factsAfter(1_000, { documents: 4 })).toMatchObject({ of: null, share: null, remaining_seconds: null });
+  const more = { documents: 1, documentsBegun: 1, pagesExpected: 2, pagesDone: 3 };
+  expect(factsAfter(1_000, more)).toMatchObject({ share: 1, remaining_seconds: 0 });
+});
+
+test("the time left counts from when the size was known", () => {
+  const tally = tallyOf({ documents: 2 });
+  const { facts } = renderRun(tally);
+  facts(60_000);
+  Object.assign(tally, { documentsBegun: 2, pagesExpected: 200 });
+  facts(60_000);
+  tally.pagesDone = 50;
+  expect(facts(70_000)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
+});
+
+test("requests that workers have sent count before a result tells of them", () => {
+  const tally = tallyOf({ requestsElsewhere: 0 });
+  const { facts } = renderRun(tally);
+  facts(0);
+  Object.assign(tally.requests, { sent: 41, answered: 40 });
+  tally.requestsElsewhere = 60;
+  expect(facts(10_000)).toMatchObject({ counts: { requests: 101 }, per_second: 10 });
 });
 
 test("a shard says which one it is, first", () => {
@@ -51,32 +65,49 @@ test("a shard says which one it is, first", () => {
 });
 
 test("one line says how long, how far and how fast", () => {
-  const tally = tallyOf({
-    documents: 13,
-    documentsDone: 4,
-    documentsBegun: 13,
-    chunks: 4800,
-    child_chunks: 1,
-    pagesExpected: 10,
-    pagesDone: 5,
-  });
+  const counts = { documents: 13, documentsDone: 4, documentsBegun: 13, chunks: 4800, child_chunks: 1 };
+  const tally = tallyOf({ ...counts, pagesExpected: 10 });
+  const { lines } = renderRun(tally);
+  lines(0);
+  tally.pagesDone = 5;
   tally.requests.answered = 2360;
-  expect(renderProgress(progressOf(tally, 10_000))).toBe(
-    "10.0 s left · 4/13 documents · 4,800 chunks · 1 child chunk · 236 requests/s",
-  );
-  expect(renderProgress(progressOf({ ...tally, step: "writing duckdb", pagesDone: 10 }, 10_000))).toMatch(
-    /^writing duckdb · 4\/13/,
-  );
+  expect(lines(10_000)).toEqual([
+    "50 % · 10.0 s left · 4/13 documents · 4,800 chunks · 1 child chunk · 236 requests/s",
+  ]);
+  Object.assign(tally, { step: "writing duckdb", pagesDone: 10 });
+  expect(lines(10_000)[0]).toMatch(/^100 % · writing duckdb · 4\/13/);
 });
 
 test("while answers hang, the line says for how many, and foretells nothing", () => {
-  const tally = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10, pagesDone: 5 });
-  Object.assign(tally.requests, { inFlight: 3, silentSince: 1_000 });
-  expect(renderProgress(progressOf(tally, 60_000, 10_999))).toMatch(/^1 min 0 s left · /);
-  expect(renderProgress(progressOf(tally, 60_000, 51_400))).toMatch(/^waiting 50 s for 3 answers · 0\/2 documents · /);
-  expect(progressOf(tally, 60_000, 51_400)).toMatchObject({ waiting: 50_400, inFlight: 3, left: undefined });
+  vi.setSystemTime(0);
+  const tally = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
+  const { lines, facts } = renderRun(tally);
+  lines(0);
+  tally.pagesDone = 5;
+  vi.advanceTimersByTime(60_000);
+  Object.assign(tally.requests, { inFlight: 3, silentSince: performance.now() - 9_999 });
+  expect(lines(60_000)[0]).toMatch(/^50 % · 1 min 0 s left · /);
+  tally.requests.silentSince = performance.now() - 50_400;
+  expect(lines(60_000)[0]).toMatch(/^50 % · waiting 50 s for 3 answers · 0\/2 documents · /);
+  expect(facts(60_000)).toMatchObject({
+    silent_seconds: 50.4,
+    counts: { in_flight: 3 },
+    remaining_seconds: null,
+  });
   tally.requests.inFlight = 0;
-  expect(progressOf(tally, 60_000, 51_400)).toMatchObject({ waiting: undefined, left: 60_000 });
+  expect(facts(60_000)).toMatchObject({ silent_seconds: null, remaining_seconds: 60 });
+});
+
+test("a rate is that of the last ten seconds, however long nothing came before", () => {
+  const rate = new RecentRate();
+  expect(rate.at(0, 0)).toBe(0);
+  expect(rate.at(1_000, 10)).toBe(10);
+  expect(rate.at(1_000_000, 10)).toBeCloseTo(0, 3);
+  expect(rate.at(1_005_000, 110)).toBe(20);
+  expect(rate.at(1_010_000, 210)).toBe(20);
+  expect(rate.at(1_015_000, 410)).toBe(30);
+  expect(rate.at(1_016_000, 5)).toBe(0);
+  expect(rate.at(1_017_000, 10)).toBe(5);
 });
 
 test("a bar is as wide with every share", () => {
@@ -92,7 +123,7 @@ test.each([
   [3, 90_000, 10_000],
   [0, 50_000, undefined],
 ])("%i in flight, silent since %s: %s", (inFlight, silentSince, expected) => {
-  expect(waitingTime({ inFlight, silentSince }, 100_000)).toBe(expected);
+  expect(silentTime({ inFlight, silentSince }, 100_000)).toBe(expected);
 });
 
 test.each([
@@ -111,7 +142,7 @@ afterEach(() => {
 function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: boolean }, wait: number): string {
   let text = "";
   const output = { isTTY: options.isTTY ?? false, columns: 60, write: (more: string) => (text += more) };
-  const tally = { step: "reading chunks.csv", expected: 200, done: 50 };
+  const tally = { step: "reading chunks.csv", expected: 40_000_000, done: 0 };
   const view = openView({
     output,
     env: { NO_COLOR: "1" },
@@ -119,7 +150,9 @@ function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: b
     quiet: options.quiet ?? false,
   });
   const stop = view.watch(renderReading(tally));
+  const reading = setInterval(() => (tally.done += 1_000_000), 1_000);
   vi.advanceTimersByTime(wait);
+  clearInterval(reading);
   stop();
   vi.advanceTimersByTime(60_000);
   return text;
@@ -127,15 +160,15 @@ function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: b
 
 test("a line every 10 s where there is no terminal", () => {
   expect(withoutTimes(watched({}, 25_000))).toBe(
-    "25 % · reading chunks.csv · 30.0 s left\n25 % · reading chunks.csv · 1 min 0 s left\n",
+    "22 % · reading chunks.csv · 31.0 s left · 1.0 MB/s\n47 % · reading chunks.csv · 21.0 s left · 1.0 MB/s\n",
   );
   expect(watched({}, 9000)).toBe("");
 });
 
 test("a bar on a terminal, which is removed at the end and never wider than it", () => {
-  const drawn = watched({ isTTY: true }, 2000).split("\r\x1b[J").map(stripVTControlCharacters);
-  expect(drawn).toHaveLength(21);
-  expect(drawn[0]).toBe("━━━╌╌╌╌╌╌╌╌╌  25 %  reading chunks.csv · 0.3 s left\r");
+  const drawn = watched({ isTTY: true }, 20_000).split("\r\x1b[J").map(stripVTControlCharacters);
+  expect(drawn).toHaveLength(201);
+  expect(drawn[150]).toMatch(/^━━━━╌╌╌╌╌╌╌╌ {2}3\d % {2}reading chunks\.csv · 2\d\.\d s left/);
   expect(drawn.at(-1)).toBe("");
   for (const line of drawn) expect(line.trimEnd().length).toBeLessThan(60);
 });
@@ -145,10 +178,8 @@ test("JSON lines for machines, and nothing at all", () => {
     time: expect.any(String),
     level: "info",
     message: "progress",
-    step: "reading chunks.csv",
-    share: 0.25,
-    elapsed_seconds: 10,
-    remaining_seconds: 30,
+    ...{ step: "reading chunks.csv", done: 9_000_000, of: 40_000_000, unit: "byte", per_second: 1_000_000 },
+    ...{ share: 0.225, counts: {}, elapsed_seconds: 10, remaining_seconds: 31, silent_seconds: null },
   });
   expect(watched({ quiet: true, isTTY: true }, 100_000)).toBe("");
 });

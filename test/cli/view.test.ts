@@ -74,7 +74,7 @@ test("NO_COLOR and TERM=dumb take the colours away", () => {
 
 /** Three lines as wide as they may be. */
 const wide: Rendering = {
-  facts: () => ({ step: "", share: 0, elapsed_seconds: 0, remaining_seconds: null }),
+  facts: renderRun(emptyRunTally()).facts,
   lines: () => [],
   block: (_elapsed, { columns }) => ["a", "b", "c"].map((letter) => letter.repeat(columns - 1)),
   drawEvery: 1_000,
@@ -118,7 +118,7 @@ test("elsewhere: plain lines that begin with the time of day; with quiet: nothin
   expect(written).toEqual([
     "14:03:07 line\n",
     "14:03:07 warning: odd  [2J thing\n",
-    "14:03:07 starting · 0 chunks · 0 child chunks · 0 requests/s\n",
+    "14:03:07 starting · 0 chunks · 0 child chunks\n",
   ]);
   written.length = 0;
   const quiet = openView({ output, env: {}, format: "text", quiet: true });

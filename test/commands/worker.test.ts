@@ -1,39 +1,43 @@
-import { expect, test } from "vitest";
-import { RecentRate, renderWorker } from "../../src/commands/worker.js";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { openView } from "../../src/cli/view.js";
+import { renderWorker } from "../../src/commands/worker.js";
 import { emptyRunTally, readingDocuments, waitingForDocuments } from "../../src/job/run-tally.js";
+import { withoutTimes } from "../cli/run-kbdump.js";
 
-test("a worker that waits says so once, and again after it has read something", () => {
-  const tally = { ...emptyRunTally(), step: waitingForDocuments };
-  const { lines } = renderWorker(tally);
-  expect([10_000, 20_000, 30_000].flatMap((elapsed) => lines(elapsed))).toEqual(["waiting for documents"]);
-  Object.assign(tally, { step: readingDocuments, documentsDone: 1, chunks: 20 });
-  tally.requests.answered = 50;
-  const reading = "reading documents · 1 document, 20 chunks, 0 child chunks read · 5 requests/s";
-  expect(lines(40_000)).toEqual([reading]);
-  tally.step = waitingForDocuments;
-  expect([...lines(50_000), ...lines(60_000)]).toEqual([
-    "waiting for documents · 1 document, 20 chunks, 0 child chunks read",
-  ]);
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
-test("machines hear of it as seldom", () => {
-  const { facts } = renderWorker({ ...emptyRunTally(), step: waitingForDocuments });
-  expect(facts(10_000)).toMatchObject({ step: waitingForDocuments });
-  expect(facts(20_000)).toBeUndefined();
-});
+test.each(["text", "json"] as const)(
+  "a worker that waits says so once, and again after it has read something: %s",
+  (format) => {
+    let written = "";
+    const output = { write: (text: string) => (written += text) };
+    const tally = { ...emptyRunTally(), step: waitingForDocuments };
+    const stop = openView({ output, env: {}, format, quiet: false }).watch(renderWorker(tally));
+    const said = (milliseconds: number) => {
+      written = "";
+      vi.advanceTimersByTime(milliseconds);
+      return withoutTimes(written).split("\n").filter(Boolean);
+    };
+    expect(said(30_000)).toEqual([expect.stringContaining("waiting for documents")]);
+    Object.assign(tally, { step: readingDocuments, documentsDone: 1, chunks: 20 });
+    tally.requests.answered = 50;
+    const [reading] = said(10_000);
+    if (format === "text")
+      expect(reading).toBe("reading documents · 1 document · 20 chunks · 0 child chunks · 5 requests/s");
+    else expect(reading).toContain('"counts":{"documents":1,"chunks":20,"child_chunks":0,"requests":0,"in_flight":0}');
+    tally.step = waitingForDocuments;
+    expect(said(20_000)).toEqual([expect.stringContaining("waiting for documents")]);
+    stop();
+  },
+);
 
 test("no line is wider than the terminal", () => {
   const tally = { ...emptyRunTally(), step: readingDocuments, documentsDone: 1_000_000 };
   const [line = ""] = renderWorker(tally).block(1_000, { columns: 30, rows: 5 } as never);
   expect(line).toHaveLength(29);
-});
-
-test("a rate is that of the last ten seconds, however long nothing came before", () => {
-  const rate = new RecentRate();
-  expect(rate.at(0, 0)).toBe(0);
-  expect(rate.at(1_000, 10)).toBe(10);
-  expect(rate.at(1_000_000, 10)).toBeCloseTo(0, 3);
-  expect(rate.at(1_005_000, 110)).toBe(20);
-  expect(rate.at(1_010_000, 210)).toBe(20);
-  expect(rate.at(1_015_000, 410)).toBe(30);
 });

@@ -1,6 +1,6 @@
 import { countText, durationText, numberText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
-import type { ReadingFacts, WatchFacts } from "../../cli/log-schema.js";
+import type { ProgressFacts, ReadingFacts } from "../../cli/log-schema.js";
 import { renderBar } from "../../cli/progress.js";
 import { layOutTable } from "../../cli/table.js";
 import { type Page, type Paint, secondsFrom, terminalText } from "../../cli/text.js";
@@ -92,9 +92,20 @@ export function renderWatch(tally: WatchTally, now = Date.now): Rendering {
   };
 }
 
-function watchFacts({ documents }: WatchTally, elapsed: number, now: number): WatchFacts {
-  const { left, ...counts } = watchProgress(documents, now);
-  return { ...counts, elapsed_seconds: secondsFrom(elapsed), remaining_seconds: secondsFrom(left) };
+function watchFacts({ documents }: WatchTally, elapsed: number, now: number): ProgressFacts {
+  const { documents: all, completed, failed, left } = watchProgress(documents, now);
+  return {
+    step: "watching",
+    done: completed + failed,
+    of: all,
+    unit: "document",
+    per_second: 0,
+    share: all > 0 ? (completed + failed) / all : null,
+    counts: { documents: all, completed, failed },
+    elapsed_seconds: secondsFrom(elapsed),
+    remaining_seconds: secondsFrom(left),
+    silent_seconds: null,
+  };
 }
 
 function readingFacts(document: WatchedDocument, now: number): ReadingFacts {

@@ -10,18 +10,18 @@ const writing: MoveTally = { ...emptyMoveTally(), step: "writing", documents: 13
 test.each<[Partial<MoveTally>, string, number | null]>([
   [{}, "reading the run", null],
   [{ step: "asking the service" }, "asking the service", null],
-  [{ ...writing, documentsDone: 3, chunksDone: 1_250 }, "writing · 3/13 documents · 1,250/5,000 chunks", 0.25],
+  [{ ...writing, documentsDone: 3, chunksDone: 1_250 }, "25 % · writing · 3/13 documents · 1,250/5,000 chunks", 0.25],
   [
     { ...writing, documentsDone: 3, documentsFailed: 1, chunksDone: 1_250 },
-    "writing · 1 failed · 3/13 documents · 1,250/5,000 chunks",
+    "25 % · writing · 1 failed document · 3/13 documents · 1,250/5,000 chunks",
     0.25,
   ],
   [
     { ...writing, chunksDone: 49, writes: 1_448 },
-    "writing · 0/13 documents · 49/5,000 chunks · 1,448 requests",
+    "0 % · writing · 0/13 documents · 49/5,000 chunks · 1,448 requests",
     49 / 5_000,
   ],
-  [{ ...writing, chunks: 0, documentsDone: 13 }, "writing · 13/13 documents", 1],
+  [{ ...writing, chunks: 0, documentsDone: 13 }, "100 % · writing · 13/13 documents", 1],
   [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
 ])("%j: %s", (more, line, share) => {
   const { lines, block, facts } = renderMove({ ...emptyMoveTally(), ...more });
@@ -40,10 +40,13 @@ test("the time left comes from the pace of the writing alone, without the steps 
   Object.assign(tally, writing, { chunksDone: 1_000 });
   lines(60_000);
   tally.chunksDone = 1_040;
-  expect(lines(70_000)).toEqual(["writing · 16 min 30 s left · 0/13 documents · 1,040/5,000 chunks · 4 chunks/s"]);
+  expect(lines(70_000)).toEqual([
+    "20 % · writing · 16 min 30 s left · 0/13 documents · 1,040/5,000 chunks · 4 chunks/s",
+  ]);
   expect(facts(70_000)).toEqual({
-    ...{ step: "writing", documents: 13, documents_done: 0, documents_failed: 0, chunks: 5_000, chunks_done: 1_040 },
-    ...{ writes: 0, share: 0.208, elapsed_seconds: 70, remaining_seconds: 990 },
+    ...{ step: "writing", done: 1_040, of: 5_000, unit: "chunk", per_second: 4, share: 0.208, silent_seconds: null },
+    ...{ counts: { documents: 13, documents_done: 0, chunks: 5_000, chunks_done: 1_040 } },
+    ...{ elapsed_seconds: 70, remaining_seconds: 990 },
   });
 });
 
@@ -52,7 +55,7 @@ test("while files are uploaded, documents are what is counted", () => {
   const { lines } = renderMove(tally);
   lines(0);
   tally.documentsDone = 3;
-  expect(lines(30_000)).toEqual(["writing · 1 min 40 s left · 3/13 documents"]);
+  expect(lines(30_000)).toEqual(["23 % · writing · 1 min 40 s left · 3/13 documents · 0.1 documents/s"]);
 });
 
 test("while a dump is made, its progress is shown, and its time left counts from its beginning", () => {
@@ -61,6 +64,8 @@ test("while a dump is made, its progress is shown, and its time left counts from
   const { lines, facts } = renderMove(tally);
   lines(600_000);
   run.pagesDone = 1;
-  expect(lines(610_000)).toEqual([expect.stringMatching(/^proving · starting · 30\.0 s left · 1\/2 documents · /)]);
-  expect(facts(610_000)).toMatchObject({ step: "proving", share: 0.25, remaining_seconds: 30 });
+  expect(lines(610_000)).toEqual([
+    expect.stringMatching(/^25 % · proving · starting · 30\.0 s left · 1\/2 documents · /),
+  ]);
+  expect(facts(610_000)).toMatchObject({ step: "proving · starting", share: 0.25, remaining_seconds: 30 });
 });

@@ -16,23 +16,23 @@ const dump = {
 };
 const tallyOf = (more: Partial<RestoreTally>): RestoreTally => ({ ...emptyRestoreTally(), ...more });
 
-test.each<[Partial<RestoreTally>, RegExp, number]>([
-  [{}, /^reading the run$/, 0],
+test.each<[Partial<RestoreTally>, RegExp, number | null]>([
+  [{}, /^reading the run$/, null],
   [
     { step: "reading the documents as they stand", dump },
-    /^reading the documents as they stand · .*1\/2 documents · 40 chunks/,
+    /^50 % · reading the documents as they stand · .*1\/2 documents · 40 chunks/,
     0.5,
   ],
-  [{ step: "planning" }, /^planning$/, 0],
-  [{ step: "writing", chunks: 12 }, /^writing chunk 1 of 12$/, 0],
-  [{ step: "writing", chunks: 12, chunksDone: 3 }, /^writing chunk 4 of 12$/, 0.25],
+  [{ step: "planning" }, /^planning$/, null],
+  [{ step: "writing", chunks: 12 }, /^0 % · writing · 0\/12 chunks$/, 0],
+  [{ step: "writing", chunks: 12, chunksDone: 3 }, /^25 % · writing · 3\/12 chunks$/, 0.25],
   [
     { step: "writing", chunks: 12, chunksDone: 10, waiting: 2 },
-    /^writing chunk 11 of 12; 2 wait until the service has indexed them$/,
+    /^83 % · writing · 10\/12 chunks · 2 wait until the service has indexed them$/,
     10 / 12,
   ],
-  [{ step: "writing" }, /^writing$/, 0],
-  [{ step: "proving", dump }, /^proving · /, 0.5],
+  [{ step: "writing" }, /^writing$/, null],
+  [{ step: "proving", dump }, /^50 % · proving · /, 0.5],
 ])("%j: %s", (more, line, share) => {
   const { lines, block, facts } = renderRestore(tallyOf(more));
   expect(lines(1_000)).toEqual([expect.stringMatching(line)]);
@@ -48,5 +48,5 @@ test("the time left of a dump counts from its beginning, whatever came before", 
   const { lines } = renderRestore(tallyOf({ step: "proving", dump: run }));
   lines(600_000);
   run.pagesDone = 1;
-  expect(lines(610_000)).toEqual([expect.stringMatching(/^proving · starting · 30\.0 s left · /)]);
+  expect(lines(610_000)).toEqual([expect.stringMatching(/^25 % · proving · starting · 30\.0 s left · /)]);
 });

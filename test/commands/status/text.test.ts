@@ -189,11 +189,8 @@ test("JSON: a line for every reading that tells something new, and for what is s
       time: lines[3].time,
       level: "info",
       message: "progress",
-      documents: 1,
-      completed: 0,
-      failed: 0,
-      elapsed_seconds: 10,
-      remaining_seconds: 20,
+      ...{ step: "watching", done: 0, of: 1, unit: "document", per_second: 0, share: 0, silent_seconds: null },
+      ...{ counts: { documents: 1, completed: 0, failed: 0 }, elapsed_seconds: 10, remaining_seconds: 20 },
     },
   ]);
   expect(written.join("")).not.toContain("\u009b");
