@@ -29,7 +29,20 @@ export function expectationOf(entries: v.ObjectEntries, issue: v.BaseIssue<unkno
 export const text = v.string("a text");
 export const truth = v.boolean("true or false");
 const countText = "a whole number from 0";
-export const count = v.pipe(v.number(countText), v.safeInteger(countText), v.minValue(0, countText));
+export const count = v.pipe(
+  v.number(countText),
+  v.integer(countText),
+  v.safeInteger(countText),
+  v.minValue(0, countText),
+);
+/** Bytes, seconds and rates, which need not be whole. */
+export const amount = v.pipe(v.number(), v.minValue(0));
+/** A part of the whole, from 0 to 1. */
+export const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+
+/** An object of a result: these members and no other. Members that can be unknown are null, never absent. */
+export const result = v.strictObject;
+export const orNull = v.nullable;
 
 /** A text that matches. */
 export function pattern(expected: string, regexp: RegExp) {

@@ -1,18 +1,7 @@
 import * as v from "valibot";
 import { type Column, type ColumnType, columns, type Kind } from "../rows/columns.js";
-import { listOf, oneOf, pattern, text, truth } from "../schema.js";
+import { count, listOf, orNull, pattern, result, text, truth } from "../schema.js";
 
-export { listOf, oneOf, text, truth };
-
-/** An object with these members and no other. Members that can be unknown are null, never absent. */
-export const result = v.strictObject;
-export const orNull = v.nullable;
-
-export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-/** Bytes, seconds and rates, which need not be whole. */
-export const amount = v.pipe(v.number(), v.minValue(0));
-/** A part of the whole, from 0 to 1. */
-export const share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 /** ISO 8601, UTC. */
 export const time = pattern("a UTC time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
 

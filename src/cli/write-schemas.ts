@@ -16,7 +16,7 @@ export async function resultJsonSchemas(registry: Registry): Promise<ReadonlyMap
   return new Map(
     Object.entries<GenericSchema>(schemas).map(([name, schema]) => {
       const title = `Result of kbdump ${name} --json`;
-      return [name, { title, ...toJsonSchema(schema, { ignoreActions: ["readonly"] }) }] as const;
+      return [name, { title, ...toJsonSchema(schema, { ignoreActions: ["readonly", "safe_integer"] }) }] as const;
     }),
   );
 }

@@ -4,13 +4,13 @@ import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, 
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../cli/result-schema.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import type { Changes } from "../compare/read-changes.js";
 import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../compare/run-diff.js";
 import { csvLines } from "../dump/formats/csv.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 import { markedWords, renderDiff } from "./diff/table.js";

@@ -7,12 +7,12 @@ import { wrapToWidth } from "../cli/display-width.js";
 import { environmentOption, formatOption } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
-import { listOf, result, text } from "../cli/result-schema.js";
 import { jsonLine, pageFor } from "../cli/text.js";
 import { fileFormats } from "../dump/formats/formats.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { problemText } from "../file-error.js";
 import { isJobName } from "../job/job.js";
+import { listOf, result, text } from "../schema.js";
 import { shellText } from "../shell-text.js";
 
 const epilog = `Examples:

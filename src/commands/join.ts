@@ -11,10 +11,10 @@ import {
 } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
-import { count, listOf, result, text } from "../cli/result-schema.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import type { JoinResult } from "../join/join-shards.js";
+import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 

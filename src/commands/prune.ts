@@ -4,11 +4,11 @@ import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { commonOptions, environmentOption, jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
-import { count, listOf, oneOf, result, text, truth } from "../cli/result-schema.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import type { PruneResult } from "../keep/prune-job.js";
+import { count, listOf, oneOf, result, text, truth } from "../schema.js";
 
 const epilog = `Examples:
   kbdump prune nightly.yaml --dry-run

@@ -7,12 +7,12 @@ import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, 
 import { printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, listOf, oneOf, orNull, result, text } from "../cli/result-schema.js";
 import { renderPlaces, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { ReportRequest } from "../report/render-report.js";
+import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 const epilog = `Examples:

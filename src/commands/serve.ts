@@ -6,10 +6,10 @@ import { wholeNumberFrom } from "../cli/flag-values.js";
 import { commonOptions, dirOption, environmentOption, placesFrom, viewFrom } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, orNull, result, text } from "../cli/result-schema.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem, StopError } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
+import { count, orNull, result, text } from "../schema.js";
 import type { ServedDump } from "../serve/serve-dump.js";
 
 const epilog = `Examples:

@@ -5,13 +5,13 @@ import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, listOf, result, text, truth } from "../cli/result-schema.js";
 import { alignedLines } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor } from "../cli/text.js";
 import { type CsvCell, csvLines } from "../dump/formats/csv.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { ExactNumber, jsonText } from "../rows/exact-json.js";
 import { cutText, escapeControls } from "../safe-text.js";
+import { count, listOf, result, text, truth } from "../schema.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { QuerySource } from "./sql/database.js";

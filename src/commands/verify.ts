@@ -14,12 +14,12 @@ import {
 import { printResult } from "../cli/output.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../cli/result-schema.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { Against, AgainstOptions, AgainstTally } from "../restore/copy/against.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { RunToFetch } from "../store/find-run.js";

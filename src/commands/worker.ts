@@ -6,12 +6,12 @@ import { commonOptions, environmentOption, jobFrom, outOption, viewFrom } from "
 import { printResult } from "../cli/output.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { count, result, text } from "../cli/result-schema.js";
 import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunTally, type RunTally, waitingForDocuments } from "../job/run-tally.js";
 import type { WorkerResult } from "../parallel/worker/worker-options.js";
+import { count, result, text } from "../schema.js";
 
 const epilog = `Examples:
   kbdump worker redis://queue.example.com:6379 nightly.yaml

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../../cli/result-schema.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /** Settings of the service, whatever their members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../../cli/result-schema.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 const level = oneOf("chunk", "child_chunk");
 const position = orNull(count);

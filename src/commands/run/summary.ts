@@ -2,24 +2,13 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { bytesText, countText, durationText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
-import {
-  amount,
-  count,
-  drift,
-  listOf,
-  oneOf,
-  orNull,
-  requests,
-  result,
-  rowCounts,
-  rowOf,
-  text,
-} from "../../cli/result-schema.js";
+import { drift, requests, rowCounts, rowOf } from "../../cli/result-schema.js";
 import { renderPlaces, shortPath } from "../../cli/table.js";
 import { type Page, secondsFrom, terminalText } from "../../cli/text.js";
 import { listName, type Manifest, manifestName } from "../../dump/manifest.js";
 import { isBucketUrl } from "../../job/s3-url.js";
 import type { RunResult } from "../../run/make-run.js";
+import { amount, count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 import { type ChildListSums, incompleteText, sentenceOf, sumOfChildLists } from "../../segments/document-result.js";
 import { type Invocation, retryCommand, shellText } from "../../shell-text.js";
 import { countOf, nameAndId, shardText } from "../../words.js";
