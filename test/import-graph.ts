@@ -122,7 +122,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   yargs: /^cli\/(help|command)\.ts$/,
   "@duckdb/node-api": /^duckdb\//,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
-  // In cli and commands, schemas describe what goes out: types come from them, and the build makes JSON Schemas of them.
+  // Schemas of results describe what goes out: types come from them, and the build makes JSON Schemas of them.
   valibot:
-    /^(schema\.ts|store\/|demo\/write\/|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(apply\/journal|journal-file|copy\/journal-lines)\.ts$|cli\/(command|write-schemas|(result|log)-schema)|commands\/|rows\/row(-from-record)?\.ts|crawl\/|segments\/|parallel\/)/,
+    /^(schema\.ts|store\/|demo\/write\/|client\/check-answer\.ts|dump\/(read-)?manifest\.ts|job\/|restore\/(apply\/journal|journal-file|restore-options|copy\/(journal-lines|copy-(plan|result)))\.ts$|compare\/(run-diff|lost\/restore-plan)\.ts$|report\/report-facts\.ts$|verify\/findings\.ts$|cli\/(command|write-schemas|(result|log)-schema)|commands\/|rows\/row(-from-record)?\.ts|crawl\/|segments\/|parallel\/)/,
 };

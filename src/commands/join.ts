@@ -13,12 +13,10 @@ import { printResult, tellReason } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
-import type { JoinResult } from "../join/join-shards.js";
 import { count, listOf, result, text } from "../schema.js";
 import { commandText } from "../shell-text.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
-
-import { reasonsOf, renderSummary, runResult, summaryJson } from "./run/summary.js";
+import { runResult } from "./run/result.js";
 
 const epilog = `Examples:
   kbdump join nightly
@@ -72,9 +70,10 @@ export const command = defineCommand({
     const names = bucketNames(env);
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
+    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
     const page = pageFor(world.stdout, world.env);
     const text = args.json
-      ? jsonLine(joinJson(result, elapsed))
+      ? jsonLine({ ...summaryJson(result, elapsed), shards: result.shards } satisfies v.InferOutput<typeof joinResult>)
       : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
     for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
     await printResult(world, text, `the run is published in ${terminalText(result.folder)}`);
@@ -90,10 +89,3 @@ export const joinResult = result({
     v.description("the runs that were joined, in the order of their shards"),
   ),
 });
-
-type JoinSummary = v.InferOutput<typeof joinResult>;
-
-/** The result of a join for programs. */
-function joinJson(result: JoinResult, elapsed: number): JoinSummary {
-  return { ...summaryJson(result, elapsed), shards: result.shards };
-}

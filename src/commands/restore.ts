@@ -1,10 +1,10 @@
 import { defineCommand } from "../cli/command.js";
 import type { Move } from "../restore/copy/copy-result.js";
+import { moveResult } from "../restore/copy/copy-result.js";
 import type { RestoreLost } from "../restore/restore-options.js";
+import { restoreResult } from "../restore/restore-options.js";
 import { runMove } from "./copy/copy.js";
-import { moveResult } from "./copy/result.js";
 import { runLost } from "./restore/lost.js";
-import { restoreResult } from "./restore/result.js";
 import { checkArguments, options, positionals } from "./restore/shared.js";
 
 const epilog = `With --lost, it brings back what a re-index took from the documents of the run. With --to alone, it brings whole documents, word for word, into a dataset of another service.

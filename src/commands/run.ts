@@ -21,7 +21,7 @@ import { gotText } from "../job/findings.js";
 import type { Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
 import { emptyRunTally, type RunTally } from "../job/run-tally.js";
-import { reasonsOf, renderSummary, runResult, summaryJson } from "./run/summary.js";
+import { runResult } from "./run/result.js";
 
 const epilog = `Examples:
   kbdump run nightly.yaml
@@ -121,6 +121,7 @@ export const command = defineCommand({
         unwatch();
       });
     const elapsed = performance.now() - start;
+    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
     const summary = args.json
       ? jsonLine(summaryJson(result, elapsed))
       : renderSummary(

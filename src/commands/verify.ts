@@ -18,13 +18,13 @@ import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import type { Against, AgainstOptions, AgainstTally } from "../restore/copy/against.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
+import type { AgainstOptions, AgainstTally } from "../restore/copy/against.js";
+import { type Against, againstResult } from "../restore/copy/copy-result.js";
+import { orNull, result } from "../schema.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { RunToFetch } from "../store/find-run.js";
-import type { Verification } from "../verify/findings.js";
-import { difference } from "./copy/result.js";
+import { type Verification, verification } from "../verify/findings.js";
 import { renderDifferences } from "./restore/rows.js";
 
 const epilog = `Examples:
@@ -36,19 +36,6 @@ const epilog = `Examples:
 With --against, the run is compared with a service, too: with the copies that restore --to made there, or else with the same documents. The service is only read.
 
 Exit codes: 0 sound, and as at the service · 1 could not be checked or compared · 2 wrong usage, no such run, or no key · 4 something is wrong with the dump, or the service differs · 130, 143 interrupted`;
-
-const against = result({
-  base_url: text,
-  copies: v.pipe(
-    truth,
-    v.description("true: compared with copies that restore --to made; false: with the same documents, by ids"),
-  ),
-  documents: count,
-  chunks: count,
-  child_chunks: count,
-  differences: listOf(difference),
-  notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
-});
 
 /** The flags of a comparison with a service. */
 const againstOptions = {
@@ -207,29 +194,9 @@ async function againstFrom(
 
 /** The result of `kbdump verify --json`. */
 export const verifyResult = result({
-  status: oneOf("sound", "differences"),
-  findings: v.pipe(
-    listOf(result({ file: text, message: text })),
-    v.description("of each kind the first 20, and a count of the rest"),
-  ),
-  finding_count: count,
-  checked: result({
-    folder: text,
-    run_id: orNull(text),
-    files: count,
-    documents: count,
-    chunks: count,
-    child_chunks: count,
-    originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
-    attachments: v.pipe(
-      orNull(count),
-      v.description("files attached to chunks; null unless the job asks for originals"),
-    ),
-    database: orNull(result({ path: text, documents: count, read_later: count, passed_over: count })),
-    notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
-  }),
+  ...verification.entries,
   against: v.pipe(
-    orNull(against),
+    orNull(againstResult),
     v.description("the comparison with a service; null without --against, and where the dump is not sound"),
   ),
 });

@@ -1,6 +1,8 @@
-import { isMissed, type PlanCounts, type RestorePlan } from "../compare/lost/restore-plan.js";
+import * as v from "valibot";
+import { isMissed, level, planCounts, position, type RestorePlan, restorePlan } from "../compare/lost/restore-plan.js";
 import { exitCodes } from "../errors.js";
 import type { RunTally } from "../job/run-tally.js";
+import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 
 import type { TargetService } from "./target.js";
 
@@ -52,33 +54,56 @@ export interface Confirmed {
 /** The restore itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
 export type RestoreLost = (options: RestoreOptions) => Promise<RestoreResult>;
 
-/** The result of `restore --lost`, as it is printed and as programs get it. Texts may hold anything that a service sends. */
-export interface RestoreResult {
-  readonly status: RestoreStatus;
-  /** The older run, whose rows are brought back. */
-  readonly run: { readonly folder: string; readonly job: string; readonly run_id: string };
-  /** The service that is restored to. */
-  readonly base_url: string;
-  /** The folder of the newer run that the plan is made against; null: the documents as they stood at the service. */
-  readonly against: string | null;
-  readonly plan: RestorePlan;
-  readonly counts: PlanCounts;
-  /** Null: nothing was to be written, only planned. */
-  readonly applied: Applied | null;
-  /** The findings of the proof; null where there was none. */
-  readonly differences: readonly ProofDifference[] | null;
-  /** The folder of the dump that was made before the first write; null where nothing was to be written. */
-  readonly undo: string | null;
-  /** The path of the journal; null where nothing was to be written. */
-  readonly journal: string | null;
-  readonly warnings: readonly string[];
-}
+/** One row of the older run that a restore wrote, or meant to write. */
+const appliedRow = result({
+  document_id: text,
+  level,
+  id: text,
+  position,
+  /** `there`: the document had it already when its turn came. */
+  outcome: oneOf("written", "there", "changed meanwhile", "failed", "still enabled"),
+  /** Id in the target; null where nothing was written. */
+  target_id: orNull(text),
+  /** Why it is not restored, as a sentence; null where it is. */
+  reason: orNull(text),
+});
+export type AppliedRow = v.InferOutput<typeof appliedRow>;
+export type RowOutcome = AppliedRow["outcome"];
 
-/**
- * `planned`: nothing was written. `nothing lost`: there is nothing to write or to choose. `proved`: everything is back. `partial`:
- * some rows are not, or nothing could prove it. `different`: the proof found what nobody announced.
- */
-type RestoreStatus = "planned" | "nothing lost" | "proved" | "partial" | "different";
+/** Everything that the writes of a restore came to. `writes`: requests sent, those of earlier processes of the same journal included. */
+const applied = result({ rows: listOf(appliedRow), writes: count });
+export type Applied = v.InferOutput<typeof applied>;
+
+/** A difference that the proof found and no plan announced; the id is that in the target. */
+const proofDifference = result({ document_id: text, level, id: text, position, reason: text });
+export type ProofDifference = v.InferOutput<typeof proofDifference>;
+
+/** The result of `restore --lost --json`. Texts may hold anything that a service sends. */
+export const restoreResult = v.pipe(
+  result({
+    /**
+     * `planned`: nothing was written. `nothing lost`: there is nothing to write or to choose. `proved`: everything is back. `partial`:
+     * some rows are not, or nothing could prove it. `different`: the proof found what was not announced.
+     */
+    status: oneOf("planned", "nothing lost", "proved", "partial", "different"),
+    run: result({ folder: text, job: text, run_id: text }),
+    base_url: text,
+    against: v.pipe(orNull(text), v.description("null: compared with the documents as they stood at the service")),
+    plan: restorePlan,
+    counts: planCounts,
+    applied: v.pipe(orNull(applied), v.description("null where nothing was to be written")),
+    differences: v.pipe(
+      orNull(listOf(proofDifference)),
+      v.description("findings of the proof; null where there was none"),
+    ),
+    undo: v.pipe(orNull(text), v.description("the dump that was made before the first write")),
+    journal: orNull(text),
+    warnings: listOf(text),
+  }),
+  v.title("Result of kbdump restore --lost --json"),
+);
+export type RestoreResult = v.InferOutput<typeof restoreResult>;
+type RestoreStatus = RestoreResult["status"];
 
 type Outcome = Pick<RestoreResult, "plan" | "applied" | "differences">;
 
@@ -132,39 +157,4 @@ export interface RestoreTally {
 /** A tally of nothing yet. */
 export function emptyRestoreTally(): RestoreTally {
   return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
-}
-
-/** The outcome of one planned row. `there`: the document had it already when its turn came. */
-export type RowOutcome = "written" | "there" | "changed meanwhile" | "failed" | "still enabled";
-
-/** One row of the older run that a restore wrote, or meant to write. */
-export interface AppliedRow {
-  readonly document_id: string;
-  readonly level: "chunk" | "child_chunk";
-  /** Id in the older run. */
-  readonly id: string;
-  readonly position: number | null;
-  readonly outcome: RowOutcome;
-  /** Id in the target; null where nothing was written. */
-  readonly target_id: string | null;
-  /** Why it is not restored, as a sentence; null where it is. */
-  readonly reason: string | null;
-}
-
-/** Everything that the writes of a restore came to. */
-export interface Applied {
-  readonly rows: readonly AppliedRow[];
-  /** Write requests sent, those of earlier processes of the same journal included. */
-  readonly writes: number;
-}
-
-/** A difference that the proof found and nobody announced. */
-export interface ProofDifference {
-  readonly document_id: string;
-  readonly level: "chunk" | "child_chunk";
-  /** Id in the target. */
-  readonly id: string;
-  readonly position: number | null;
-  /** The difference as a sentence. */
-  readonly reason: string;
 }

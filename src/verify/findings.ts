@@ -1,11 +1,10 @@
+import * as v from "valibot";
 import { numberText } from "../amounts.js";
+import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 
-/** One thing that is not as it should be. Texts may hold anything that a file holds: they are not safe for a terminal. */
-export interface Finding {
-  /** Name in the run folder, or of the database. */
-  readonly file: string;
-  readonly message: string;
-}
+/** One thing that is not as it should be, in a file of the run folder or in the database. Texts are not safe for a terminal. */
+const finding = result({ file: text, message: text });
+export type Finding = v.InferOutput<typeof finding>;
 
 /** Findings of one kind that are told one by one; the others are counted. */
 export const toldOfAKind = 20;
@@ -58,40 +57,39 @@ export class Findings {
   }
 }
 
-/** The result of `verifyRun`. */
-export interface Verification {
-  readonly status: "sound" | "differences";
-  /** Differences found: of each kind the first 20 and a count of the rest. Texts are not safe for a terminal. */
-  readonly findings: readonly Finding[];
-  /** How many there are, those that are not told included. */
-  readonly finding_count: number;
-  readonly checked: Checked;
-}
+const checkedDatabase = result({
+  path: text,
+  /** Documents whose rows were compared. */
+  documents: count,
+  /** Documents that a later run has read since. */
+  read_later: count,
+  /** Documents that were unstable in this run, of which the database keeps an earlier, complete state. */
+  passed_over: count,
+});
+export type CheckedDatabase = v.InferOutput<typeof checkedDatabase>;
 
 /** The rows and files that were checked. */
-export interface Checked {
-  readonly folder: string;
-  /** Null when the manifest could not be taken. */
-  readonly run_id: string | null;
-  readonly files: number;
-  readonly documents: number;
-  readonly chunks: number;
-  readonly child_chunks: number;
-  /** Files that documents were made from, and files attached to chunks; null when the run saved none. */
-  readonly originals: number | null;
-  readonly attachments: number | null;
+const checked = result({
+  folder: text,
+  /** Null when the manifest could not be read. */
+  run_id: orNull(text),
+  files: count,
+  documents: count,
+  chunks: count,
+  child_chunks: count,
+  originals: v.pipe(orNull(count), v.description("null unless the job asks for originals")),
+  attachments: v.pipe(orNull(count), v.description("files attached to chunks; null unless the job asks for originals")),
   /** Null when it was not asked for, or could not be opened. */
-  readonly database: CheckedDatabase | null;
-  /** Checks that were not possible, and why. */
-  readonly notes: readonly string[];
-}
+  database: orNull(checkedDatabase),
+  notes: v.pipe(listOf(text), v.description("checks that were not possible, and why")),
+});
+export type Checked = v.InferOutput<typeof checked>;
 
-export interface CheckedDatabase {
-  readonly path: string;
-  /** Documents whose rows were compared. */
-  readonly documents: number;
-  /** Documents that a later run has read since. */
-  readonly read_later: number;
-  /** Documents that were unstable in this run, of which the database keeps an earlier, complete state. */
-  readonly passed_over: number;
-}
+/** The result of `verifyRun`. */
+export const verification = result({
+  status: oneOf("sound", "differences"),
+  findings: v.pipe(listOf(finding), v.description("of each kind the first 20, and a count of the rest")),
+  finding_count: count,
+  checked,
+});
+export type Verification = v.InferOutput<typeof verification>;

@@ -15,7 +15,6 @@ import {
 } from "../restore/shared.js";
 import { renderMoved } from "./copied.js";
 import { renderMove } from "./progress.js";
-import type { MoveOutput } from "./result.js";
 
 /** Requests and documents at once: a service embeds each chunk while it takes it, and people use it meanwhile. */
 const usualConcurrency = 4;
@@ -51,7 +50,7 @@ export async function runMove(
 }
 
 function textOf(result: MoveResult, { json }: RestoreArguments, world: World): string {
-  if (json) return jsonLine(result satisfies MoveOutput);
+  if (json) return jsonLine(result);
   const invocation = { program: world.program(), args: world.args };
   return renderMoved(result, pageFor(world.stdout, world.env), invocation);
 }

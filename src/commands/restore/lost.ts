@@ -15,7 +15,6 @@ import type { FindOptions } from "../../store/find-named.js";
 import { renderRestore } from "./progress.js";
 import { askToApply } from "./questions.js";
 import { renderRestored } from "./restored.js";
-import type { RestoreOutput } from "./result.js";
 import {
   endRestore,
   keyFrom,
@@ -84,7 +83,7 @@ async function ownService(run: string, options: FindOptions): Promise<OwnService
 }
 
 function textOf(result: RestoreResult, { json }: RestoreArguments, world: World): string {
-  if (json) return jsonLine(result satisfies RestoreOutput);
+  if (json) return jsonLine(result);
   const invocation = { program: world.program(), args: world.args };
   return renderRestored(result, pageFor(world.stdout, world.env), invocation);
 }

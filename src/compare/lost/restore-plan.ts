@@ -1,127 +1,133 @@
+import * as v from "valibot";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 /**
  * The plan of a restore: which rows of an older run stand in the target no more, and the writes that bring them back. A plan is
  * data and sends nothing. Texts may hold anything that a service sends: not safe for a terminal.
  */
 
+export const level = oneOf("chunk", "child_chunk");
+export const position = orNull(count);
+
 /**
  * The proof that somebody made or changed a row by hand. `history`: the job's database has what it was before. `chosen`: there
  * is none, and the owner named the row.
  */
-export type Evidence = "updated_by" | "disabled_by" | "customized" | "history" | "chosen";
+const evidence = oneOf("updated_by", "disabled_by", "customized", "history", "chosen");
+export type Evidence = v.InferOutput<typeof evidence>;
 
-/** The parts of a chunk that a request can write. */
-export interface ChunkTexts {
-  readonly content: string;
-  /** The answer, in qa_model documents; null elsewhere. */
-  readonly answer: string | null;
-  readonly keywords: readonly string[] | null;
-}
+/** The parts of a chunk that a request can write; the answer is null but in qa_model documents. */
+const chunkTexts = result({ content: text, answer: orNull(text), keywords: orNull(listOf(text)) });
+export type ChunkTexts = v.InferOutput<typeof chunkTexts>;
 
-/** A chunk of the target, as it stood when the plan was made. */
-export interface TargetChunk extends ChunkTexts {
-  readonly id: string;
-  readonly position: number | null;
-  readonly enabled: boolean;
-  /** completed, error and others; open. */
-  readonly status: string | null;
-}
-
-/** All that brings back one chunk: first its texts, then its children, then that it is disabled. */
-export interface ChunkRestore {
-  /** Id and position in the older run. */
-  readonly chunk_id: string;
-  readonly position: number | null;
-  readonly evidence: readonly Evidence[];
-  /** The chunk that takes the texts, the children and the state; null: one is added. */
-  readonly target: TargetChunk | null;
-  /** The texts to write; null: they stand in the target. Never null where `target` is. */
-  readonly texts: ChunkTexts | null;
-  /** Chunks of the target that say these texts, when the plan was made. If more do when its turn comes, nothing is added. */
-  readonly equal: number;
-  /** Whether the chunk is to be disabled at the end. */
-  readonly disable: boolean;
-  readonly children: readonly ChildRestore[];
-}
+/** A chunk of the target, as it stood when the plan was made. The status is completed, error and others; open. */
+const targetChunk = result({ ...chunkTexts.entries, id: text, position, enabled: truth, status: orNull(text) });
+export type TargetChunk = v.InferOutput<typeof targetChunk>;
 
 /** One child chunk to bring back, below the chunk that it is listed with. */
-export interface ChildRestore {
+const childRestore = result({
   /** Id and position in the older run. */
-  readonly child_id: string;
-  readonly position: number | null;
-  readonly evidence: readonly Evidence[];
-  readonly content: string;
-  /** The child chunk of the target that it replaces: what stood there before the edit. Null: it is added. */
-  readonly twin: { readonly id: string; readonly content: string } | null;
-}
+  child_id: text,
+  position,
+  evidence: listOf(evidence),
+  content: text,
+  twin: v.pipe(
+    orNull(result({ id: text, content: text })),
+    v.description("the child chunk that it replaces; null: it is added"),
+  ),
+});
+export type ChildRestore = v.InferOutput<typeof childRestore>;
 
-/**
- * Why a lost row is not written. `no evidence`: nothing proves that a person made it. `unknown before`: somebody edited it, and
- * nobody knows what stood there before. `conflict`: the target says something else than what stood there before. `no place`: its
- * parent is gone. `disabled`: it was added by hand and then disabled; to add it again, it must be asked for.
- */
-export type WhyListed = "no evidence" | "unknown before" | "conflict" | "no place" | "disabled";
+/** All that brings back one chunk: first its texts, then its children, then that it is disabled. */
+const chunkRestore = result({
+  /** Id and position in the older run. */
+  chunk_id: text,
+  position,
+  evidence: listOf(evidence),
+  target: v.pipe(
+    orNull(targetChunk),
+    v.description("the chunk that takes the texts, as it stood when the plan was made; null: one is added at the end"),
+  ),
+  /** Never null where `target` is. */
+  texts: v.pipe(orNull(chunkTexts), v.description("the texts to write; null: they stand there")),
+  /** If more do when its turn comes, nothing is added. */
+  equal: v.pipe(count, v.description("chunks of the target that say these texts already")),
+  /** Whether the chunk is to be disabled at the end. */
+  disable: truth,
+  children: listOf(childRestore),
+});
+export type ChunkRestore = v.InferOutput<typeof chunkRestore>;
 
 /** A lost row that is left to the owner. */
-export interface ListedLoss {
-  readonly level: "chunk" | "child_chunk";
-  readonly id: string;
+const listedLoss = result({
+  level,
+  id: text,
   /** The parent of a child chunk in the older run. */
-  readonly segment_id: string | null;
-  readonly position: number | null;
-  readonly why: WhyListed;
-  /** The reason as a sentence. */
-  readonly reason: string;
-  readonly content: string;
-  /** The text that stands at its place in the target; null where nobody knows its place. */
-  readonly now: string | null;
-  /** If it is chosen, it replaces `now` or is added at the end. Null: it cannot be chosen. */
-  readonly choice: "replace" | "add" | null;
-}
+  segment_id: orNull(text),
+  position,
+  /**
+   * `no evidence`: nothing proves that a person made it. `unknown before`: somebody edited it, and what stood there before is not
+   * known. `conflict`: the target says something else than what stood there before. `no place`: its parent is gone. `disabled`: it was
+   * added by hand and then disabled; to add it again, it must be asked for.
+   */
+  why: oneOf("no evidence", "unknown before", "conflict", "no place", "disabled"),
+  /** A sentence. */
+  reason: text,
+  content: text,
+  /** The text that stands at its place in the target; null where its place is not known. */
+  now: orNull(text),
+  choice: v.pipe(
+    orNull(oneOf("replace", "add")),
+    v.description("what --chunk does with it; null: it cannot be chosen"),
+  ),
+});
+export type ListedLoss = v.InferOutput<typeof listedLoss>;
+export type WhyListed = ListedLoss["why"];
 
 /** A part of a row that no request can bring back, although its text comes back. */
-export interface KnownLoss {
-  readonly level: "chunk" | "child_chunk";
-  readonly id: string;
-  readonly position: number | null;
-  readonly part: "keywords" | "attachments" | "summary";
-  /** The reason as a sentence. */
-  readonly reason: string;
-}
+const knownLoss = result({
+  level,
+  id: text,
+  position,
+  part: oneOf("keywords", "attachments", "summary"),
+  reason: text,
+});
+export type KnownLoss = v.InferOutput<typeof knownLoss>;
 
-export interface DocumentPlan {
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly document_name: string | null;
-  readonly doc_form: string | null;
-  /** Why nothing may be written to this document, as a sentence; then it has no restores. */
-  readonly refused: string | null;
+const documentPlan = result({
+  dataset_id: text,
+  document_id: text,
+  document_name: orNull(text),
+  doc_form: orNull(text),
+  /** A sentence; then it has no restores. */
+  refused: v.pipe(orNull(text), v.description("why nothing may be written to this document")),
   /** In the order of the older run. */
-  readonly restores: readonly ChunkRestore[];
-  readonly listed: readonly ListedLoss[];
-  readonly losses: readonly KnownLoss[];
+  restores: listOf(chunkRestore),
+  listed: v.pipe(listOf(listedLoss), v.description("lost rows that are left alone, and why")),
+  losses: v.pipe(listOf(knownLoss), v.description("parts that no request can bring back")),
   /** Rows with a sign of a hand that stand in the target as they were, or inside a chunk of it. */
-  readonly present: number;
-}
+  present: count,
+});
+export type DocumentPlan = v.InferOutput<typeof documentPlan>;
 
 /** Every document that has a sign of a hand, or that was named; in the order of the older run. */
-export interface RestorePlan {
-  readonly documents: readonly DocumentPlan[];
-}
+export const restorePlan = result({ documents: listOf(documentPlan) });
+export type RestorePlan = v.InferOutput<typeof restorePlan>;
 
 /** Rows of a plan, counted. */
-export interface PlanCounts {
+export const planCounts = result({
   /** Chunks and child chunks that will be written. */
-  readonly rows: number;
-  readonly chunks_updated: number;
-  readonly chunks_added: number;
-  readonly chunks_disabled: number;
-  readonly children_replaced: number;
-  readonly children_added: number;
+  rows: count,
+  chunks_updated: count,
+  chunks_added: count,
+  chunks_disabled: count,
+  children_replaced: count,
+  children_added: count,
   /** Write requests at the least. */
-  readonly writes: number;
-  /** Characters that the service embeds anew. */
-  readonly characters: number;
-}
+  writes: count,
+  /** Characters that the service embeds again. */
+  characters: count,
+});
+export type PlanCounts = v.InferOutput<typeof planCounts>;
 
 /** Adds up what the plan writes. A chunk of which only children are written is no row of its own. */
 export function countPlan({ documents }: RestorePlan): PlanCounts {

@@ -24,7 +24,14 @@ import {
   type DocumentPair,
   type RowCounts,
 } from "./compare/compare-dumps.js";
-import { isSameService, type JournalFacts, type MoveDifference, moveFolderOf, plainBaseUrl } from "./copy-result.js";
+import {
+  type Against,
+  isSameService,
+  type JournalFacts,
+  type MoveDifference,
+  moveFolderOf,
+  plainBaseUrl,
+} from "./copy-result.js";
 import { readJournalFacts } from "./journal.js";
 
 export interface AgainstOptions extends TargetService {
@@ -38,20 +45,6 @@ export interface AgainstOptions extends TargetService {
 
 /** How far a comparison with a service is; `done` counts documents. */
 export interface AgainstTally extends ReadTally, DumpTally {}
-
-/** The result of a comparison with a service. Texts may hold anything that a service sends. */
-export interface Against {
-  readonly base_url: string;
-  /** True: copies that `restore --to` made. False: the same documents, with the same ids. */
-  readonly copies: boolean;
-  /** Documents of the run that were compared, and their rows. */
-  readonly documents: number;
-  readonly chunks: number;
-  readonly child_chunks: number;
-  readonly differences: readonly MoveDifference[];
-  /** Documents and parts that were not compared, and why. */
-  readonly notes: readonly string[];
-}
 
 /**
  * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only.

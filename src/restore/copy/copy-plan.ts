@@ -1,166 +1,145 @@
+import * as v from "valibot";
 import type { ChildRow, ChunkRow } from "../../compare/document-rows.js";
+import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 
 /**
  * The plan of a move: how a dump becomes datasets and documents of another service. A plan is data and sends nothing. Texts may hold
  * anything that a service sends: not safe for a terminal.
  */
 
-/** `chunks`: word for word. `originals`: the files that the documents were made from, for the service to cut anew. */
-export type MoveFrom = "chunks" | "originals";
+/** `chunks`: word for word. `originals`: the files that the documents were made from, for the service to cut again. */
+const from = oneOf("chunks", "originals");
+export type MoveFrom = v.InferOutput<typeof from>;
+
+/** Settings of the service, whatever their members. */
+const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
 
 /** Something that does not come, and is announced. It is no difference for the proof. */
-export interface Loss {
-  readonly part: LossPart;
+const loss = result({
+  /** `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`: parts of chunks. */
+  part: oneOf(
+    ...(["chunks", "children", "attachments", "summaries"] as const),
+    ...(["metadata", "settings", "process rule", "source", "name"] as const),
+  ),
   /** Rows of the dump that lose it; 1 for a setting. */
-  readonly rows: number;
-  /** The reason as a sentence. */
-  readonly reason: string;
-}
+  rows: count,
+  /** A sentence. */
+  reason: text,
+});
+const losses = v.pipe(listOf(loss), v.description("parts that do not come, and are announced"));
+export type Loss = v.InferOutput<typeof loss>;
+export type LossPart = Loss["part"];
 
-/**
- * `chunks` and `children`: whole rows that the service refuses, as they say nothing. `attachments`, `summaries`: parts of
- * chunks. `metadata`: values without a field. `settings`: of a dataset. `process rule`, `source`, `name`: of a document.
- */
-export type LossPart =
-  | "chunks"
-  | "children"
-  | "attachments"
-  | "summaries"
-  | "metadata"
-  | "settings"
-  | "process rule"
-  | "source"
-  | "name";
-
-/** A metadata field of a dataset's own. */
-export interface FieldPlan {
-  readonly name: string;
-  /** string, number or time. */
-  readonly type: string;
-}
+/** A metadata field of a dataset's own: string, number or time. */
+const field = result({ name: text, type: text });
+export type FieldPlan = v.InferOutput<typeof field>;
 
 /** The settings that a new dataset is made with, as the service takes them. */
-export interface DatasetSettings {
-  readonly description: string;
-  readonly indexing_technique: string | null;
-  readonly permission: string;
-  readonly embedding_model: string | null;
-  readonly embedding_model_provider: string | null;
-  readonly retrieval_model: object | null;
-  readonly summary_index_setting: object | null;
-}
+const datasetSettings = result({
+  description: text,
+  indexing_technique: orNull(text),
+  permission: text,
+  embedding_model: orNull(text),
+  embedding_model_provider: orNull(text),
+  retrieval_model: orNull(settings),
+  summary_index_setting: orNull(settings),
+});
+export type DatasetSettings = v.InferOutput<typeof datasetSettings>;
 
-/** `new`: it is made, with this name. `there`: it is empty, or this restore made it earlier. */
-export type DatasetTarget =
-  | { readonly kind: "new"; readonly name: string }
-  | { readonly kind: "there"; readonly id: string; readonly name: string };
-
-/** A dataset of the target, which takes the documents of one form of a dataset of the dump. */
-export interface DatasetPlan {
-  /** As `datasetKey` makes it: the journal knows the dataset by it. */
-  readonly key: string;
-  /** Id and name in the dump. */
-  readonly dataset_id: string;
-  readonly dataset_name: string;
-  readonly target: DatasetTarget;
-  readonly settings: DatasetSettings;
-  /** Metadata fields that the dataset has to have. */
-  readonly fields: readonly FieldPlan[];
-  readonly built_in_fields: boolean;
-  /** Names of tags. */
-  readonly tags: readonly string[];
-  /** Write requests that give the dataset those of its fields and tags that it lacks. */
-  readonly equipping: number;
-  readonly losses: readonly Loss[];
-  /** In the order of the dump. */
-  readonly documents: readonly DocumentPlan[];
-}
+const target = v.pipe(
+  v.variant("kind", [
+    result({ kind: v.literal("new"), name: text }),
+    result({ kind: v.literal("there"), id: text, name: text }),
+  ]),
+  v.description("the dataset that takes the documents: a new one, or one that is there"),
+);
+export type DatasetTarget = v.InferOutput<typeof target>;
 
 /** The value of a metadata field of the dataset's own. */
-export interface ValuePlan {
-  readonly name: string;
-  readonly value: string | number | null;
-}
+const value = result({ name: text, value: orNull(v.union([text, v.number()])) });
+export type ValuePlan = v.InferOutput<typeof value>;
 
-/** A file of the dump, to upload. */
-export interface FilePlan {
-  /** Absolute. */
-  readonly path: string;
-  readonly name: string;
-  readonly mime_type: string | null;
-  readonly bytes: number;
-  readonly sha256: string;
-}
+/** A file of the dump, to upload; the path is absolute. */
+const file = result({ path: text, name: text, mime_type: orNull(text), bytes: count, sha256: text });
+export type FilePlan = v.InferOutput<typeof file>;
 
 /** An attachment of a chunk. `file` null: the service has the file already, under the same id. */
-export interface AttachmentPlan {
-  /** Id in the dump. */
-  readonly id: string;
-  readonly file: FilePlan | null;
-}
-
-export interface DocumentPlan {
-  /** Ids in the dump. */
-  readonly dataset_id: string;
-  readonly document_id: string;
-  /** The key of the dataset that takes it. */
-  readonly dataset_key: string;
-  readonly document_name: string;
-  readonly doc_form: string;
-  readonly doc_language: string | null;
-  readonly indexing_technique: string | null;
-  /** As the service takes it: mode and rules. */
-  readonly process_rule: object;
-  /** Why the document is left out, as a sentence; null where it comes. */
-  readonly refused: string | null;
-  /** The state that an earlier process of this restore left it in; null where there was none. */
-  readonly earlier: EarlierDocument | null;
-  /** Chunks that come, those of them that end disabled, and child chunks that come. */
-  readonly chunks: number;
-  readonly disabled: number;
-  readonly children: number;
-  /** Characters that the service embeds. */
-  readonly characters: number;
-  readonly metadata: readonly ValuePlan[];
-  readonly enabled: boolean;
-  readonly archived: boolean;
-  /** The file to upload, with `originals`. */
-  readonly original: FilePlan | null;
-  /** Attachments that can be bound; all others are a loss. */
-  readonly attachments: readonly AttachmentPlan[];
-  /** Chunks that they are bound to. */
-  readonly attached: number;
-  readonly losses: readonly Loss[];
-}
+const attachment = result({ id: text, file: orNull(file) });
+export type AttachmentPlan = v.InferOutput<typeof attachment>;
 
 /** A document of the target that this restore made earlier. */
-export interface EarlierDocument {
-  readonly target_id: string;
-  /** `failed`: it is tried again only with --retry-failed. */
-  readonly state: "begun" | "restored" | "failed";
+const earlier = result({
+  target_id: text,
+  state: v.pipe(oneOf("begun", "restored", "failed"), v.description("failed: only --retry-failed tries it again")),
   /** Why it failed. */
-  readonly reason: string | null;
-}
+  reason: orNull(text),
+});
+export type EarlierDocument = v.InferOutput<typeof earlier>;
 
-/** All that a move would do. */
-export interface MovePlan {
-  readonly from: MoveFrom;
-  /** In the order of the dump; those of one dataset of the dump stand together. */
-  readonly datasets: readonly DatasetPlan[];
-}
+/** Ids and names are those in the dump. */
+const documentPlan = result({
+  dataset_id: text,
+  document_id: text,
+  dataset_key: v.pipe(text, v.description("the key of the dataset that takes it")),
+  document_name: text,
+  doc_form: text,
+  doc_language: orNull(text),
+  indexing_technique: orNull(text),
+  /** As the service takes it: mode and rules. */
+  process_rule: settings,
+  refused: v.pipe(orNull(text), v.description("why the document is left out; null: it comes")),
+  earlier: v.pipe(orNull(earlier), v.description("the copy that an earlier restore made; null: there is none")),
+  /** Chunks that come, those of them that end disabled, and child chunks that come. */
+  chunks: count,
+  disabled: count,
+  children: count,
+  /** Characters that the service embeds. */
+  characters: count,
+  metadata: listOf(value),
+  enabled: truth,
+  archived: truth,
+  original: v.pipe(orNull(file), v.description("the file to upload, with --from originals")),
+  /** Attachments that can be bound; all others are a loss. */
+  attachments: listOf(attachment),
+  attached: v.pipe(count, v.description("chunks that attachments are bound to")),
+  losses,
+});
+export type DocumentPlan = v.InferOutput<typeof documentPlan>;
+
+/** A dataset of the target, which takes the documents of one form of a dataset of the dump. */
+const datasetPlan = result({
+  key: v.pipe(text, v.description("dataset_id, with the form behind it where the documents have several forms")),
+  dataset_id: text,
+  dataset_name: text,
+  target,
+  settings: datasetSettings,
+  /** Metadata fields and tags that the dataset has to have. */
+  fields: listOf(field),
+  built_in_fields: truth,
+  equipping: v.pipe(count, v.description("write requests that give the dataset the fields and tags that it lacks")),
+  tags: listOf(text),
+  losses,
+  /** In the order of the dump. */
+  documents: listOf(documentPlan),
+});
+export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
+
+/** All that a move would do; the copies of one dataset of the dump stand together. */
+export const movePlan = result({ from, datasets: listOf(datasetPlan) });
+export type MovePlan = v.InferOutput<typeof movePlan>;
 
 /** A plan, counted. Documents that are left out, or there already, count nowhere but in their own member. */
-export interface MoveCounts {
-  readonly datasets: number;
-  readonly documents: number;
-  readonly left_out: number;
-  readonly there: number;
-  readonly chunks: number;
-  readonly children: number;
-  readonly characters: number;
-  /** Write requests to expect; the service's cap and its children may make it more. */
-  readonly writes: number;
-}
+export const moveCounts = result({
+  datasets: count,
+  documents: count,
+  left_out: count,
+  there: count,
+  chunks: count,
+  children: count,
+  characters: count,
+  writes: v.pipe(count, v.description("write requests to expect; they may become more")),
+});
+export type MoveCounts = v.InferOutput<typeof moveCounts>;
 
 /**
  * Whether a chunk can come: the service refuses a chunk without content, and in qa_model documents one without an answer (400 of

@@ -1,35 +1,103 @@
 import { join } from "node:path";
+import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { exitCodes } from "../../errors.js";
 import type { RunTally } from "../../job/run-tally.js";
 
+import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 import type { TargetService } from "../target.js";
-import type { DatasetPlan, DocumentPlan, EarlierDocument, MoveCounts, MoveFrom, MovePlan } from "./copy-plan.js";
+import {
+  type DatasetPlan,
+  type DocumentPlan,
+  type EarlierDocument,
+  type MoveCounts,
+  type MoveFrom,
+  type MovePlan,
+  moveCounts,
+  movePlan,
+} from "./copy-plan.js";
 
-/** The result of `restore --to`, as it is printed and as programs get it. Texts may hold anything that a service sends. */
-export interface MoveResult {
-  readonly status: MoveStatus;
-  readonly run: { readonly folder: string; readonly job: string; readonly run_id: string };
-  /** The service that takes the documents. */
-  readonly base_url: string;
-  readonly plan: MovePlan;
-  readonly counts: MoveCounts;
-  /** Null: nothing was to be written, only planned. */
-  readonly applied: Moved | null;
-  /** The findings of the proof; null where there was none. */
-  readonly differences: readonly MoveDifference[] | null;
-  /** The folder of the dump that proves the move; null where there was none. */
-  readonly proof: string | null;
-  /** The path of the journal; null where nothing was to be written. */
-  readonly journal: string | null;
-  readonly warnings: readonly string[];
-}
+/** A row of the dump that did not come, and that no plan announced. */
+const failedRow = result({ level: oneOf("chunk", "child_chunk"), id: text, position: orNull(count), reason: text });
+export type FailedRow = v.InferOutput<typeof failedRow>;
 
 /**
- * `planned`: nothing was written. `proved`: everything is there. `partial`: some documents or rows are not, or nothing could prove it.
- * `different`: the proof found what nobody announced.
+ * The outcome of one document. `restored`: all of it is there. `partial`: it is there but for the rows in `failed`, or for what `reason`
+ * says. `failed`: it is not there, or not whole; `--retry-failed` tries it again. `waiting`: it failed earlier and was not tried.
  */
-type MoveStatus = "planned" | "proved" | "partial" | "different";
+const movedDocument = result({
+  dataset_id: text,
+  document_id: text,
+  document_name: text,
+  outcome: oneOf("restored", "partial", "failed", "waiting"),
+  /** Null where it was not made. */
+  target_dataset_id: orNull(text),
+  target_id: orNull(text),
+  failed: v.pipe(listOf(failedRow), v.description("rows of the dump that did not come")),
+  reason: orNull(text),
+});
+export type MovedDocument = v.InferOutput<typeof movedDocument>;
+
+/** Everything that the writes of a move came to: documents that come by the plan, in its order. */
+const moved = result({
+  documents: listOf(movedDocument),
+  /** Datasets, and their settings, fields and tags, that could not be made as planned: sentences. */
+  problems: listOf(text),
+  /** Write requests sent, those of earlier processes of the same journal included. */
+  writes: count,
+});
+export type Moved = v.InferOutput<typeof moved>;
+
+/** A difference between the run and a service. Ids are those in the dump; of a row that is only at the service, the id there. */
+const moveDifference = result({
+  level: oneOf("dataset", "document", "chunk", "child_chunk"),
+  document_id: orNull(text),
+  id: text,
+  position: orNull(count),
+  reason: text,
+});
+export type MoveDifference = v.InferOutput<typeof moveDifference>;
+
+/** The result of `restore --to --json`. Texts may hold anything that a service sends. */
+export const moveResult = v.pipe(
+  result({
+    /**
+     * `planned`: nothing was written. `proved`: everything is there. `partial`: some documents or rows are not, or nothing could prove
+     * it. `different`: the proof found what was not announced.
+     */
+    status: oneOf("planned", "proved", "partial", "different"),
+    run: result({ folder: text, job: text, run_id: text }),
+    base_url: v.pipe(text, v.description("the service that takes the documents")),
+    plan: movePlan,
+    counts: moveCounts,
+    applied: v.pipe(orNull(moved), v.description("null where nothing was to be written")),
+    differences: v.pipe(
+      orNull(listOf(moveDifference)),
+      v.description("findings of the proof; null where there was none"),
+    ),
+    proof: v.pipe(orNull(text), v.description("the dump of the documents that were made, which proves them")),
+    journal: orNull(text),
+    warnings: listOf(text),
+  }),
+  v.title("Result of kbdump restore --to --json"),
+);
+export type MoveResult = v.InferOutput<typeof moveResult>;
+type MoveStatus = MoveResult["status"];
+
+/** The result of a comparison of a run with a service. */
+export const againstResult = result({
+  base_url: text,
+  copies: v.pipe(
+    truth,
+    v.description("true: compared with copies that restore --to made; false: with the same documents, by ids"),
+  ),
+  documents: count,
+  chunks: count,
+  child_chunks: count,
+  differences: listOf(moveDifference),
+  notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
+});
+export type Against = v.InferOutput<typeof againstResult>;
 
 type Outcome = Pick<MoveResult, "plan" | "applied" | "differences">;
 
@@ -48,61 +116,11 @@ export function exitCodeOf({ status }: Pick<MoveResult, "status">): number {
   return status === "partial" ? exitCodes.partial : exitCodes.complete;
 }
 
-/** A row of the dump that did not come, and nobody announced. */
-export interface FailedRow {
-  readonly level: "chunk" | "child_chunk";
-  /** Id in the dump. */
-  readonly id: string;
-  readonly position: number | null;
-  /** The reason as a sentence. */
-  readonly reason: string;
-}
-
-/**
- * The outcome of one document. `restored`: all of it is there. `partial`: it is there but for the rows in `failed`, or for what `reason`
- * says. `failed`: it is not there, or not whole; `--retry-failed` tries it again. `waiting`: it failed earlier and was not tried.
- */
-export interface MovedDocument {
-  /** Ids in the dump. */
-  readonly dataset_id: string;
-  readonly document_id: string;
-  readonly document_name: string;
-  readonly outcome: "restored" | "partial" | "failed" | "waiting";
-  /** Ids in the target; null where it was not made. */
-  readonly target_dataset_id: string | null;
-  readonly target_id: string | null;
-  readonly failed: readonly FailedRow[];
-  /** The reason as a sentence; null where it is restored. */
-  readonly reason: string | null;
-}
-
-/** Everything that the writes of a move came to. */
-export interface Moved {
-  /** Those that come by the plan, in its order. */
-  readonly documents: readonly MovedDocument[];
-  /** Datasets, and their settings, fields and tags, that could not be made as planned: sentences. */
-  readonly problems: readonly string[];
-  /** Write requests sent, those of earlier processes of the same journal included. */
-  readonly writes: number;
-}
-
 /** A move as its proof needs it. */
 export interface AppliedMove {
   readonly moved: Moved;
   /** Names of tags that a dataset could not get, by the key of its plan. The problems say so, and the proof does not look for them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
-}
-
-/** A difference between the dump and the service that nobody announced. */
-export interface MoveDifference {
-  readonly level: "dataset" | "document" | "chunk" | "child_chunk";
-  /** The document in the dump; null for a dataset. */
-  readonly document_id: string | null;
-  /** Id in the dump; of a row that is only at the service, the id there. */
-  readonly id: string;
-  readonly position: number | null;
-  /** The difference as a sentence. */
-  readonly reason: string;
 }
 
 /** Chunks in a request: the service embeds them before it answers. */
