@@ -17,9 +17,13 @@ const bare = ["README.md", "docs/installation.md", history];
 const spare = ["38277434", "59c3b3b9", "72eeb179", "d904c614", "09988155", "aab965a4"];
 /** These pages have tests of their own, which take all of their blocks. */
 const elsewhere = [
-  { page: "docs/reindex.md", file: "test/cli/recipe.test.ts", languages: ["sh", "sh", "sh", "sh", "sh", "sh", "text"] },
-  { page: "docs/s3.md", file: "test/docs/s3.test.ts", languages: ["yaml", "sh", "sh"] },
-  { page: "docs/workers.md", file: "test/docs/workers.test.ts", languages: ["sh", "sh", "ts"] },
+  {
+    page: "docs/reindex.md",
+    file: "test/cli/recipe.long.test.ts",
+    languages: ["sh", "sh", "sh", "sh", "sh", "sh", "text"],
+  },
+  { page: "docs/s3.md", file: "test/docs/s3.long.test.ts", languages: ["yaml", "sh", "sh"] },
+  { page: "docs/workers.md", file: "test/docs/workers.long.test.ts", languages: ["sh", "sh", "ts"] },
 ];
 
 let places: ExamplePlaces;
