@@ -17,6 +17,7 @@ import { JobDatabase, madeOnce } from "../../database/job-database.js";
 import { tablesOf } from "../../diff/dumps.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import type { Tables } from "../../dump/formats/stage.js";
+import { inFull } from "../../rounds.js";
 import { child, chunk, document, info, rowOf } from "../../verify/sound-tables.js";
 import { type WriteOptions, writeDump } from "../../verify/write-dump.js";
 import { gathered } from "./gather.js";
@@ -116,34 +117,43 @@ test("the command of every table prints as many rows as the table has", async ()
   expect(built).toEqual({ totals: some, printed: some });
 });
 
-test("so do those of a run whose rows are in the database alone, and of a folder that lies elsewhere", async () => {
-  const options = {
-    formats: [],
-    options: { output: { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" } },
-  };
-  const ofDatabase = await gathered(await jobWithHistory(options), gatherAll);
-  expect(await compared(ofDatabase, (args) => runHere(args))).toEqual({ totals, printed: totals });
+test.runIf(inFull)(
+  "so do those of a run whose rows are in the database alone, and of a folder that lies elsewhere",
+  async () => {
+    const options = {
+      formats: [],
+      options: { output: { formats: ["duckdb"], csv_safe: false, compress: "none", partition: "none" } },
+    };
+    const ofDatabase = await gathered(await jobWithHistory(options), gatherAll);
+    expect(await compared(ofDatabase, (args) => runHere(args))).toEqual({ totals, printed: totals });
 
-  const alone = await gathered(await writeDump(await plainFolder(), now), gatherAll);
-  const { changes: _changes, ...others } = { ...totals, "hits.chunks": 5, "freshness.documents": 3 };
-  expect(await compared(alone, (args) => runHere(args))).toEqual({ totals: others, printed: others });
-});
+    const alone = await gathered(await writeDump(await plainFolder(), now), gatherAll);
+    const { changes: _changes, ...others } = { ...totals, "hits.chunks": 5, "freshness.documents": 3 };
+    expect(await compared(alone, (args) => runHere(args))).toEqual({ totals: others, printed: others });
+  },
+);
 
-test("no command prints the chunks that were never hit where a document moved and only the database knows hits", async () => {
-  const documents = [...now.documents, document("moved", 0, 0, { status: "unstable" })];
-  const folder = await jobWithHistory({}, { ...now, documents });
-  expect((await gathered(folder, gatherHits)).chunks).toMatchObject({ total: 4, query: null });
-  const alone = await gathered(folder, gatherHits, { database: "nowhere.duckdb" });
-  expect(alone.chunks).toMatchObject({ total: 5, query: expect.stringContaining("FROM chunks WHERE") });
-});
+test.runIf(inFull)(
+  "no command prints the chunks that were never hit where a document moved and only the database knows hits",
+  async () => {
+    const documents = [...now.documents, document("moved", 0, 0, { status: "unstable" })];
+    const folder = await jobWithHistory({}, { ...now, documents });
+    expect((await gathered(folder, gatherHits)).chunks).toMatchObject({ total: 4, query: null });
+    const alone = await gathered(folder, gatherHits, { database: "nowhere.duckdb" });
+    expect(alone.chunks).toMatchObject({ total: 5, query: expect.stringContaining("FROM chunks WHERE") });
+  },
+);
 
-test("runs that follow do not change the rows that the command of chunks which were never hit prints", async () => {
-  const folder = await jobWithHistory();
-  const base = join(folder, "..", "..", "..");
-  const later = await history();
-  await later.run(third, tablesOf([chunk("a", "n2", { ...on, hit_count: 9 }), chunk("failed", "f1", on)]));
-  await rename(later.path, join(base, "test", "test.duckdb"));
-  const { chunks } = await gathered(folder, gatherHits);
-  const told = { totals: { chunks: 4 }, printed: { chunks: 4 } };
-  expect(await compared({ chunks }, (args) => runHere(args))).toEqual(told);
-});
+test.runIf(inFull)(
+  "runs that follow do not change the rows that the command of chunks which were never hit prints",
+  async () => {
+    const folder = await jobWithHistory();
+    const base = join(folder, "..", "..", "..");
+    const later = await history();
+    await later.run(third, tablesOf([chunk("a", "n2", { ...on, hit_count: 9 }), chunk("failed", "f1", on)]));
+    await rename(later.path, join(base, "test", "test.duckdb"));
+    const { chunks } = await gathered(folder, gatherHits);
+    const told = { totals: { chunks: 4 }, printed: { chunks: 4 } };
+    expect(await compared({ chunks }, (args) => runHere(args))).toEqual(told);
+  },
+);

@@ -7,6 +7,7 @@ import type { RunResult } from "../../../src/run/make-run.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { verifyRun } from "../../../src/verify/verify-run.js";
 import { nameAndId } from "../../../src/words.js";
+import { inFull } from "../../rounds.js";
 import type { RealisticServer } from "../../servers/realistic-server.js";
 import { makeDocument, makeStatusEntry } from "../../servers/store.js";
 import { change } from "../../verify/forge.js";
@@ -111,7 +112,7 @@ test("new and vanished documents are told from run to run, and what was read of 
   ]);
 });
 
-test("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
+test.runIf(inFull)("in the database alone: later runs, failed documents and vanished ones leave it sound", async () => {
   const { server, datasets } = await startPlace([3]);
   const [first = "", second = "", third = ""] = idsOf(datasets[0]);
   const job = await jobOf(await testFolder(), server, "test", "duckdb");
