@@ -149,7 +149,7 @@ const beginning = 160;
  * SQL: what is kept of the rows of a dump to compare them: ids, fingerprint, the beginning of the content, digests of the
  * fields, and what tells of a hand. `source` has the columns of the kind.
  */
-export function factsSql(kind: MatchedKind, source: string, unguarded: boolean): string {
+export function factsSql(kind: MatchedKind, source: string): string {
   const fields = comparedFields[kind].map((name) => `${fieldSql(kind, name)} AS ${name}`);
   const ids = namesWith(kind, "parent", "id");
   const hand =
@@ -158,12 +158,12 @@ export function factsSql(kind: MatchedKind, source: string, unguarded: boolean):
       : ["type IS NOT DISTINCT FROM 'customized' AS edited"];
   return `SELECT dataset_id, document_id, ${ids.join(", ")}, position, ${fingerprintSql(kind)} AS fingerprint,
     ${hand.join(", ")}, 'x' || left(content, ${beginning}) AS beginning, ${fields.join(", ")}
-    FROM ${contentSql(kind, source, unguarded)}`;
+    FROM ${source}`;
 }
 
 /** SQL: the rows as they are, or with their texts as they were before `csv_safe`. */
 export function contentSql(kind: MatchedKind, source: string, unguarded: boolean): string {
-  return unguarded ? unguardedRows(kind, source) : `(${source})`;
+  return unguarded ? unguardedRows(kind, source) : source;
 }
 
 /** SQL: a small value that differs when the field does. Nothing is nothing, whether null, "", [] or {}. */

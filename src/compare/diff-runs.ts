@@ -1,5 +1,6 @@
 import { type Connection, withSpill } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
+import { checkRows } from "../dump/load.js";
 import { fingerprintSql, type MatchedKind, matchRows } from "../rows/match-rows.js";
 import { documentKey } from "../rows/row.js";
 import { changedSql, changesSql, contentSql, countsSql, documentFacts, reorderedSql } from "./changes-sql.js";
@@ -239,8 +240,8 @@ async function readNames(
   for (const { dump } of runs) {
     const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
     if (!file) continue;
-    const rows = await dump.select(await dump.check(file), "VARCHAR");
-    const sql = `SELECT dataset_id, document_id, dataset_name, name FROM (${rows})`;
+    const rows = await checkRows(dump, file);
+    const sql = `SELECT dataset_id, document_id, dataset_name, name FROM ${rows.sql}`;
     for (const { dataset_id, document_id, dataset_name, name } of await rowsOf(connection, sql)) {
       const key = documentKey({ dataset_id: String(dataset_id), document_id: String(document_id) });
       names.set(key, { dataset_name: textOf(dataset_name), document_name: textOf(name) });
@@ -293,7 +294,7 @@ function textsSql(kind: MatchedKind, { side, ...sources }: RunSources, unguarded
   return `INSERT INTO ${side}_texts
     SELECT '${level}', dataset_id, document_id, ${segment}, id, ${fingerprintSql(kind)} AS fingerprint,
       'x' || left(content, ${longest}), ${answer}
-    FROM ${contentSql(kind, sources[kind].select, unguarded)} s
+    FROM ${contentSql(kind, sources[kind].sql, unguarded)} s
     SEMI JOIN ${wanted} w ON w.dataset_id = s.dataset_id AND w.document_id = s.document_id AND w.wanted_id = s.id
       ${kind === "chunks" ? "" : "AND w.segment = s.segment_id"}`;
 }

@@ -1,6 +1,7 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { sqlText } from "../duckdb/sql.js";
-import { type CheckedTable, checkRowCounts, type Dump } from "../dump/open-dump.js";
+import { type CheckedRows, checkRows, loadRows, type ReadRowsOptions } from "../dump/load.js";
+import type { Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
 import type { ReadTally } from "../read-tally.js";
 import { jsonText } from "../rows/exact-json.js";
@@ -52,13 +53,12 @@ export async function loadDocumentRows(
   const places: Record<RowKind, Places> = { chunks: new Map(), child_chunks: new Map() };
   for (const [kind, file] of await checkExactFiles(dump, options)) {
     const names = ["dataset_id", ...loaded[kind]].join(", ");
-    const rows = `SELECT row_number() OVER () AS row, ${names} FROM (${await dump.select(file, "VARCHAR")})`;
-    await connection
-      .run(`CREATE TABLE ${name}_${kind} AS FROM (${rows}) SEMI JOIN ${name}_documents USING (dataset_id, document_id)`)
-      .catch((error: unknown) => {
-        throw dump.unreadable(file, error);
-      });
-    await checkRowCounts(connection, `${name}_${kind}`, dump, file, documents);
+    await loadRows(connection, dump, file, {
+      name: `${name}_${kind}`,
+      statement: (rows) => `FROM (SELECT row_number() OVER () AS row, ${names} FROM ${rows})
+        SEMI JOIN ${name}_documents USING (dataset_id, document_id)`,
+      counted: documents,
+    });
     places[kind] = await findPlaces(connection, `${name}_${kind}`);
   }
   return async ({ dataset_id, document_id }) => {
@@ -94,20 +94,13 @@ async function findPlaces(connection: Connection, table: string): Promise<Places
 /** The files of chunks and child chunks that have the texts as the service sent them, their bytes checked. */
 export async function checkExactFiles(
   dump: Dump,
-  { signal, tally }: LoadOptions,
-): Promise<readonly (readonly [RowKind, CheckedTable])[]> {
+  options: LoadOptions & Pick<ReadRowsOptions, "exact">,
+): Promise<readonly (readonly [RowKind, CheckedRows])[]> {
   const [chunks, children] = dump.tablesOf(["chunks", "child_chunks"]) ?? [];
   if (!chunks || !children) throw new UsageError(`${dump.folder} has no files with the exact texts of chunks`, []);
-  const check = (file: typeof chunks) => {
-    if (tally) tally.step = `hashing ${file.path}`;
-    return dump.check(file, (bytes) => {
-      signal.throwIfAborted();
-      if (tally) tally.done += bytes;
-    });
-  };
   return [
-    ["chunks", await check(chunks)],
-    ["child_chunks", await check(children)],
+    ["chunks", await checkRows(dump, chunks, options)],
+    ["child_chunks", await checkRows(dump, children, options)],
   ];
 }
 

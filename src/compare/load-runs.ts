@@ -1,20 +1,15 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
-import { type CheckedTable, checkRowCounts } from "../dump/open-dump.js";
+import { type CheckedRows, checkRows, loadRows } from "../dump/load.js";
 import type { MatchedKind } from "../rows/match-rows.js";
-import { factsSql } from "./changes-sql.js";
+import { contentSql, factsSql } from "./changes-sql.js";
 import type { DiffSetting, DocumentPair, ReadRun } from "./run-diff.js";
-
-/** A file whose bytes were checked, and the SQL that reads it. */
-export interface LoadedFile extends CheckedTable {
-  readonly select: string;
-}
 
 /** The files of one run, whose bytes were checked. */
 export interface RunSources {
   readonly side: "old" | "new";
   readonly run: ReadRun;
-  readonly chunks: LoadedFile;
-  readonly child_chunks: LoadedFile;
+  readonly chunks: CheckedRows;
+  readonly child_chunks: CheckedRows;
 }
 
 /** Facts that hold for both runs. */
@@ -32,16 +27,8 @@ export async function checkSources(
   run: ReadRun,
   { signal, tally }: DiffSetting,
 ): Promise<RunSources> {
-  const check = async (file: ReadRun["chunks"]): Promise<LoadedFile> => {
-    tally.step = `hashing ${file.path} of the ${side} run`;
-    const checked = await run.dump.check(file, (bytes) => {
-      signal.throwIfAborted();
-      tally.done += bytes;
-    });
-    // Exact fractions are not compared: reading them takes two to three times as long.
-    const select = await run.dump.select({ ...checked, longNumbers: false }, "VARCHAR");
-    return { ...checked, select };
-  };
+  const check = (file: ReadRun["chunks"]): Promise<CheckedRows> =>
+    checkRows(run.dump, file, { signal, tally, step: `hashing ${file.path} of the ${side} run`, exact: false });
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
 
@@ -70,18 +57,15 @@ export async function loadFacts(
   { side, run, ...sources }: RunSources,
   comparison: Comparison,
 ): Promise<void> {
-  const source = sources[kind];
-  const table = `${side}_${kind}`;
-  const facts = factsSql(kind, source.select, comparison.unguarded);
   const isCompared = kind === "chunks" || comparison.children;
   const skip = comparison.documents.some(({ reason }) => reason !== null)
     ? "ANTI JOIN (FROM documents WHERE NOT compared) USING (dataset_id, document_id)"
     : "";
-  await connection
-    .run(`CREATE TABLE ${table} AS FROM (${facts}) ${isCompared ? skip : "LIMIT 0"}`)
-    .catch((error: unknown) => {
-      throw run.dump.unreadable(source, error);
-    });
   const compared = comparison.documents.filter(({ reason }) => reason === null);
-  if (isCompared) await checkRowCounts(connection, table, run.dump, source, compared);
+  await loadRows(connection, run.dump, sources[kind], {
+    name: `${side}_${kind}`,
+    statement: (rows) =>
+      `FROM (${factsSql(kind, contentSql(kind, rows, comparison.unguarded))}) ${isCompared ? skip : "LIMIT 0"}`,
+    ...(isCompared ? { counted: compared } : {}),
+  });
 }

@@ -1,6 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDbOptions } from "../duckdb/open-duckdb.js";
+import { checkRows } from "../dump/load.js";
 import type { Manifest } from "../dump/manifest.js";
 import { Dump, UnsoundError } from "../dump/open-dump.js";
 import { readManifest } from "../dump/read-manifest.js";
@@ -189,7 +190,7 @@ async function rowsOf(run: Dump, datasets: ReadonlyMap<string, string>): Promise
   const sources = new Map<Kind, string>();
   for (const kind of allKinds) {
     const [file] = run.tablesOf([kind]) ?? [];
-    if (file) sources.set(kind, await run.select(await run.check(file), "JSON"));
+    if (file) sources.set(kind, (await checkRows(run, file, { json: "JSON" })).sql);
     else if ((manifest.counts[kind] ?? 0) > 0) throw new StopError(`no file of it has its ${kind}`);
   }
   return {

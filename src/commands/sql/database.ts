@@ -1,4 +1,5 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
+import { checkRows, loadRows } from "../../dump/load.js";
 import { openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
 import { isThere } from "../../files/files.js";
@@ -76,10 +77,6 @@ async function loadRun(connection: Connection, folder: string, statement: string
   for (const kind of allKinds) {
     const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
     if (!file || !new RegExp(`\\b${kind}\\b`, "i").test(statement)) continue;
-    const checked = await dump.check(file, () => signal.throwIfAborted());
-    const select = await dump.select(checked, "JSON");
-    await connection.run(`CREATE TABLE ${kind} AS ${select}`).catch((error: unknown) => {
-      throw dump.unreadable(file, error);
-    });
+    await loadRows(connection, dump, await checkRows(dump, file, { signal, json: "JSON" }), { name: kind });
   }
 }

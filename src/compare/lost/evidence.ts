@@ -1,8 +1,9 @@
 import { attachJob, attachReason, type RunInDatabase } from "../../database/attach-job.js";
 import { type Connection, lacksMemory, withSpill } from "../../duckdb/open-duckdb.js";
 import { sqlText, utcTime } from "../../duckdb/sql.js";
+import { loadRows } from "../../dump/load.js";
 import { filteredDatasets } from "../../dump/manifest.js";
-import { checkRowCounts, type Dump } from "../../dump/open-dump.js";
+import type { Dump } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import { documentKey } from "../../rows/row.js";
 import { cutText, escapeControls } from "../../safe-text.js";
@@ -77,13 +78,12 @@ async function loadMarks(connection: Connection, dump: Dump, options: LoadOption
     chunks: "dataset_id, document_id, id, status, created_at, updated_by, disabled_by, enabled",
     child_chunks: "dataset_id, document_id, id, type",
   };
-  for (const [kind, file] of await checkExactFiles(dump, options)) {
-    const rows = await dump.select({ ...file, longNumbers: false }, "VARCHAR");
-    await connection.run(`CREATE TABLE ${kind} AS SELECT ${marks[kind]} FROM (${rows})`).catch((error: unknown) => {
-      throw dump.unreadable(file, error);
+  for (const [kind, file] of await checkExactFiles(dump, { ...options, exact: false }))
+    await loadRows(connection, dump, file, {
+      name: kind,
+      statement: (rows) => `SELECT ${marks[kind]} FROM ${rows}`,
+      counted: dump.manifest.documents,
     });
-    await checkRowCounts(connection, kind, dump, file);
-  }
 }
 
 /** SQL: the documents with a sign of a hand, be it a guess. The time of the indexing is that of `latestIndexed`. */

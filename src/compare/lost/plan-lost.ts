@@ -1,4 +1,5 @@
 import { type Connection, withSpill } from "../../duckdb/open-duckdb.js";
+import { checkRows } from "../../dump/load.js";
 import type { Dump } from "../../dump/open-dump.js";
 import { documentKey } from "../../rows/row.js";
 import { escapeControls } from "../../safe-text.js";
@@ -134,9 +135,9 @@ async function readNames(
   for (const dump of dumps) {
     const [file] = dump.tablesOf(["document_info"], { guarded: true }) ?? [];
     if (!file) continue;
-    const rows = await dump.select(await dump.check(file, () => signal.throwIfAborted()), "VARCHAR");
+    const rows = await checkRows(dump, file, { signal });
     const found = await connection.runAndReadAll(
-      `SELECT dataset_id, document_id, name FROM (${rows}) SEMI JOIN old_documents USING (dataset_id, document_id) WHERE name <> ''`,
+      `SELECT dataset_id, document_id, name FROM ${rows.sql} SEMI JOIN old_documents USING (dataset_id, document_id) WHERE name <> ''`,
     );
     for (const [dataset_id, document_id, name] of found.getRowsJson())
       names.set(documentKey({ dataset_id, document_id }), String(name));

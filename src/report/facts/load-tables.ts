@@ -3,8 +3,7 @@ import { tables } from "../../database/tables.js";
 import { type Connection, lacksMemory } from "../../duckdb/open-duckdb.js";
 import { rowsOf } from "../../duckdb/read-rows.js";
 import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
-import { unguardedRows } from "../../dump/formats/csv.js";
-import type { DumpTable } from "../../dump/manifest.js";
+import { checkRows, loadRows } from "../../dump/load.js";
 import { type Dump, databaseOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
 import type { ReadTally } from "../../read-tally.js";
@@ -225,26 +224,17 @@ async function openRows(
   if (!hasFiles) await checkNewest(connection, dump, reason);
   const files = kinds.flatMap((kind) => dump.tablesOf([kind], { guarded: true }) ?? []);
   options.tally.expected += files.reduce((sum, { bytes }) => sum + bytes, 0);
-  return async (table, kind, statement) => {
+  return async (name, kind, statement) => {
     const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
-    const rows = file ? await fileRows(dump, file, options) : hasFiles ? noRows(kind) : databaseRows(dump, kind);
-    await connection.run(`CREATE TABLE ${table} AS ${statement(rows)}`).catch((error: unknown) => {
-      throw file ? dump.unreadable(file, error) : error;
-    });
+    if (file) {
+      const unguarded = file.format === "csv" && dump.manifest.options.output.csv_safe;
+      const reading = { ...options, step: `reading ${file.path}`, exact: false, unguarded };
+      await loadRows(connection, dump, await checkRows(dump, file, reading), { name, statement });
+    } else {
+      const rows = hasFiles ? noRows(kind) : databaseRows(dump, kind);
+      await connection.run(`CREATE TABLE ${name} AS ${statement(rows)}`);
+    }
   };
-}
-
-/** SQL: the rows of a table, whose bytes are checked first. */
-async function fileRows(dump: Dump, table: DumpTable, { signal, tally }: ReadOptions): Promise<string> {
-  tally.step = `reading ${table.path}`;
-  const checked = await dump.check(table, (bytes) => {
-    signal.throwIfAborted();
-    tally.done += bytes;
-  });
-  // Exact fractions are not shown: reading them takes two to three times as long.
-  const select = await dump.select({ ...checked, longNumbers: false }, "VARCHAR");
-  const isGuarded = checked.format === "csv" && dump.manifest.options.output.csv_safe;
-  return isGuarded ? unguardedRows(checked.kind, select) : `(${select})`;
 }
 
 /** SQL: the columns of a kind, and no row. */

@@ -1,8 +1,8 @@
-import { contentSql } from "../../compare/changes-sql.js";
 import { type ChunkChange, isGuarded, type ReadRun, type TextDiff } from "../../compare/run-diff.js";
 import { type Connection, type SpillOptions, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";
+import { checkRows } from "../../dump/load.js";
 import type { LostCard, WordPart } from "../lost-facts.js";
 
 /** A lost row, as the older run has it. */
@@ -56,16 +56,14 @@ async function readRows(
   level: LostRow["level"],
   wanted: readonly LostRow[],
 ): Promise<readonly SqlRow[]> {
-  const [kind, file] =
-    level === "chunk" ? (["chunks", run.chunks] as const) : (["child_chunks", run.childChunks] as const);
-  const checked = await run.dump.check(file);
-  const source = contentSql(kind, await run.dump.select({ ...checked, longNumbers: false }, "VARCHAR"), isGuarded(run));
+  const file = level === "chunk" ? run.chunks : run.childChunks;
+  const rows = await checkRows(run.dump, file, { exact: false, unguarded: isGuarded(run) });
   const ids = wanted.map(
     ({ dataset_id, document_id, id }) => `(${[dataset_id, document_id, id].map(sqlText).join(", ")})`,
   );
   const columns = `dataset_id, document_id, id, position, content, epoch_ms(created_at) AS created_at, epoch_ms(updated_at) AS updated_at, ${own[level]}`;
   const sql = `SELECT * REPLACE (${beginning("content")}, ${beginning("answer")}), length(content) AS content_length, length(answer) AS answer_length
-    FROM (SELECT ${columns} FROM ${source} WHERE (dataset_id, document_id, coalesce(id, '')) IN (VALUES ${ids.join(", ")}))
+    FROM (SELECT ${columns} FROM ${rows.sql} WHERE (dataset_id, document_id, coalesce(id, '')) IN (VALUES ${ids.join(", ")}))
     ORDER BY position NULLS LAST, content, answer`;
   return rowsOf(connection, sql).catch((error: unknown) => {
     throw run.dump.unreadable(file, error);

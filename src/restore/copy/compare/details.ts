@@ -2,6 +2,7 @@ import { type DocumentId, textIn } from "../../../compare/document-rows.js";
 import { ofDocument } from "../../../compare/load-document-rows.js";
 import type { Connection } from "../../../duckdb/open-duckdb.js";
 import { sqlText } from "../../../duckdb/sql.js";
+import { checkRows, loadRows } from "../../../dump/load.js";
 import type { Dump } from "../../../dump/open-dump.js";
 import { ExactNumber, jsonText, parseJson } from "../../../rows/exact-json.js";
 import type { Row } from "../../../rows/row.js";
@@ -113,13 +114,10 @@ export async function loadDetails(connection: Connection, name: string, dump: Du
   const files = dump.tablesOf(["datasets", "document_details"]);
   if (files === undefined) return nothing;
   for (const [at, listed] of files.entries()) {
-    const file = await dump.check(listed);
-    const rows = `FROM (${await dump.select(file, "JSON")}) AS r`;
-    await connection
-      .run(`CREATE TABLE ${name}_${file.kind} AS SELECT ${keys[at]}, to_json(r)::VARCHAR AS json ${rows}`)
-      .catch((error: unknown) => {
-        throw dump.unreadable(file, error);
-      });
+    await loadRows(connection, dump, await checkRows(dump, listed, { json: "JSON" }), {
+      name: `${name}_${listed.kind}`,
+      statement: (rows) => `SELECT ${keys[at]}, to_json(r)::VARCHAR AS json FROM ${rows} AS r`,
+    });
   }
   return {
     dataset: async (id) =>

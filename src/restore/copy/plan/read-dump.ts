@@ -3,8 +3,9 @@ import { checkExactFiles, type LoadOptions, loadDocumentIds } from "../../../com
 import { type Connection, withSpill } from "../../../duckdb/open-duckdb.js";
 import { streamTexts } from "../../../duckdb/read-rows.js";
 import { sqlText } from "../../../duckdb/sql.js";
+import { checkRows, loadRows } from "../../../dump/load.js";
 import type { Manifest } from "../../../dump/manifest.js";
-import { attachmentFiles, checkRowCounts, type Dump } from "../../../dump/open-dump.js";
+import { attachmentFiles, type Dump } from "../../../dump/open-dump.js";
 import { documentKey } from "../../../rows/row.js";
 import type { MoveFrom } from "../copy-plan.js";
 import {
@@ -78,17 +79,15 @@ export async function loadFacts(
   options: LoadOptions,
 ): Promise<void> {
   await loadDocumentIds(connection, "qa_documents", qaDocuments);
-  for (const [kind, file] of await checkExactFiles(dump, options)) {
-    const rows = await dump.select({ ...file, longNumbers: false }, "VARCHAR"); // no number of them counts here
-    await connection.run(kind === "chunks" ? chunkFacts(rows) : childFacts(rows)).catch((error: unknown) => {
-      throw dump.unreadable(file, error);
-    });
-    await checkRowCounts(connection, kind === "chunks" ? "chunk_facts" : "child_facts", dump, file);
+  const tables = { chunks: ["chunk_facts", chunkFacts], child_chunks: ["child_facts", childFacts] } as const;
+  for (const [kind, file] of await checkExactFiles(dump, { ...options, exact: false })) {
+    const [name, statement] = tables[kind];
+    await loadRows(connection, dump, file, { name, statement, counted: dump.manifest.documents });
   }
 }
 
 /** SQL: the facts of chunks. `attachments` and `has_summary` are empty where the service shows an empty value, whatever kind. */
-const chunkFacts = (rows: string) => `CREATE TABLE chunk_facts AS
+const chunkFacts = (rows: string) => `
   SELECT
     row, dataset_id, document_id, id,
     NOT ${isBlank("content")} AND (qa.document_id IS NULL OR NOT ${isBlank("answer")}) AS comes,
@@ -96,18 +95,18 @@ const chunkFacts = (rows: string) => `CREATE TABLE chunk_facts AS
     ${charactersOf("content")} + ${charactersOf("answer")} AS characters,
     nullif(attachments, '[]') AS attachments,
     coalesce(summary, '') NOT IN ('', '{}', '[]') AS has_summary
-  FROM (SELECT row_number() OVER () AS row, * FROM (${rows})) AS chunk
+  FROM (SELECT row_number() OVER () AS row, * FROM ${rows}) AS chunk
   LEFT JOIN qa_documents AS qa USING (dataset_id, document_id)`;
 
 /** SQL: the facts of child chunks; `is_orphan`: its chunk does not come. */
-const childFacts = (rows: string) => `CREATE TABLE child_facts AS
+const childFacts = (rows: string) => `
   WITH lost AS (SELECT DISTINCT dataset_id, document_id, id AS segment_id FROM chunk_facts WHERE NOT comes)
   SELECT
     dataset_id, document_id,
     lost.segment_id IS NOT NULL AS is_orphan,
     NOT is_orphan AND NOT ${isBlank("content")} AS comes,
     ${charactersOf("content")} AS characters
-  FROM (${rows}) AS child
+  FROM ${rows} AS child
   LEFT JOIN lost USING (dataset_id, document_id, segment_id)`;
 
 /** The settings of the datasets and documents of a run. */
@@ -141,11 +140,10 @@ async function* rowsOf(
 ): AsyncGenerator<Readonly<Record<string, unknown>>> {
   const [file] = dump.tablesOf([kind]) ?? [];
   if (!file) return;
-  const rows = await dump.select(await dump.check(file, () => signal.throwIfAborted()), "VARCHAR");
+  const { sql } = await checkRows(dump, file, { signal });
   const row = `to_json({${names.map((name) => `'${name}': "${name}"`).join(", ")}})::VARCHAR`;
   try {
-    for await (const texts of streamTexts(connection, row, `(${rows})`))
-      for (const text of texts) yield JSON.parse(text);
+    for await (const texts of streamTexts(connection, row, sql)) for (const text of texts) yield JSON.parse(text);
   } catch (error) {
     throw dump.unreadable(file, error);
   }
