@@ -1,5 +1,19 @@
+export type {
+  ChangeCounts,
+  ChangeKind,
+  ChunkChange,
+  DiffedRun,
+  DocumentCounts,
+  DocumentDiff,
+  DocumentState,
+  HandMade,
+  RunDiff,
+  TextDiff,
+  TextPart,
+} from "./compare/diff-result.js";
 export { emptyRunTally, type RunTally } from "./job/run-tally.js";
 export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
+export type { ReportedRun, ReportResult, ReportSummary } from "./report/report-result.js";
 /**
  * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
  *
@@ -13,20 +27,7 @@ export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
 export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
 export { emptyRequestTally, type RequestTally } from "./client/request-tally.js";
 export { diffRuns } from "./compare/diff-runs.js";
-export type {
-  ChangeCounts,
-  ChangeKind,
-  ChunkChange,
-  DiffedRun,
-  DiffOptions,
-  DocumentCounts,
-  DocumentDiff,
-  DocumentState,
-  HandMade,
-  RunDiff,
-  TextDiff,
-  TextPart,
-} from "./compare/run-diff.js";
+export type { DiffOptions } from "./compare/run-diff.js";
 export { type DiscoveryJob, discoverDocuments } from "./crawl/discover-documents.js";
 export type { ComparedListing, Discovery, Found, ListedDataset, Listing } from "./crawl/discovery.js";
 export { readChildChunkPages, readChunkPages } from "./crawl/read-list.js";
@@ -67,7 +68,7 @@ export type {
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
 export type { ReadTally } from "./read-tally.js";
-export type { ReportedRun, ReportRequest, ReportResult, ReportSummary } from "./report/render-report.js";
+export type { ReportRequest } from "./report/render-report.js";
 export { type RenderedReport, renderReport, writeReport } from "./report/render-report.js";
 export type { Column, ColumnType } from "./rows/columns.js";
 export { allKinds, type Counts, columns, type Kind, kinds } from "./rows/columns.js";

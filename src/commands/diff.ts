@@ -1,16 +1,23 @@
-import * as v from "valibot";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
 import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
+import {
+  type ChangeCounts,
+  type ChangeResult,
+  type ChunkChange,
+  type DocumentDiff,
+  diffResult,
+  type RunDiff,
+  type TextPart,
+} from "../compare/diff-result.js";
 import type { Changes } from "../compare/read-changes.js";
-import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff, TextPart } from "../compare/run-diff.js";
+
 import { csvLines } from "../dump/formats/csv.js";
 import { exitCodes } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
-import { count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 import { markedWords, renderDiff } from "./diff/table.js";
@@ -109,83 +116,6 @@ async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world:
   return printResult(world, await renderDiff(diff, changes, table));
 }
 
-const run = result({ folder: text, job: text, run_id: text, format: text, chunks: count, child_chunks: count });
-
-const counts = result({
-  added: count,
-  removed: count,
-  changed: count,
-  moved: count,
-  unchanged: count,
-  fields: count,
-  lost: count,
-  lost_by_hand: count,
-});
-
-/** One document of either run. */
-const documentDiff = result({
-  dataset_id: text,
-  dataset_name: orNull(text),
-  document_id: text,
-  document_name: orNull(text),
-  state: oneOf("same", "different", "removed", "added", "not_compared"),
-  reindexed: truth,
-  reordered: truth,
-  reason: orNull(text),
-  chunks: counts,
-  child_chunks: counts,
-});
-
-const parts = listOf(result({ kind: oneOf("same", "removed", "added"), text, cut: count }));
-
-/** One chunk or child chunk that differs. */
-const chunkChange = result({
-  dataset_id: text,
-  document_id: text,
-  level: oneOf("chunk", "child_chunk"),
-  kind: oneOf("added", "removed", "changed", "moved", "fields"),
-  lost: truth,
-  hand_made: orNull(oneOf("edited", "added", "customized")),
-  old_id: orNull(text),
-  new_id: orNull(text),
-  old_segment_id: orNull(text),
-  new_segment_id: orNull(text),
-  old_position: orNull(count),
-  new_position: orNull(count),
-  fields: listOf(text),
-  old_beginning: orNull(text),
-  new_beginning: orNull(text),
-  text: v.pipe(
-    orNull(result({ content: orNull(parts), answer: orNull(parts) })),
-    v.description("with --text, for changed chunks: the words that differ"),
-  ),
-});
-
-/** The result of `kbdump diff --json`. Its documents and changes are written one by one. */
-export const diffResult = result({
-  status: oneOf("same", "different"),
-  old: run,
-  new: run,
-  counts: result({
-    documents: result({
-      same: count,
-      different: count,
-      removed: count,
-      added: count,
-      not_compared: count,
-      reindexed: count,
-    }),
-    chunks: counts,
-    child_chunks: counts,
-  }),
-  warnings: listOf(text),
-  documents: listOf(documentDiff),
-  changes: v.pipe(orNull(listOf(chunkChange)), v.description("null with --only document")),
-});
-
-type DiffResult = v.InferOutput<typeof diffResult>;
-type ChangeResult = v.InferOutput<typeof chunkChange>;
-
 const changeColumns = [
   "dataset_id",
   "document_id",
@@ -237,8 +167,7 @@ async function* csvOfDocuments(documents: readonly DocumentDiff[]): AsyncGenerat
 /** One JSON object on one line, in pieces: what it came to, and then the changes, or null for them. */
 async function* jsonOfDiff(diff: RunDiff, changes: AsyncIterable<ChunkChange> | undefined): AsyncGenerator<string> {
   const { documents, ...rest } = diff;
-  const head: Omit<DiffResult, "documents" | "changes"> = rest;
-  yield `${jsonLine(head).slice(0, -1)},"documents":[`;
+  yield `${jsonLine(rest).slice(0, -1)},"documents":[`;
   for (const [at, document] of documents.entries()) yield `${at > 0 ? "," : ""}${jsonLine(document)}`;
   yield '],"changes":';
   if (!changes) return yield "null}\n";

@@ -1,5 +1,4 @@
 import { pathToFileURL } from "node:url";
-import * as v from "valibot";
 import { bytesText, countText, numberText } from "../amounts.js";
 import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
@@ -12,7 +11,7 @@ import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
 import { emptyReadTally } from "../read-tally.js";
 import type { ReportRequest } from "../report/render-report.js";
-import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
+import { type ReportResult, reportResult } from "../report/report-result.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 const epilog = `Examples:
@@ -53,8 +52,6 @@ const options = {
   ...memoryOption,
   ...environmentOption,
 } as const satisfies Options;
-
-const run = result({ folder: text, job: text, run_id: text });
 
 const positionals = {
   run: {
@@ -105,7 +102,7 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, worl
   const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
   const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
   const { run, against } = written;
-  const result: ReportOutput = {
+  const result: ReportResult = {
     ...written,
     run: withFolderName(run, names),
     against: against && withFolderName(against, names),
@@ -133,32 +130,8 @@ async function requestFrom(args: ReportArguments, world: World): Promise<ReportR
   return { folder, against, database, nameFolder, content: !noContent, verify: !noVerify, memory, signal };
 }
 
-/** The result of `kbdump report --json`. */
-export const reportResult = result({
-  path: text,
-  bytes: count,
-  status: oneOf("complete", "partial"),
-  verified: v.pipe(orNull(oneOf("sound", "differences")), v.description("null with --no-verify")),
-  findings: v.pipe(orNull(count), v.description("differences that the verification found; null with --no-verify")),
-  run,
-  documents: count,
-  incomplete_documents: count,
-  chunks: count,
-  child_chunks: count,
-  against: v.pipe(orNull(run), v.description("the older run; null without --against, as are the next two")),
-  lost: v.pipe(orNull(count), v.description("chunks and child chunks that a re-index took since the older run")),
-  lost_by_hand: v.pipe(orNull(count), v.description("those of them that show a sign of a hand")),
-  not_compared: v.pipe(
-    orNull(count),
-    v.description("documents of the older run that could not be compared, or are gone; null without --against"),
-  ),
-  warnings: v.pipe(listOf(text), v.description("on what the comparison may not show")),
-});
-
-export type ReportOutput = v.InferOutput<typeof reportResult>;
-
 /** Renders the main figures of a report that was written, where it is, and how to open it; for people. */
-export function renderReportResult(result: ReportOutput, { paint, columns }: Page): string {
+export function renderReportResult(result: ReportResult, { paint, columns }: Page): string {
   const { status, path, bytes, documents, incomplete_documents, chunks, child_chunks } = result;
   const read = [
     status === "complete"
@@ -178,13 +151,13 @@ export function renderReportResult(result: ReportOutput, { paint, columns }: Pag
   ].join("\n");
 }
 
-function verificationText({ verified, findings }: ReportOutput): string {
+function verificationText({ verified, findings }: ReportResult): string {
   if (verified === null) return "not verified";
   if (verified === "sound") return "sound: every file was read again";
   return `not sound: verify has ${countText(findings ?? 0, "finding")}`;
 }
 
-function lossText({ against, lost, lost_by_hand, not_compared }: ReportOutput): readonly string[] {
+function lossText({ against, lost, lost_by_hand, not_compared }: ReportResult): readonly string[] {
   if (against === null || lost === null) return [];
   const unknown = not_compared
     ? `; ${countText(not_compared, "document")} could not be compared, or ${not_compared === 1 ? "is" : "are"} gone`

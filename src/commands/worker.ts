@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
@@ -10,8 +9,7 @@ import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
 import { emptyRunTally, type RunTally, waitingForDocuments } from "../job/run-tally.js";
-import type { WorkerResult } from "../parallel/worker/worker-options.js";
-import { count, result, text } from "../schema.js";
+import { type WorkerResult, workerResult } from "../parallel/worker/worker-options.js";
 
 const epilog = `Examples:
   kbdump worker redis://queue.example.com:6379 nightly.yaml
@@ -75,7 +73,7 @@ export const command = defineCommand({
         throw withWork(error, tally);
       })
       .finally(unwatch);
-    await printResult(world, args.json ? jsonLine(workerJson(result)) : workerText(result), "the documents are read");
+    await printResult(world, args.json ? jsonLine(result) : workerText(result), "the documents are read");
     return exitCodes.complete;
   },
 });
@@ -87,20 +85,6 @@ export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "docu
   const message = [error.message, read, "documents that it had not finished are given back"].join("; ");
   return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
 }
-
-/** The result of `kbdump worker --json`. */
-export const workerResult = result({
-  status: v.literal("idle"),
-  name: text,
-  documents: v.pipe(count, v.description("documents that it read whole, and that their run took from it")),
-  in_vain: v.pipe(count, v.description("attempts that failed, or in which the document did not hold still")),
-  late: v.pipe(count, v.description("documents that another worker read before, or whose run was over")),
-  chunks: count,
-  child_chunks: count,
-  requests: count,
-});
-
-type WorkerSummary = v.InferOutput<typeof workerResult>;
 
 /** Renders how a worker goes on. */
 export function renderWorker(tally: RunTally): Rendering {
@@ -134,9 +118,4 @@ function workerText(result: WorkerResult): string {
   const vain = in_vain > 0 ? [`${countText(in_vain, "attempt")} in vain`] : [];
   const others = late > 0 ? [`${countText(late, "document")} that others had read`] : [];
   return `worker ${name} has read ${[readText(result), ...vain, ...others].join(", ")} with ${countText(requests, "request")}`;
-}
-
-/** The same for programs. */
-function workerJson(result: WorkerResult): WorkerSummary {
-  return { status: "idle", ...result };
 }

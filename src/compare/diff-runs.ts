@@ -4,22 +4,17 @@ import { checkRows } from "../dump/load.js";
 import { fingerprintSql, type MatchedKind, matchRows } from "../rows/match-rows.js";
 import { documentKey } from "../rows/row.js";
 import { changedSql, changesSql, contentSql, countsSql, documentFacts, reorderedSql } from "./changes-sql.js";
+import type { ChangeCounts, DiffedRun, DocumentCounts, DocumentDiff, DocumentState, RunDiff } from "./diff-result.js";
 import { type Comparison, checkSources, loadDocuments, loadFacts, type RunSources } from "./load-runs.js";
 import { type Changes, readChanges, readFirst } from "./read-changes.js";
 import {
-  type ChangeCounts,
   compareDocuments,
-  type DiffedRun,
   type DiffOptions,
   type DiffSetting,
-  type DocumentCounts,
-  type DocumentDiff,
   type DocumentPair,
-  type DocumentState,
   isGuarded,
   isOtherDocument,
   type ReadRun,
-  type RunDiff,
   readRun,
   readsChildren,
   warningsOf,

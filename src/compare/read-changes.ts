@@ -1,7 +1,7 @@
 import { diffArrays } from "diff";
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../duckdb/read-rows.js";
-import type { ChangeKind, ChunkChange, HandMade, TextDiff, TextPart } from "./run-diff.js";
+import type { ChangeKind, ChunkChange, HandMade, TextDiff, TextPart } from "./diff-result.js";
 
 /** Rows that are read at once at the most, and at the least: memory stays small, though a text may be a megabyte. */
 const page = { most: 1_000, least: 8 };

@@ -22,6 +22,7 @@ import { readAssets } from "./page/assets.js";
 import { renderPage } from "./page/page.js";
 import { checkPlace } from "./place.js";
 import type { ReportFacts, ReportOptions } from "./report-facts.js";
+import type { ReportResult, ReportSummary } from "./report-result.js";
 
 /** A report that was rendered. */
 export interface RenderedReport {
@@ -235,43 +236,6 @@ function withReportDefaults({ folder, against, database, ...request }: ReportReq
     signal: request.signal ?? new AbortController().signal,
     tally: request.tally ?? emptyReadTally(),
   };
-}
-
-/** The main figures of a report. */
-export interface ReportSummary {
-  readonly status: "complete" | "partial";
-  /** The result of reading every file again; null where that was not asked for. */
-  readonly verified: "sound" | "differences" | null;
-  /** Differences that this found; null likewise. */
-  readonly findings: number | null;
-  readonly run: ReportedRun;
-  readonly documents: number;
-  /** Documents that failed, or changed while they were read. */
-  readonly incomplete_documents: number;
-  readonly chunks: number;
-  readonly child_chunks: number;
-  /** The older run; null where none was named, as are the next two. */
-  readonly against: ReportedRun | null;
-  /** Chunks and child chunks that a re-index took since, and those of them that show a sign of a hand. */
-  readonly lost: number | null;
-  readonly lost_by_hand: number | null;
-  /** Documents of the older run that could not be compared, or are not in this one; null where none was named. */
-  readonly not_compared: number | null;
-  /** Sentences on what may make the comparison say less than it seems to. */
-  readonly warnings: readonly string[];
-}
-
-/** A run of a report; `folder` has its symlinks resolved. */
-export interface ReportedRun {
-  readonly folder: string;
-  readonly job: string;
-  readonly run_id: string;
-}
-
-/** A report that was written. */
-export interface ReportResult extends ReportSummary {
-  readonly path: string;
-  readonly bytes: number;
 }
 
 /** Takes the main figures from the facts of a report. */

@@ -6,7 +6,8 @@ import { renderPlan } from "../../src/commands/plan.js";
 import { renderPrune } from "../../src/commands/prune.js";
 import { renderStatusTable, renderWatchResult } from "../../src/commands/status/text.js";
 import { renderVerification } from "../../src/commands/verify.js";
-import type { ChunkChange, RunDiff } from "../../src/compare/run-diff.js";
+import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
+
 import type { PruneResult } from "../../src/keep/prune-job.js";
 import type { ByMode, JobPlan } from "../../src/plan/job-plan.js";
 import type { WatchedStatus } from "../../src/status/watch-status.js";

@@ -2,8 +2,16 @@ import { countText } from "../../amounts.js";
 import { cutToWidth, wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable } from "../../cli/table.js";
 import { type Page, type Paint, terminalText } from "../../cli/text.js";
+import type {
+  ChangeCounts,
+  ChunkChange,
+  DocumentDiff,
+  HandMade,
+  RunDiff,
+  TextPart,
+} from "../../compare/diff-result.js";
 import type { ChangeSelection, Changes } from "../../compare/read-changes.js";
-import type { ChangeCounts, ChunkChange, DocumentDiff, HandMade, RunDiff, TextPart } from "../../compare/run-diff.js";
+
 import { nameAndId, nameText } from "../../words.js";
 
 interface DiffTableOptions extends DiffPage {

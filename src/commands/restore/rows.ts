@@ -1,9 +1,10 @@
 import { countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { type Page, terminalText } from "../../cli/text.js";
+import type { TextPart } from "../../compare/diff-result.js";
 import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
-import type { TextPart } from "../../compare/run-diff.js";
+
 import type { MoveDifference } from "../../restore/copy/copy-result.js";
 import { cutText } from "../../safe-text.js";
 import { nameAndId } from "../../words.js";

@@ -66,7 +66,7 @@ export class DocumentWorker {
   }
 
   get result(): WorkerResult {
-    return { name: this.#setting.name, ...this.#counts, requests: this.#setting.tally.requests.sent };
+    return { status: "idle", name: this.#setting.name, ...this.#counts, requests: this.#setting.tally.requests.sent };
   }
 
   /** Takes nothing more, and waits a little while for documents to be given back. */

@@ -1,7 +1,9 @@
 import { hostname } from "node:os";
+import * as v from "valibot";
 import { emptyRunTally, type RunTally } from "../../job/run-tally.js";
 
 import type { Log } from "../../log.js";
+import { count, result, text } from "../../schema.js";
 
 export interface WorkerOptions {
   /** The address of the broker: `redis://host:6379`. */
@@ -37,17 +39,15 @@ export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
   };
 }
 
-/** The sum of what a worker did, when it ends by itself. */
-export interface WorkerResult {
-  readonly name: string;
-  /** Documents that it read whole, and that the run took from it. */
-  readonly documents: number;
-  /** Attempts that failed, or in which the document did not hold still. */
-  readonly in_vain: number;
-  /** Documents that it read, but that another worker had read before, or whose run was over. */
-  readonly late: number;
-  readonly chunks: number;
-  readonly child_chunks: number;
-  /** Requests sent. */
-  readonly requests: number;
-}
+/** The sum of what a worker did, when it ends by itself: the result of `kbdump worker --json`. */
+export const workerResult = result({
+  status: v.literal("idle"),
+  name: text,
+  documents: v.pipe(count, v.description("documents that it read whole, and that their run took from it")),
+  in_vain: v.pipe(count, v.description("attempts that failed, or in which the document did not hold still")),
+  late: v.pipe(count, v.description("documents that another worker read before, or whose run was over")),
+  chunks: count,
+  child_chunks: count,
+  requests: count,
+});
+export type WorkerResult = v.InferOutput<typeof workerResult>;

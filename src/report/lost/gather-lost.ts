@@ -1,12 +1,7 @@
 import { relative } from "node:path";
+import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../../compare/diff-result.js";
 import { withRunDiff } from "../../compare/diff-runs.js";
-import {
-  type ChangeCounts,
-  type ChunkChange,
-  type DocumentDiff,
-  type RunDiff,
-  readRun,
-} from "../../compare/run-diff.js";
+import { readRun } from "../../compare/run-diff.js";
 import type { Dump } from "../../dump/open-dump.js";
 import type { ReadTally } from "../../read-tally.js";
 import { documentKey } from "../../rows/row.js";

@@ -1,4 +1,5 @@
-import { type ChunkChange, isGuarded, type ReadRun, type TextDiff } from "../../compare/run-diff.js";
+import type { ChunkChange, TextDiff } from "../../compare/diff-result.js";
+import { isGuarded, type ReadRun } from "../../compare/run-diff.js";
 import { type Connection, type SpillOptions, withSpill } from "../../duckdb/open-duckdb.js";
 import { rowsOf, type SqlRow } from "../../duckdb/read-rows.js";
 import { sqlText } from "../../duckdb/sql.js";

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { pageFor } from "../../../src/cli/text.js";
-import { type ReportOutput, renderReportResult } from "../../../src/commands/report.js";
+import { renderReportResult } from "../../../src/commands/report.js";
+import type { ReportResult } from "../../../src/report/report-result.js";
 
 const run = { folder: "/out/nightly/runs/x", job: "nightly", run_id: "x" };
-const result: ReportOutput = {
+const result: ReportResult = {
   ...{
     path: "/out/nightly/\u001b[31mreport.html",
     bytes: 61_245,
@@ -15,7 +16,7 @@ const result: ReportOutput = {
   ...{ documents: 1, incomplete_documents: 0, chunks: 5_012, child_chunks: 1, warnings: [] },
   ...{ against: { ...run, run_id: "w" }, lost: 1_200, lost_by_hand: 0, not_compared: 0 },
 };
-const linesOf = (more: Partial<ReportOutput>) =>
+const linesOf = (more: Partial<ReportResult>) =>
   renderReportResult({ ...result, ...more }, pageFor({}, {})).split("\n");
 
 test("the verdict, what verify says, what was lost, and how to open the page, safe for a terminal", () => {
