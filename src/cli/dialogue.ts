@@ -21,14 +21,14 @@ export interface Question {
 }
 
 /** A question whose answer is one of several. */
-export interface Selection<Value> {
+interface Selection<Value> {
   readonly message: string;
   /** The first is the default. */
   readonly choices: readonly Choice<Value>[];
 }
 
 /** A question whose answer is some of several, at least one. */
-export interface MultiSelection<Value> extends Selection<Value> {
+interface MultiSelection<Value> extends Selection<Value> {
   readonly defaults: readonly Value[];
   readonly flag: string;
 }

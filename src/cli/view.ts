@@ -14,7 +14,7 @@ export interface Output {
   write(text: string, written?: (error?: Error | null) => void): unknown;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   readonly output: Output;
   readonly env: NodeJS.ProcessEnv;
   readonly format: "text" | "json";

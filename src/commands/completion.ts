@@ -56,7 +56,7 @@ function shellFrom(given: string | undefined, { SHELL = "" }: NodeJS.ProcessEnv)
 }
 
 /** The result of `kbdump completion --json`. */
-export const completionResult = result({
+const completionResult = result({
   status: v.literal("complete"),
   shell: oneOf("bash", "zsh", "fish"),
   script: text,

@@ -145,7 +145,7 @@ function renderNext({ written, needs }: Written, path: string, columns: number):
 }
 
 /** The result of `kbdump init --json`. */
-export const initResult = result({
+const initResult = result({
   status: v.literal("complete"),
   path: text,
   files: v.pipe(listOf(text), v.description("the job file, and the file of the key if there is one")),

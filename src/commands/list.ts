@@ -153,7 +153,7 @@ function resultText(
 }
 
 /** The result of `kbdump list --json`. */
-export const listResult = result({
+const listResult = result({
   status: v.pipe(oneOf("ok", "stale"), v.description("stale: --max-age is exceeded")),
   jobs: listOf(job),
 });

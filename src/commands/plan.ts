@@ -116,7 +116,7 @@ const document = result({
 });
 
 /** The result of `kbdump plan --json`. */
-export const planResult = result({
+const planResult = result({
   status: v.pipe(oneOf("complete", "partial"), v.description("partial: some documents or lists could not be asked")),
   job: text,
   service: result({ base_url: text }),

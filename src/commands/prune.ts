@@ -52,7 +52,7 @@ export const command = defineCommand({
 const run = result({ run_id: text, status: oneOf("complete", "partial"), bytes: count, reasons: listOf(text) });
 
 /** The result of `kbdump prune --json`. */
-export const pruneResult = result({
+const pruneResult = result({
   status: v.pipe(oneOf("complete", "partial"), v.description("partial: some runs could not be removed")),
   job: text,
   dry_run: truth,

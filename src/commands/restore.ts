@@ -1,8 +1,6 @@
 import { defineCommand } from "../cli/command.js";
-import type { Move } from "../restore/copy/copy-result.js";
-import { moveResult } from "../restore/copy/copy-result.js";
-import type { RestoreLost } from "../restore/restore-options.js";
-import { restoreResult } from "../restore/restore-options.js";
+import { type Move, moveResult } from "../restore/copy/copy-result.js";
+import { type RestoreLost, restoreResult } from "../restore/restore-options.js";
 import { runMove } from "./copy/copy.js";
 import { runLost } from "./restore/lost.js";
 import { checkArguments, options, positionals } from "./restore/shared.js";

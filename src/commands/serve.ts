@@ -160,7 +160,7 @@ function isWord(text: string): boolean {
 }
 
 /** The object that `kbdump serve --json` prints as soon as it answers requests. */
-export const serveResult = result({
+const serveResult = result({
   status: v.literal("serving"),
   base_url: text,
   key: v.pipe(orNull(text), v.description("the key that requests carry; null with --key-env")),

@@ -102,7 +102,7 @@ async function print(result: QueryResult, source: QuerySource, args: SqlArgument
 }
 
 /** The result of `kbdump sql --json`. */
-export const sqlResult = result({
+const sqlResult = result({
   status: v.literal("ok"),
   source: v.pipe(text, v.description("the database or run folder that answered")),
   columns: listOf(result({ name: text, type: v.pipe(text, v.description("the type of DuckDB")) })),

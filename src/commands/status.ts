@@ -69,7 +69,7 @@ function render(status: TakenStatus, world: World): string {
 }
 
 /** A snapshot for programs. */
-export function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
+function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
   return { status: failures.length > 0 ? "partial" : "complete", rows, failures, drift, database, added };
 }
 
@@ -136,14 +136,14 @@ const place = {
 };
 
 /** The result of `kbdump status --json`. */
-export const statusResult = result({
+const statusResult = result({
   status: v.pipe(oneOf("complete", "partial"), v.description("partial: some batches could not be read")),
   failures: v.pipe(listOf(text), v.description("a sentence for every batch that could not be read")),
   ...place,
 });
 
 /** The result of `kbdump status --watch --json`. */
-export const watchResult = v.pipe(
+const watchResult = v.pipe(
   result({
     status: v.pipe(
       oneOf("completed", "error", "timeout"),

@@ -193,7 +193,7 @@ async function againstFrom(
 }
 
 /** The result of `kbdump verify --json`. */
-export const verifyResult = result({
+const verifyResult = result({
   ...verification.entries,
   against: v.pipe(
     orNull(againstResult),

@@ -49,6 +49,16 @@ test("--version loads two files and no package", async () => {
   expect(await filesOf(["--version"])).toEqual(["dist/main.js", "dist/program/start.js"]);
 });
 
+test("help waits for no library of the work itself", async () => {
+  for (const command of ["list", "run", "status"]) {
+    const files = await filesOf([command, "--help"]);
+    expect(files.filter((file) => file.startsWith("dist/")).length).toBeLessThan(8);
+    expect(packagesOf(files)).toContain("yargs");
+    for (const heavy of ["undici", "p-limit", "@duckdb/node-api", "yaml", "diff"])
+      expect(packagesOf(files)).not.toContain(heavy);
+  }
+});
+
 test("a small run loads few files, and no package that it does not need", async () => {
   const files = await filesOf(await smallRun("loaded"));
   expect(files.filter((file) => file.startsWith("dist/")).length).toBeLessThan(20);

@@ -1,9 +1,16 @@
 import type { World } from "../../cli/command.js";
 import { placesFrom, viewFrom } from "../../cli/options.js";
+import { progressOfRun, renderWork, within } from "../../cli/progress.js";
 import { jsonLine, pageFor } from "../../cli/text.js";
-import { emptyMoveTally, exitCodeOf, type Move, type MoveResult } from "../../restore/copy/copy-result.js";
+import type { Rendering } from "../../cli/view.js";
+import {
+  emptyMoveTally,
+  exitCodeOf,
+  type Move,
+  type MoveResult,
+  type MoveTally,
+} from "../../restore/copy/copy-result.js";
 import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
-
 import { askToMove } from "../restore/questions.js";
 import {
   endRestore,
@@ -14,7 +21,6 @@ import {
   watchBetweenQuestions,
 } from "../restore/shared.js";
 import { renderMoved } from "./copied.js";
-import { renderMove } from "./progress.js";
 
 /** Requests and documents at once: a service embeds each chunk while it takes it, and people use it meanwhile. */
 const usualConcurrency = 4;
@@ -53,4 +59,21 @@ function textOf(result: MoveResult, { json }: RestoreArguments, world: World): s
   if (json) return jsonLine(result);
   const invocation = { program: world.program(), args: world.args };
   return renderMoved(result, pageFor(world.stdout, world.env), invocation);
+}
+
+/** Renders how far a move is. It is measured in chunks, or in documents where no chunk comes, as with --from originals. */
+export function renderMove(tally: MoveTally): Rendering {
+  return renderWork(() => {
+    const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = tally;
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
+    const counts = [
+      ...(documentsFailed > 0 ? [{ noun: "failed document", done: documentsFailed }] : []),
+      ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
+      ...(chunks > 0 ? [{ noun: "chunk", done: chunksDone, of: chunks }] : []),
+      ...(writes > 0 ? [{ noun: "request", done: writes }] : []),
+    ];
+    if (chunks > 0) return { step, unit: "chunk", done: chunksDone, of: chunks, counts };
+    return { step, unit: "document", done: documentsDone, of: documents > 0 ? documents : undefined, counts };
+  });
 }

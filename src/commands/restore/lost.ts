@@ -1,6 +1,8 @@
 import type { World } from "../../cli/command.js";
 import { itemsOf, placesFrom, viewFrom } from "../../cli/options.js";
+import { progressOfRun, renderWork, within } from "../../cli/progress.js";
 import { jsonLine, pageFor } from "../../cli/text.js";
+import type { Rendering } from "../../cli/view.js";
 import {
   emptyRestoreTally,
   exitCodeOf,
@@ -8,11 +10,10 @@ import {
   type RestoreLost,
   type RestoreOptions,
   type RestoreResult,
+  type RestoreTally,
 } from "../../restore/restore-options.js";
 import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
-
 import type { FindOptions } from "../../store/find-named.js";
-import { renderRestore } from "./progress.js";
 import { askToApply } from "./questions.js";
 import { renderRestored } from "./restored.js";
 import {
@@ -86,4 +87,21 @@ function textOf(result: RestoreResult, { json }: RestoreArguments, world: World)
   if (json) return jsonLine(result);
   const invocation = { program: world.program(), args: world.args };
   return renderRestored(result, pageFor(world.stdout, world.env), invocation);
+}
+
+/** Renders how far a restore is. */
+export function renderRestore(tally: RestoreTally): Rendering {
+  return renderWork(() => {
+    const { step, chunks, chunksDone, waiting, dump } = tally;
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    const isMeasured = step === "writing" && chunks > 0;
+    return {
+      step,
+      unit: "chunk",
+      done: chunksDone,
+      of: isMeasured ? chunks : undefined,
+      counts: isMeasured ? [{ noun: "chunk", done: chunksDone, of: chunks }] : [],
+      note: waiting > 0 ? `${waiting} wait until the service has indexed them` : undefined,
+    };
+  });
 }

@@ -9,7 +9,7 @@ import type { QueryResult } from "./statement.js";
 /** A database to ask, or a run folder whose files are loaded first. */
 export type QuerySource = { readonly database: string } | { readonly folder: string };
 
-export interface QueryOptions {
+interface QueryOptions {
   readonly memory: string;
   readonly signal: AbortSignal;
   /** The most rows to give; undefined: all. */

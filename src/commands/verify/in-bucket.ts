@@ -7,7 +7,7 @@ import type { RunInBucket } from "../../store/find-run.js";
 import type { Verification } from "../../verify/findings.js";
 
 /** Verifies what lies in a folder, and compares it with a database where one is named. */
-export type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;
+type VerifyFolder = (folder: string, database: boolean | string) => Promise<Verification>;
 
 /**
  * Verifies a run as it lies in a bucket now: fetches all of it, damaged or not, and keeps it as the copy if it is sound. `duckdb`: the

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderMove } from "../../../src/commands/copy/progress.js";
+import { renderMove } from "../../../src/commands/copy/copy.js";
 import { emptyRunTally } from "../../../src/job/run-tally.js";
 
 import { emptyMoveTally, type MoveTally } from "../../../src/restore/copy/copy-result.js";

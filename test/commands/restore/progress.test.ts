@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderRestore } from "../../../src/commands/restore/progress.js";
+import { renderRestore } from "../../../src/commands/restore/lost.js";
 import { emptyRunTally } from "../../../src/job/run-tally.js";
 
 import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-options.js";
