@@ -14,6 +14,7 @@ export type {
 export { emptyRunTally, type RunTally } from "./job/run-tally.js";
 export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
 export type { ReportedRun, ReportResult, ReportSummary } from "./report/report-result.js";
+export type { TakenStatus, WatchedStatus } from "./status/status-result.js";
 /**
  * kbdump as a library: run a job, or read the lists of a knowledge service page by page.
  *
@@ -78,8 +79,8 @@ export type { RunResult } from "./run/make-run.js";
 export { runJob } from "./run/run-job.js";
 export type { ServeOptions } from "./serve/index-dump.js";
 export { type ServedDump, serveDump } from "./serve/serve-dump.js";
-export { type TakenStatus, takeStatus } from "./status/capture-status.js";
-export { type WatchedStatus, watchStatus } from "./status/watch-status.js";
+export { takeStatus } from "./status/capture-status.js";
+export { watchStatus } from "./status/watch-status.js";
 export type { WatchedDocument, WatchedDocuments } from "./status/watched-documents.js";
 export { emptyWatchTally, type WatchOptions, type WatchTally } from "./status/watched-documents.js";
 export type { FindOptions } from "./store/find-named.js";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { time } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, share, text } from "../schema.js";
-import { time } from "./result-schema.js";
 
 const remaining = v.pipe(orNull(amount), v.description("null as long as nothing can be said"));
 

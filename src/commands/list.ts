@@ -5,12 +5,12 @@ import { durationFrom } from "../cli/flag-values.js";
 import { commonOptions, dirOption, environmentOption, placesFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
-import { time } from "../cli/result-schema.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
 import { jsonLine, type Paint, paintFor, terminalText } from "../cli/text.js";
 import { timeOfRun } from "../dump/run-id.js";
 import { exitCodes, UsageError } from "../errors.js";
 import { isBucketUrl } from "../job/s3-url.js";
+import { time } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 import type { ListedRun, RunAtWork, RunList, ShardSet } from "./list/runs.js";
 

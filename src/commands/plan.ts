@@ -15,12 +15,12 @@ import {
 } from "../cli/options.js";
 import { renderRun } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
-import { requests } from "../cli/result-schema.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
 import { emptyRunTally } from "../job/run-tally.js";
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
+import { requests } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
 import { nameText } from "../words.js";
 

@@ -1,16 +1,14 @@
-import * as v from "valibot";
 import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
-import { drift, rowOf } from "../cli/result-schema.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
-import { amount, count, listOf, oneOf, result, text, truth } from "../schema.js";
-import type { TakenStatus } from "../status/capture-status.js";
+import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
+
 import { emptyWatchTally } from "../status/watched-documents.js";
 import { renderStatusTable, renderWatch, renderWatchResult, timeoutText, WatchNews } from "./status/text.js";
 
@@ -56,7 +54,8 @@ export const command = defineCommand({
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
-    await printResult(world, args.json ? jsonLine(statusJson(status)) : render(status, world));
+    const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
+    await printResult(world, args.json ? jsonLine(result) : render(status, world));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
@@ -66,11 +65,6 @@ function render(status: TakenStatus, world: World): string {
   const page = pageFor(world.stdout, world.env);
   const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
-}
-
-/** A snapshot for programs. */
-function statusJson({ rows, failures, drift, database, added }: TakenStatus): StatusResult {
-  return { status: failures.length > 0 ? "partial" : "complete", rows, failures, drift, database, added };
 }
 
 type CommonArguments = ArgumentsOf<typeof commonOptions>;
@@ -119,43 +113,9 @@ async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, 
     onPoll: (changed) => view.tell(news.from(changed)),
     ...times,
   }).finally(unwatch);
-  stdout.write(
-    `${args.json ? jsonLine(result satisfies WatchResult) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`,
-  );
+  stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`);
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
   tellReason(timeoutText(result, times.timeout ?? 0), args, world);
   return exitCodes.failed;
 }
-
-const place = {
-  rows: v.pipe(listOf(rowOf("indexing_status")), v.description("the columns of indexing_status")),
-  drift,
-  database: text,
-  added: v.pipe(truth, v.description("false: the rows wait beside the database until the next run adds them")),
-};
-
-/** The result of `kbdump status --json`. */
-const statusResult = result({
-  status: v.pipe(oneOf("complete", "partial"), v.description("partial: some batches could not be read")),
-  failures: v.pipe(listOf(text), v.description("a sentence for every batch that could not be read")),
-  ...place,
-});
-
-/** The result of `kbdump status --watch --json`. */
-const watchResult = v.pipe(
-  result({
-    status: v.pipe(
-      oneOf("completed", "error", "timeout"),
-      v.description("error: every document has ended, some in an error; timeout: some have not ended"),
-    ),
-    seconds: amount,
-    polls: count,
-    readings: v.pipe(count, v.description("readings that were kept")),
-    ...place,
-  }),
-  v.title("Result of kbdump status --watch --json"),
-);
-
-type StatusResult = v.InferOutput<typeof statusResult>;
-type WatchResult = v.InferOutput<typeof watchResult>;

@@ -14,6 +14,7 @@ import {
 } from "../rows/row-from-record.js";
 import { listOf, object, text } from "../schema.js";
 import { foldersOf, refuseLinks } from "../store/folder/job-folders.js";
+import type { TakenStatus } from "./status-result.js";
 import { addWaiting, leaveWaiting } from "./waiting-status.js";
 
 /** Rows of `indexing_status`, and a sentence for every batch that could not be read. */
@@ -83,13 +84,6 @@ export async function readBatches(
 /** Why a batch could not be read, as a sentence. */
 export function failureText({ batch }: BatchRef, error: SkipError): string {
   return `indexing status of batch ${JSON.stringify(batch)}: ${error.message}`;
-}
-
-/** A reading of the indexing status, and where it went. */
-export interface TakenStatus extends StatusReading {
-  readonly database: string;
-  /** False: the rows wait beside the database until the next run adds them, because it is large or a run is at work. */
-  readonly added: boolean;
 }
 
 async function readStatus(job: Job, setting: Required<RunOptions>): Promise<StatusReading> {

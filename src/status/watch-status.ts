@@ -7,11 +7,11 @@ import { type Job, namedDatasets } from "../job/job.js";
 import { openService, type RunOptions, withDefaults } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { jsonText } from "../rows/exact-json.js";
-import type { Row } from "../rows/row.js";
-import { type Drift, DriftCount, type RowOptions } from "../rows/row-from-record.js";
+import { DriftCount, type RowOptions } from "../rows/row-from-record.js";
 import { foldersOf, type JobFolders, refuseLinks } from "../store/folder/job-folders.js";
 import { countOf } from "../words.js";
 import { type BatchReading, type BatchRef, batchesOf, failureText, readBatches } from "./capture-status.js";
+import type { WatchedStatus } from "./status-result.js";
 import { addWaiting, leaveWaiting } from "./waiting-status.js";
 import {
   advance,
@@ -23,23 +23,6 @@ import {
   type WatchOptions,
   type WatchTally,
 } from "./watched-documents.js";
-
-/** How a watch ended, and where its readings went. */
-export interface WatchedStatus {
-  /** `error`: every document has ended, some in an error or gone from their batch; `timeout`: some have not ended. */
-  readonly status: "completed" | "error" | "timeout";
-  /** Duration of the watch. */
-  readonly seconds: number;
-  readonly polls: number;
-  /** Readings that were kept. */
-  readonly readings: number;
-  /** The last reading of every document. */
-  readonly rows: readonly Row[];
-  readonly drift: Drift;
-  readonly database: string;
-  /** False: the readings wait beside the database until the next run adds them. */
-  readonly added: boolean;
-}
 
 /** Tries after the first, of one request; another poll comes anyway. */
 const mostRetries = 2;

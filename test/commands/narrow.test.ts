@@ -7,10 +7,10 @@ import { renderPrune } from "../../src/commands/prune.js";
 import { renderStatusTable, renderWatchResult } from "../../src/commands/status/text.js";
 import { renderVerification } from "../../src/commands/verify.js";
 import type { ChunkChange, RunDiff } from "../../src/compare/diff-result.js";
-
 import type { PruneResult } from "../../src/keep/prune-job.js";
 import type { ByMode, JobPlan } from "../../src/plan/job-plan.js";
-import type { WatchedStatus } from "../../src/status/watch-status.js";
+import type { WatchedStatus } from "../../src/status/status-result.js";
+
 import type { Verification } from "../../src/verify/findings.js";
 import { statusRow } from "../indexing/reading.js";
 

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 
-import { drift, requests, rowCounts, rowOf } from "../../cli/result-schema.js";
+import { drift, requests, rowCounts, rowOf } from "../../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text } from "../../schema.js";
 
 const savedFiles = { complete: count, wrong_size: count, missing: count, bytes: count };

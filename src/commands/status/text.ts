@@ -7,7 +7,8 @@ import { type Page, type Paint, secondsFrom, terminalText } from "../../cli/text
 import type { News, Rendering } from "../../cli/view.js";
 import { jsonText } from "../../rows/exact-json.js";
 import type { Row } from "../../rows/row.js";
-import type { WatchedStatus } from "../../status/watch-status.js";
+import type { WatchedStatus } from "../../status/status-result.js";
+
 import {
   countsOf,
   isOver,

@@ -12,7 +12,8 @@ import {
   timeoutText,
   WatchNews,
 } from "../../../src/commands/status/text.js";
-import type { WatchedStatus } from "../../../src/status/watch-status.js";
+import type { WatchedStatus } from "../../../src/status/status-result.js";
+
 import { emptyWatchTally } from "../../../src/status/watched-documents.js";
 import { withoutTimes } from "../../cli/run-kbdump.js";
 import { Screen } from "../../cli/screen.js";
