@@ -8,7 +8,7 @@ import type { CommitState } from "./job/open-service.js";
 
 const args = process.argv.slice(2);
 
-// undici parses answers in WebAssembly. After some ten answers, V8 begins to compile its largest function anew for 100 ms, and the process
+// undici parses answers in WebAssembly. After some ten answers, V8 compiles its largest function again for 100 ms, and the process
 // cannot end before that. With this budget, V8 begins after several hundred. Versions of Node that may not know the flag keep theirs.
 if (Number.parseInt(process.versions.node, 10) <= 24) setFlagsFromString("--wasm-tiering-budget=1000000000");
 
@@ -25,7 +25,7 @@ const endNow = (error: InterruptedError): void => {
   const isPublished = commit === "done";
   if (isPublished)
     tellReason("the run is published; the next run does what was left to do", outputFlags(args), process);
-  else if (process.stderr.isTTY) process.stderr.write("\r\x1b[J"); // the progress that nobody is left to remove
+  else if (process.stderr.isTTY) process.stderr.write("\r\x1b[J"); // clears the progress
   process.exit(isPublished ? exitCodes.partial : error.exitCode);
 };
 const interrupt = (error: InterruptedError): void => {
@@ -43,9 +43,9 @@ const tell = (error: unknown) => {
   told = true;
   process.exitCode = tellError(workError(error), outputFlags(args), process);
 };
-process.stderr.on("error", () => {}); // nobody is left to be told
+process.stderr.on("error", () => {}); // there is no place left to report it
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") return; // whoever read us has gone, as `| head` does
+  if (error.code === "EPIPE") return; // the reader has gone, as `| head` does
   process.on("exit", () => {
     if (!told) tell(unwritten(error));
   });

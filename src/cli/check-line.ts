@@ -15,7 +15,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
     ...line.flags.flatMap((flag) => valueProblems(flag, options)),
     ...repeatedFlags(line.flags, options),
     ...conflictingFlags(line.flags, options),
-    // An argument may be the value of an unknown flag, so that nobody can tell whether one is missing.
+    // An argument may be the value of an unknown flag, so one may seem to be missing that is not.
     ...(unknown.length > 0 ? [] : placeProblems(line.places, command, isThere)),
   ];
 }

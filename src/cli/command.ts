@@ -95,7 +95,7 @@ export interface World {
   readonly stderr: Output;
   /** Opens stdin; absent: nothing can be read from it. */
   readonly openStdin?: () => AsyncIterable<string | Uint8Array> & { readonly isTTY?: boolean };
-  /** Opens the terminal of somebody to ask; absent where stdin or stderr is none. */
+  /** Opens the terminal for questions; absent where stdin or stderr is none. */
   readonly openTerminal?: (() => Terminal) | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** The command line, after the name of the program. */

@@ -33,7 +33,7 @@ interface MultiSelection<Value> extends Selection<Value> {
   readonly flag: string;
 }
 
-/** Asks somebody. Every method rejects with InterruptedError when they cancel. */
+/** Asks questions. Every method rejects with InterruptedError when the user cancels. */
 export interface Dialogue {
   /** Whether a wrong answer can be corrected. */
   readonly isInteractive: boolean;
@@ -56,7 +56,7 @@ const guide = "│  ";
 const shownChoices = 10;
 const longestLabel = 60;
 
-/** A dialogue at a terminal. `cancelled` is the last word to somebody who cancels: what was not done. */
+/** A dialogue at a terminal. `cancelled` is what it says when the user cancels: what was not done. */
 export function openDialogue({ input, output }: Terminal, signal: AbortSignal, cancelled: string): Dialogue {
   const common = { input, output, signal };
   const answered = async <Value>(asked: Promise<Value | Cancelled>): Promise<Value> => {

@@ -20,7 +20,7 @@ import type { Output } from "./view.js";
 
 /**
  * Prints the result of a command. Rejects with StopError when stdout cannot take it, on a full disk, say; `achieved` then
- * tells what is done nevertheless: `the run is published in …`. Whoever stops reading, as `| head` does, has had enough.
+ * tells what is done nevertheless: `the run is published in …`. A reader that stops, as `| head` does, is no error.
  */
 export async function printResult({ stdout }: Pick<World, "stdout">, text: string, achieved?: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -46,7 +46,7 @@ export async function printPieces({ stdout }: Pick<World, "stdout">, pieces: Asy
   await isTaken(stdout, text);
 }
 
-/** False when nobody reads any more. */
+/** False when the reader has gone. */
 function isTaken(stdout: World["stdout"], text: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
@@ -115,7 +115,7 @@ interface ErrorReport {
   readonly status: ErrorResult["status"];
   /** Each thing that is wrong with the command line or the job file; the message has them, too. */
   readonly problems: readonly Problem[];
-  /** True: nobody but we can have caused it, so that the stack helps. */
+  /** True: a bug of kbdump, so the stack helps. */
   readonly unexpected: boolean;
 }
 

@@ -29,7 +29,7 @@ export interface Screen {
   readonly paint: Paint;
 }
 
-/** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since somebody began to watch. */
+/** Renders how far some work is, for each kind of reader. `elapsed` counts milliseconds since the watch began. */
 export interface Rendering {
   /** For machines. */
   readonly facts: (elapsed: number) => ProgressFacts;
@@ -49,7 +49,7 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** Shows somebody how work goes on. */
+/** Shows progress and messages. */
 export interface View {
   readonly log: Log;
   readonly tell: (news: News) => void;
@@ -108,7 +108,7 @@ function lineView(output: Output, now: () => Date): View {
 const clearBelow = "\r\x1b[J";
 /**
  * After a resize, a block of several lines may stand anywhere: xterm.js, which is the terminal of VS Code, moves the cursor for
- * every line that it wraps anew.
+ * every line that it wraps again.
  */
 const clearScreen = "\x1b[2J\x1b[H";
 /** Log lines that are written again on a cleared screen. */

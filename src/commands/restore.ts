@@ -26,7 +26,7 @@ export interface Restores {
   readonly move: () => Promise<Move>;
 }
 
-/** `kbdump restore <run>`: with `--lost` what a re-index took, with `--to` alone whole documents. It writes with `--apply` only. */
+/** `kbdump restore <run>`: with `--lost` what a re-index took, with only `--to` whole documents. It writes with `--apply` only. */
 export function restoreCommand({ lost, move }: Restores) {
   return defineCommand({
     name: "restore <run>",

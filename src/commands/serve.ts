@@ -137,7 +137,7 @@ async function startDump(folder: string, address: Address, args: ServeArguments,
   return { ...dump, of: { job: dump.job, run_id: dump.runId, counts: { documents, chunks, child_chunks: children } } };
 }
 
-/** The key itself stands there only where nobody else knows it. */
+/** The key itself is printed only if it does not come from a variable. */
 function addressText({ keyEnv, json }: ServeArguments, { url, key, of }: Serving): string {
   if (json) {
     const result: ServeResult = {

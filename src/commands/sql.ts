@@ -113,7 +113,7 @@ const sqlResult = result({
 
 interface TableView {
   readonly paint: Paint;
-  /** Characters that fit a line; undefined where nobody looks at a terminal. */
+  /** Characters that fit a line; undefined where there is no terminal. */
   readonly columns: number | undefined;
 }
 

@@ -86,7 +86,7 @@ export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "docu
   return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);
 }
 
-/** Renders how a worker goes on. */
+/** Renders the progress of a worker, which has no end. */
 export function renderWorker(tally: RunTally): Rendering {
   const rendering = renderWork(() => {
     const { step, documentsDone: done, chunks, child_chunks, requests } = tally;

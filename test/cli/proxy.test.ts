@@ -8,7 +8,7 @@ import { makeDocument, Store } from "../servers/store.js";
 import { runHere } from "./run-here.js";
 import { runKbdump } from "./run-kbdump.js";
 
-/** A job whose service nobody knows but the proxy. */
+/** A job whose service only the proxy knows. */
 async function startPlace() {
   const store = new Store();
   const document = makeDocument({ chunks: 120 });

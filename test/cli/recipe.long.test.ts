@@ -43,7 +43,7 @@ async function newcomersFolder(): Promise<{ folder: string; path: string; noted:
   return { folder, path, noted: () => readFile(join(folder, "noted"), "utf8") };
 }
 
-/** Starts what the first terminal is told, on a port that is free, and gives that port. */
+/** Starts the command of the first terminal on a free port, and gives that port. */
 async function serveDemo(command: string): Promise<string> {
   const [program, ...args] = command.trim().split(" ");
   expect(program).toBe("kbdump");

@@ -152,7 +152,7 @@ function remarksOn({ earlier, enabled, archived }: DocumentPlan): readonly strin
   ];
 }
 
-/** The turn that a document takes: `failed` is left alone, as it failed earlier and nobody asked to try it again. */
+/** What happens to a document. `failed`: it failed earlier, and is only tried again with --retry-failed. */
 export type DocumentState = "comes" | "there" | "failed" | "left out";
 
 /** The state of a planned document. */

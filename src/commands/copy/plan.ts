@@ -140,7 +140,7 @@ function renderNext(result: MoveResult, { columns }: Page, invocation: Invocatio
   ];
 }
 
-/** Names of datasets and documents by their ids in the dump; null where the id stands for a name that nobody knows. */
+/** Names of datasets and documents by their ids in the dump; null where the name is not known. */
 export function namesIn({ datasets }: MovePlan): ReadonlyMap<string, string | null> {
   const entry = (id: string, name: string) => [id, name === id ? null : name] as const;
   return new Map(
@@ -161,7 +161,7 @@ export function retryFailedCommand(invocation: Invocation): string {
   return commandText(withoutSwitches(plainly(invocation), ["retry-failed"]), ["--apply", "--retry-failed"]);
 }
 
-/** The invocation that goes on with what this one began. To say `--dataset new` once more would begin another copy. */
+/** The invocation that resumes what this one began. To say `--dataset new` once more would begin another copy. */
 export function goingOn(invocation: Invocation): Invocation {
   return withoutOption(invocation, "dataset", "new");
 }

@@ -13,7 +13,7 @@ export interface Asked {
 
 /**
  * Asks for a service and its key, tries them, and asks which datasets and documents to export, by name. Rejects with
- * InterruptedError when somebody cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
+ * InterruptedError when the user cancels, and with UsageError or StopError if a wrong answer cannot be corrected.
  */
 export async function askJob(
   given: GivenAnswers,

@@ -59,7 +59,7 @@ export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Prom
   return { job: place.name, folder: url ?? folders.folder, runs: newestFirst, strangers, atWork, shards };
 }
 
-/** The holder that the head of a bucket names, as long as nobody may take over from it. */
+/** The owner of the lease that the head of a bucket names, unless the lease is stale. */
 function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
   if (head.holder === null || mayTakeOver(head, age)) return undefined;
   const { pid, host, since } = head.holder;

@@ -10,7 +10,7 @@ import { renderMovePlan } from "../copy/plan.js";
 import { renderPlan, sortListed } from "./plan.js";
 import { placeOf } from "./rows.js";
 
-/** Rows that are asked for, one by one. Where more lack evidence, none of those is: nobody would read them all. */
+/** Rows that are asked for, one by one. Where more lack evidence, none of those is: they are too many to read. */
 const mostQuestions = 50;
 const mostWithoutEvidence = 20;
 

@@ -17,7 +17,7 @@ export const positionals = {
   },
 } as const satisfies Positionals;
 
-/** Flags of `--lost` alone. */
+/** Flags of `--lost` only. */
 const lostOptions = {
   lost: { type: "boolean", default: false, describe: "bring back what a re-index took from the documents of the run" },
   against: {
@@ -206,7 +206,7 @@ interface EndedRestore {
   readonly warnings: readonly string[];
 }
 
-/** Warns, and prints the result. InterruptedError where a plan was to be written and was not, as somebody said no. */
+/** Warns, and prints the result. InterruptedError where a plan was to be written, and the user said no. */
 export async function endRestore(
   { status, applied, warnings }: EndedRestore,
   apply: boolean,

@@ -59,7 +59,7 @@ export function renderSummary(
   ].join("\n");
 }
 
-/** Renders how a shard goes on: with the command that joins all of them. */
+/** Renders the next step after a shard: the command that joins all of them. */
 function renderJoin({ manifest, folder }: RunResult, { program }: Invocation): readonly string[] {
   if (!manifest.shard) return [];
   const { count } = manifest.shard;

@@ -194,7 +194,7 @@ function watchProgress(documents: WatchedDocuments, now: number): WatchProgress 
   return { documents: all.length, completed, failed: all.length - waiting.length - completed, left: longest };
 }
 
-/** After so many milliseconds without an answer it is said how old the readings are. */
+/** After this many milliseconds without an answer, the text says how old the readings are. */
 const old = 60_000;
 
 /** `1 of 3 documents completed, 1 failed · 2 min 5 s left` */

@@ -1,4 +1,4 @@
-/** A move as somebody typed it. */
+/** A move as a user types it. */
 export const invocation = {
   program: "kbdump",
   args: ["restore", "nightly@20261119", "--to", "https://new.example.com/v1"],

@@ -9,7 +9,7 @@ import { testFolder } from "../../run/job-for.js";
 const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
 const unasked = () => Promise.reject(new Error("this kind of restore was not asked for"));
 
-/** Runs `restore` with restores that somebody made up, off a terminal unless one is given; gives what came of it. */
+/** Runs `restore` with restores that a test made up, off a terminal unless one is given; gives what came of it. */
 export async function restoreHere(
   args: readonly string[],
   restores: Partial<Restores>,
