@@ -74,15 +74,12 @@ function jsonView(output: Output, now: () => Date): View {
     tell: ({ facts }) => {
       for (const each of facts) write({ time: time(), level: "info", message: "reading", ...each });
     },
-    watch: ({ facts, isEndless = false }) => {
-      let last = "";
-      return lookAndPrint(facts, (found) => {
-        const { elapsed_seconds, ...news } = found;
-        const text = JSON.stringify(news);
-        if (!isEndless || text !== last) write({ time: time(), level: "info", message: "progress", ...found });
-        last = text;
-      });
-    },
+    watch: ({ facts, isEndless }) =>
+      lookAndPrint(
+        facts,
+        (found) => write({ time: time(), level: "info", message: "progress", ...found }),
+        isEndless && (({ elapsed_seconds, ...news }) => JSON.stringify(news)),
+      ),
   };
 }
 
@@ -94,14 +91,7 @@ function lineView(output: Output, now: () => Date): View {
   return {
     log: (level, message) => print([`${level === "warn" ? "warning: " : ""}${terminalText(message, 600)}`]),
     tell: ({ lines }) => print(lines),
-    watch: ({ lines, isEndless = false }) => {
-      let last = "";
-      return lookAndPrint(lines, (found) => {
-        const text = found.join("\n");
-        if (!isEndless || text !== last) print(found);
-        last = text;
-      });
-    },
+    watch: ({ lines, isEndless }) => lookAndPrint(lines, print, isEndless && ((found) => found.join("\n"))),
   };
 }
 
@@ -159,13 +149,24 @@ function drawingView(output: Output, env: NodeJS.ProcessEnv): View {
   };
 }
 
-/** Looks every second, so that a rate can be measured, and prints every tenth time. */
-function lookAndPrint<Found>(look: (elapsed: number) => Found, print: (found: Found) => void): () => void {
+/**
+ * Looks every second, so that a rate can be measured, and prints every tenth time. `newsIn`: the text in which two prints differ; what
+ * has the same is not printed again.
+ */
+function lookAndPrint<Found>(
+  look: (elapsed: number) => Found,
+  print: (found: Found) => void,
+  newsIn: ((found: Found) => string) | undefined | false,
+): () => void {
   let looks = 0;
+  let printed: string | undefined;
   return repeat(1_000, (elapsed) => {
     const found = look(elapsed);
     looks++;
-    if (looks % (printEvery / 1_000) === 0) print(found);
+    if (looks % (printEvery / 1_000) !== 0) return;
+    const news = newsIn ? newsIn(found) : undefined;
+    if (news === undefined || news !== printed) print(found);
+    printed = news;
   });
 }
 
