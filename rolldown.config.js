@@ -46,6 +46,8 @@ export default defineConfig({
           test: (id) => !/\/dist\/(main|commands\/|compare\/|dump\/formats\/csv\.js)/.test(id),
         },
         { name: "job", test: /\/dist\/(job\/load-job|cli\/check-line)\.js$/ },
+        // Finding and listing runs, without the client of a service.
+        { name: "store", test: /\/dist\/(store\/find-(named|run)|keep\/decide-runs|commands\/list\/runs)\.js$/ },
         { name: "run", test: /\/dist\/run\/run-job\.js$/ },
       ],
     },
