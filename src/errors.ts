@@ -42,7 +42,7 @@ export interface Failure {
   /** The service refused because too much was asked of it. */
   readonly throttled?: boolean;
   /**
-   * gone: nobody was there to answer. no proxy: not even the proxy was. no service: what answers speaks another protocol, or is
+   * gone: the service is away. no proxy: not even the proxy was. no service: what answers speaks another protocol, or is
    * a proxy that refuses. too large: the body was above the bound.
    */
   readonly trouble?: "gone" | "no proxy" | "no service" | "too large";

@@ -1,2 +1,2 @@
-/** Says something to whoever watches a run; never a result. */
+/** Logs something for the user who watches a run; never a result. */
 export type Log = (level: "info" | "warn", message: string) => void;

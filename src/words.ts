@@ -19,7 +19,7 @@ export function shardText({ index, count }: ShardPlace): string {
 /** Characters of a name that are shown; the names of documents are those of files, and can be as long. */
 const longestName = 60;
 
-/** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where nobody told a name. */
+/** `"Handbook" (a8e0e5b5-…)`, on one line; the id alone where there is no name. */
 export function nameAndId(name: string | null | undefined, id: string): string {
   const known = nameText(name ?? "");
   return known === "" ? id : `${known} (${id})`;

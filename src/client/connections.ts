@@ -38,7 +38,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
 
 /**
  * Opens connections to the host of a URL, and to no other: directly, or in tunnels through the proxy of the environment, as undici decides.
- * Certificates are always checked, that of the proxy, too. Deadlines of requests are left to whoever sends them. UsageError
+ * Certificates are always checked, that of the proxy, too. Senders set their own deadlines. UsageError
  * for a proxy that is none.
  */
 export function openConnections(target: URL, options: ConnectionOptions): Connections {

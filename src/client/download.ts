@@ -151,7 +151,7 @@ function answerError({ statusCode: status, headers }: Headed, { origin }: URL): 
   if (status !== 200) return new SkipError(`GET ${origin}: ${status}`, { status });
   const encoding = String(headers["content-encoding"] ?? "identity").trim();
   if (/^(identity)?$/i.test(encoding)) return undefined;
-  return new SkipError(`GET ${origin}: the file came compressed, which nobody asked for`, { status });
+  return new SkipError(`GET ${origin}: the file came compressed, which was not asked for`, { status });
 }
 
 /** The URL that an address is, perhaps relative to another; undefined for anything but http and https. */
@@ -173,7 +173,7 @@ function redirectFrom({ statusCode: status, headers: { location } }: Headed, fro
 const mostWaiting = 1 << 20;
 
 /**
- * Gives the pieces of a body one after the other, then undefined. It listens from the start: a stream forgets what nobody has
+ * Gives the pieces of a body one after the other, then undefined. It listens from the start: a stream forgets what was not
  * taken when its connection breaks, and a file whose announced length is wrong would be lost that way, although all of it came.
  */
 function takePieces(body: Readable): () => Promise<Uint8Array | undefined> {
@@ -230,7 +230,7 @@ class Silence {
     return this.#controller.signal;
   }
 
-  /** Waits for the next bytes; time in which nobody asks for some does not count. */
+  /** Waits for the next bytes; time in which none are asked for does not count. */
   async during<T>(work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.#controller.abort(new SilenceError(this.#seconds)), this.#seconds * 1000);
     try {

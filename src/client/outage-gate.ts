@@ -4,7 +4,7 @@ import type { SettingNames } from "./failed-request.js";
 import type { RequestTally } from "./request-tally.js";
 import type { Answer, Request, Send } from "./send.js";
 
-/** Milliseconds of an outage at the start of a run, by whether nobody can be there: the address may be wrong. */
+/** Milliseconds of an outage at the start of a run, by whether the address may be wrong. */
 const atStart = 1_000;
 const atStartUnsure = 20_000;
 
@@ -27,7 +27,7 @@ const silence: Absence = { who: "service", isSure: false };
 class HeldBack extends Error {
   readonly outage: Outage;
   constructor(outage: Outage) {
-    super("nobody is there");
+    super("the service is away");
     this.outage = outage;
   }
 }
@@ -104,7 +104,7 @@ export class OutageGate {
     return true;
   }
 
-  /** Lets nobody wait any longer. */
+  /** Ends the wait of all requests. */
   end(): void {
     this.#service.end();
     this.#daemon.end();
@@ -178,13 +178,13 @@ export class OutageGate {
 /** Milliseconds until the first request that looks whether somebody is back; doubled every time. */
 const firstProbe = 500;
 const longestProbe = 5_000;
-/** From so many places on nobody is there for anyone: it is not the fault of a page. */
+/** After failures in so many places the service is away: it is not the fault of a page. */
 const manyPlaces = 3;
 
 interface OutageOptions {
-  /** Milliseconds until it is given up, by whether it is sure that nobody is there. */
+  /** Milliseconds until it is given up, by whether it is sure that the service is away. */
   readonly patience: (isSure: boolean) => number;
-  /** Requests in vain in a row that make an outage, where one alone may be the fault of a page. */
+  /** Failed requests in a row that make an outage; a single one may be the fault of a page. */
   readonly inVain: number;
   readonly now: () => number;
   /** Rejects when everything ends. */
@@ -196,7 +196,7 @@ interface OutageOptions {
   readonly ended: (milliseconds: number) => void;
 }
 
-/** A time in which nobody is there: one request asks for all, the others wait. It has a clock of its own. */
+/** An outage: one request probes for all, the others wait. It has a clock of its own. */
 class Outage {
   readonly #options: OutageOptions;
   #since: number | undefined;
@@ -249,7 +249,7 @@ class Outage {
     this.#isOn ||= isNew;
     if (!this.#isOn) return;
     if (now() - this.#since >= patience(this.#isSure)) {
-      this.#isOver = true; // whoever met nobody now ends the wait of all
+      this.#isOver = true; // this failure ends the wait of all
     } else if (isNew || isProbe) {
       if ((isProbe || !isReached()) && !this.#isTold) this.#isTold = began(reason, patience(this.#isSure));
       void this.#lookLater();
@@ -261,7 +261,7 @@ class Outage {
     if (this.#isOn && this.#probe === "under way") void this.#lookLater();
   }
 
-  /** Lets nobody wait any longer. */
+  /** Ends the wait of all requests. */
   end(): void {
     this.#isOver = true;
     this.#wake();
@@ -272,7 +272,7 @@ class Outage {
     return this.#isOver;
   }
 
-  /** Whether a request in vain is none of its own fault, and uses up none of its tries. */
+  /** Whether a failed request is not to blame, and uses up none of its tries. */
   get isForAll(): boolean {
     const isOfMany = this.#places.size >= manyPlaces || !this.#options.isReached();
     return this.#isOn && (this.#isSure || isOfMany);
@@ -310,11 +310,11 @@ interface Absence {
   readonly isSure: boolean;
 }
 
-/** Milliseconds after which a proxy has not just found nobody, but waited for an answer in vain. */
+/** Milliseconds after which a proxy did reach the service, but got no answer from it. */
 const atOnce = 5_000;
 const reset = /^(ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
 
-/** Whether a request that got no answer met nobody. */
+/** Whether a request got no answer because the service is away. */
 export function absenceOfError(error: unknown): Absence | undefined {
   if (!(error instanceof RetryError) || (error.trouble !== "gone" && error.trouble !== "no proxy")) return undefined;
   const { cause } = error;

@@ -11,7 +11,7 @@ const firstWait = 0.25;
 
 interface PacedOptions extends TurnOptions {
   readonly bound: InFlightBound;
-  /** The bounds of all processes that read the service; with them, nobody tries whether fewer in flight get more done. */
+  /** The bounds of all processes that read the service; with them, there is no trial of fewer requests in flight. */
   readonly shared?: SharedBounds | undefined;
   readonly trial?: InFlightTrial;
   /** Told when fewer in flight turn out to get more done. */
@@ -122,7 +122,7 @@ export async function turnAt(
 
 /**
  * Waits for a place among the requests of all processes, and then until the pace lets one more request go. A place that was
- * lost meanwhile is given back, and another one waited for: whoever has the result sends at once.
+ * lost meanwhile is given back, and another one waited for: with the result, send at once.
  */
 export async function turnInPlace(shared: SharedBounds, pace: Pace, options: TurnOptions): Promise<SharedPlace> {
   const { signal } = options;

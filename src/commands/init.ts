@@ -249,7 +249,7 @@ output:
   # metrics_file: /var/lib/node_exporter/textfile/kbdump_nightly.prom   # metrics for node_exporter
   # memory: 500MB                       # what DuckDB may use
 
-# notify:                               # who is told of a run, by a POST; the URLs are secrets
+# notify:                               # gets notifications of a run, by a POST; the URLs are secrets
   # url: \${NOTIFY_URL}                 # https://hc-ping.com/your-uuid: stands for those below, with /start and /fail
   # start: https://example.com/started  # in place of url when a run starts
   # success: https://example.com/done   # when it is complete

@@ -114,8 +114,8 @@ function readText({ documents, chunks, child_chunks }: Pick<WorkerResult, "docum
 
 /** A sentence of what a worker did. */
 function workerText(result: WorkerResult): string {
-  const { name, in_vain, late, requests } = result;
-  const vain = in_vain > 0 ? [`${countText(in_vain, "attempt")} in vain`] : [];
+  const { name, failed, late, requests } = result;
+  const failures = failed > 0 ? [countText(failed, "failed attempt")] : [];
   const others = late > 0 ? [`${countText(late, "document")} that others had read`] : [];
-  return `worker ${name} has read ${[readText(result), ...vain, ...others].join(", ")} with ${countText(requests, "request")}`;
+  return `worker ${name} has read ${[readText(result), ...failures, ...others].join(", ")} with ${countText(requests, "request")}`;
 }

@@ -95,7 +95,7 @@ const parents = (["old", "new"] as const).map(
     GROUP BY ALL`,
 );
 
-/** SQL statements that make `changes`: everything that differs, numbered in the order in which it is told. */
+/** SQL statements that make `changes`: everything that differs, numbered in the order in which it is reported. */
 export const changesSql: readonly string[] = [
   ...parents,
   `CREATE TABLE changes AS

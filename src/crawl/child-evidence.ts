@@ -155,7 +155,7 @@ export class ChildLists {
   readonly #problem: TellProblem;
   readonly #kept = new Map<string, ReadPage>();
 
-  /** `problem` is told of a list that moves between two halves of a page; it may throw. */
+  /** `problem` gets a list that moves between two halves of a page; it may throw. */
   constructor(api: KnowledgeApi, document: DocumentRef, problem: TellProblem) {
     this.#api = api;
     this.#document = document;

@@ -123,7 +123,7 @@ async function listDocuments(
 /** A dataset whose documents are to be known. */
 interface Wanted {
   readonly dataset: DatasetJob;
-  /** null where nobody said it. */
+  /** null where it is not known. */
   readonly name: string | null;
 }
 

@@ -118,7 +118,7 @@ export function documentsOf({ datasets, found }: Discovery): readonly PlacedDocu
 /** The sources of documents that have an original file. */
 const uploads = new Set(["upload_file", "local_file"]);
 
-/** The documents that were uploaded, and those of which nobody knows: `details` are rows of `document_details`, if those were read. */
+/** The documents that were uploaded, and those of unknown origin: `details` are rows of `document_details`, if those were read. */
 export function uploadsOf(discovery: Discovery, details: readonly Row[] = []): readonly PlacedDocument[] {
   const sources = new Map(
     [...(discovery.found?.rows ?? []), ...details].map((row) => [documentKey(row), row.data_source_type]),

@@ -132,7 +132,7 @@ function reasonsAgainst(file: ListFile, job: Job): readonly Problem[] {
     ...datasetProblems(file, listed, job),
     ...(isWhole(file, listed)
       ? []
-      : [{ path: "rows", message: "they are not those of its documents: list them anew" }]),
+      : [{ path: "rows", message: "they are not those of its documents: list them again" }]),
   ];
 }
 

@@ -177,7 +177,7 @@ function largestDivisor(rows: number, most: number): number | undefined {
 type Trouble = "failing" | "unrendered" | "too large";
 
 /**
- * The trouble that smaller pages may help against. They help neither against a refusal to go on, nor where nobody is there, nor
+ * The trouble that smaller pages may help against. They help neither against a refusal, nor where the service is away, nor
  * where the whole document is refused.
  */
 function troubleOf(error: unknown): Trouble | undefined {

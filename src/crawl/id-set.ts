@@ -18,7 +18,7 @@ export class IdSet {
   /** Ids that are no UUIDs in lower case, and their places. */
   readonly #texts = new Map<string, number>();
   readonly #textAt = new Map<number, string>();
-  /** Ids come from outside; nobody can choose them so that they collide. */
+  /** Ids come from outside; they cannot be chosen so that they collide. */
   readonly #seed = randomInt(0x7fffffff);
 
   constructor(ids: Iterable<string> = []) {

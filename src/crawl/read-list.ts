@@ -130,7 +130,7 @@ export class ListProof {
   #pagesInVain = 0;
 
   /**
-   * `problem` is told of what is wrong; it may throw, or go on to have what there is. `known` is what an earlier process read
+   * `problem` gets what is wrong; it may throw, or return to keep what there is. `known` is what an earlier process read
    * of the list, to whose ids the proof adds, or what an earlier sweep says of its size.
    */
   constructor(name: string, problem: TellProblem, known: KnownList = {}) {
@@ -196,7 +196,7 @@ const remembered = 5;
  */
 export type ProblemKind = "moved" | "grew" | "unreadable";
 
-/** Is told of everything that shows that a list is not whole; it may throw to end the reading. */
+/** Receives everything that shows that a list is not whole; it may throw to end the reading. */
 export type TellProblem = (text: string, kind?: ProblemKind) => void;
 
 /** The first problems of a reading, as a checkpoint remembers them. */
@@ -212,7 +212,7 @@ export class Problems {
   readonly #unreadable: string[] = [];
   readonly #problem: TellProblem;
 
-  /** `problem` is told of each; it may throw. */
+  /** `problem` gets each; it may throw. */
   constructor(problem: TellProblem, earlier?: ProblemsSoFar) {
     this.#problem = problem;
     for (const text of earlier?.unreadable ?? []) this.tell(text, "unreadable");

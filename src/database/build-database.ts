@@ -42,7 +42,7 @@ export async function buildFromStaged(staged: StagedRows & RunFacts, options: Bu
 }
 
 /**
- * Makes the database of the job anew beside the old one: what earlier runs know of documents that this run did not read, what
+ * Builds the database of the job beside the old one: what earlier runs know of documents that this run did not read, what
  * this run read, and the history of both. Somebody who has the old file open is not disturbed: it is copied first, so that no
  * lock on it is felt. Rejects with the error of DuckDB where rows cannot be loaded.
  */

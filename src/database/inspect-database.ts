@@ -18,7 +18,7 @@ export type Inspected =
 /** The reason why a database that can be opened is corrupt all the same. */
 export const damagedBlocks = "some of its blocks are damaged";
 
-/** Tables by which a database of kbdump is told from another one. */
+/** Tables that identify a database of kbdump. */
 const markTables = ["chunks", "documents", "runs", "indexing_status"];
 
 /**

@@ -119,7 +119,7 @@ function lossText(
   { reason }: Pick<Inspected & { state: "corrupt" }, "reason">,
   loaded: number,
 ) {
-  return `${shownDatabase} could not be read (${reason}), so it is built anew from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
+  return `${shownDatabase} could not be read (${reason}), so it is rebuilt from ${loaded} run ${loaded === 1 ? "folder" : "folders"}. Everything else is lost: readings of kbdump status, and the history of runs that were removed`;
 }
 
 /** Finds the published runs after `newest` that asked for a database, oldest first. Skips folders without a sound manifest. */

@@ -7,7 +7,7 @@ import { stateBefore } from "./views.js";
 /**
  * Writes down what a run changed: in `chunk_changes` and `child_chunk_changes` for the documents of `read_now`, and how many
  * rows that were in `runs`. The attached database `previous` has what was before, the tables what is now; before the first
- * run there was nothing, which is known without a row for every chunk. Child chunks that nobody asked for have not changed.
+ * run there was nothing, which is known without a row for every chunk. Child chunks that were not asked for have not changed.
  */
 export async function recordChanges(
   connection: Connection,
@@ -63,7 +63,7 @@ function nameFound(kind: HistoryKind): string {
 /**
  * Fills the table of changes: with the earlier ones, and with those that were named, the removed and different ones with what
  * they were. One statement of one thread does it: what is added to a table that is there, or is put together of the work of
- * several threads, leaves holes in the file. DuckDB is told which side of the join to keep in memory: the one without texts.
+ * several threads, leaves holes in the file. We tell DuckDB which side of the join to keep in memory: the one without texts.
  */
 function insertNamed(kind: HistoryKind, run: string): string {
   const { table, ids, compared } = histories[kind];

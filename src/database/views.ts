@@ -4,7 +4,7 @@ import { columns } from "../rows/columns.js";
 import { commentsOf, type HistoryKind, histories, historyKinds } from "./tables.js";
 
 /**
- * Makes the views and macros anew, each with a comment, and one for every column. They need no extension and change nothing. A table that somebody has
+ * Makes the views and macros again, each with a comment, and one for every column. They need no extension and change nothing. A table that somebody has
  * added under the name of a view stays.
  */
 export async function createViews(connection: Connection): Promise<void> {

@@ -10,7 +10,7 @@ import type { WritableKnowledge } from "./write/writable-knowledge.js";
 import { type WriteOptions, withDefaults } from "./write/write-options.js";
 import { Writes } from "./write/writes.js";
 
-/** A knowledge in memory that changes: it can be written to, and its documents can be indexed anew. `writes` are those to chunks. */
+/** A knowledge in memory that changes: it can be written to, and its documents can be indexed again. `writes` are those to chunks. */
 export interface DemoKnowledge {
   readonly reads: Knowledge;
   readonly writes: WritableKnowledge;

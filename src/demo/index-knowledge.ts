@@ -239,7 +239,7 @@ const known: ReadonlySet<string> = new Set([
 
 /**
  * Whether a document of this status is asked for. Case does not matter, and a status that the service does not know is no
- * filter, as there. A document of which nobody knows the status is in no filtered list.
+ * filter, as there. A document without a known status is in no filtered list.
  */
 export function statusFilter(statuses: readonly string[]): ((status: string | null) => boolean) | undefined {
   const named = statuses.map((status) => status.toLowerCase()).map((status) => aliases[status] ?? status);

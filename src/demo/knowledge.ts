@@ -25,7 +25,7 @@ export interface Slice<Row> {
 }
 
 interface ChunkSlice extends Slice<Listed> {
-  /** Null where nobody knows it. */
+  /** Null where it is not known. */
   readonly doc_form: string | null;
 }
 
@@ -56,7 +56,7 @@ export interface Document {
   readonly [field: string]: unknown;
 }
 
-/** Links in `sign_content` and `attachments` are kept unsigned here, and signed anew whenever the chunk is answered. */
+/** Links in `sign_content` and `attachments` are kept unsigned here, and signed again for every answer. */
 export interface Chunk {
   readonly id: string;
   readonly position: number;

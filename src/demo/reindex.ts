@@ -113,7 +113,7 @@ interface Generation {
 }
 
 /**
- * The document as it is made anew from its source: the same id, and every chunk another one with an id of its own, counted
+ * The document as a re-index makes it from its source: the same id, and every chunk another one with an id of its own, counted
  * from 1 and never hit. People's work is lost: their chunks, their edits, what they switched off, and the child chunks that
  * they made or changed. Ids are always the same for the same generation.
  */
@@ -193,7 +193,7 @@ function endOfPiece(head: string): number {
 }
 
 /**
- * The source of a document, as the indexer cuts it: a chunk for each piece, as if nobody had touched any. Only what a re-index keeps
+ * The source of a document, as the indexer cuts it: a chunk for each piece, as if none had been edited. Only what a re-index keeps
  * of these rows counts.
  */
 export type Source = readonly StoredChunk[];

@@ -120,7 +120,7 @@ async function replyTo(
   });
 }
 
-/** Text that is no percent-encoding stays as it is: it is an id that nobody knows. */
+/** Text that is no percent-encoding stays as it is: it is an unknown id. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

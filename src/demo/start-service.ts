@@ -26,7 +26,7 @@ export interface ServiceOptions {
   /** The release whose route of originals the demo has; upload-file by default. */
   readonly originals?: OriginalsRelease;
   readonly clock?: () => Date;
-  /** Whether links to files are signed anew at every read, as the service does; true by default. */
+  /** Whether links to files are signed again at every read, as the service does; true by default. */
   readonly signs?: boolean;
   /** JSON text of an answer, for rows that JSON.stringify would not write as they are. */
   readonly jsonText?: (answer: object) => string;

@@ -35,7 +35,7 @@ export async function loadDuckDb(): Promise<typeof import("@duckdb/node-api")> {
 }
 
 /**
- * Opens a database (`:memory:` or a file), and loads DuckDB if nobody did. After an
+ * Opens a database (`:memory:` or a file), and loads DuckDB if needed. After an
  * abort of the signal, every statement rejects with an error of DuckDB. The session is in UTC, whatever the zone of the machine.
  */
 export async function openDuckDb(path: string, options: DuckDbOptions): Promise<OpenDuckDb> {

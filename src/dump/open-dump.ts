@@ -25,7 +25,7 @@ import { contradictionsIn, readDumpFolder } from "./read-manifest.js";
 export interface CheckedTable extends RowFiles, Pick<DumpTable, "kind" | "format" | "path" | "rows"> {}
 
 interface FileChoice {
-  /** Files that are not exact will do: whoever reads them knows about the apostrophes of `csv_safe`. */
+  /** Files that are not exact will do: the caller removes the apostrophes of `csv_safe`. */
   readonly guarded?: boolean;
 }
 

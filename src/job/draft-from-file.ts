@@ -25,7 +25,7 @@ const silence: GivenFlag = { flag: "", path: ["notify"], value: undefined };
 
 /**
  * The text of a job file, its variables filled in and the flags put over it, not checked. Throws UsageError where the
- * text is neither YAML nor JSON. A command that notifies nobody does without `notify` if one of its variables is not set.
+ * text is neither YAML nor JSON. A command that sends no notifications does without `notify` if one of its variables is not set.
  */
 export function draftFromFile(
   file: string,

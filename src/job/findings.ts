@@ -17,7 +17,7 @@ export function isWithin(path: Path, ancestor: Path): boolean {
 
 /**
  * Joins lists of findings, the most telling list first. A finding is left out where an earlier list already names its
- * place or one above: nobody needs to know what is wrong with a value that has to go.
+ * place or one above: what is wrong with a value that has to go does not matter.
  */
 export function joinFindings(...lists: readonly (readonly Finding[])[]): readonly Finding[] {
   let joined: readonly Finding[] = [];

@@ -120,7 +120,7 @@ export interface Job {
   /** Hours within which a run that broke off is continued. */
   readonly resumeWithin: number;
   readonly output: OutputOptions;
-  /** undefined: nobody is told. */
+  /** undefined: no notifications. */
   readonly notify: Notify | undefined;
   /** The flags that stand for settings, for messages that name one. */
   readonly labels: readonly Label[];

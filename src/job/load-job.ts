@@ -27,7 +27,7 @@ export type JobSource = { readonly file: string } | { readonly none: true };
 
 /**
  * Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. Without
- * `notifies`, the variables of `notify` need not be set, and a job that lacks one notifies nobody.
+ * `notifies`, the variables of `notify` need not be set, and a job that lacks one sends no notifications.
  */
 export async function loadJob(
   source: JobSource,

@@ -47,7 +47,7 @@ export function overridingFlags(flags: JobFlags): readonly GivenFlag[] {
   return isLocal ? [...given, noWorkFolder] : given;
 }
 
-/** The flag that wins over a job file of one dataset: the batches of a re-index are known to nobody before it. */
+/** The flag that wins over a job file of one dataset: the batches of a re-index are not known before it. */
 export function batchFlag(flags: JobFlags): readonly GivenFlag[] {
   return givenOf([["--batch", ["datasets", 0, "batches"], itemsOf(flags.batch)]]);
 }

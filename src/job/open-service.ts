@@ -104,7 +104,7 @@ export interface RunOptions {
   readonly now?: () => Date;
   /** Called before and after the one rename that publishes the run. */
   readonly onCommit?: (state: CommitState) => void;
-  /** Begin anew, whatever an earlier run left. */
+  /** Start over, whatever an earlier run left. */
   readonly fresh?: boolean;
   /** Go on from a run that was published although documents failed: only these are read. */
   readonly retryFailed?: boolean;

@@ -72,7 +72,7 @@ interface CommandOptions {
 /** Characters that a key surely does not have. */
 const longest = 100_000;
 
-/** The name of a command in messages: its program alone, as arguments may be nobody's business. */
+/** The name of a command in messages: its program alone, as arguments may be secret. */
 function commandText([program = ""]: readonly string[]): string {
   return `the key command ${fileText(program)}`;
 }

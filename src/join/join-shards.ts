@@ -25,7 +25,7 @@ import { gatherShards } from "./gather-shards.js";
 import { type MergedList, mergeLists, shardsText } from "./merge-lists.js";
 import { type ProvedShard, proveShards } from "./prove-shards.js";
 
-/** Unlike a run, a join that broke off begins anew. */
+/** Unlike a run, an interrupted join starts over. */
 const diskAdvice: DiskAdvice = {
   full: "Nothing was published. Make room, and join again",
   broken: "Nothing was published. Check the disk, and join again",
@@ -163,7 +163,7 @@ function withWorkFolder(job: Job, dir = job.output.dir): Job {
   return { ...job, output: { ...job.output, dir } };
 }
 
-/** Reads again what failed in the shards, and lets those that lack documents list them anew. */
+/** Reads again what failed in the shards, and lets those that lack documents list them again. */
 function mendingCommands(
   shards: readonly ProvedShard[],
   { unlisted }: Pick<MergedList, "unlisted">,
@@ -199,7 +199,7 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
 }
 
 /**
- * The job that a run was of, from the options in its manifest, with flags over them. It has no key and notifies nobody: a manifest
+ * The job that a run was of, from the options in its manifest, with flags over them. It has no key and sends no notifications: a manifest
  * holds no secret. UsageError with every wrong flag.
  */
 function jobOfRun({ options, service }: Pick<Manifest, "options" | "service">, flags: JobFlags): Job {
@@ -278,7 +278,7 @@ export interface ShardFacts extends Pick<Manifest, "job" | "run_id" | "tool" | "
 /** The command that makes a shard. */
 type RunCommand = (shard: Shard) => string;
 
-/** The command that makes a shard of a job. The name of the job file is a guess where nobody named it. */
+/** The command that makes a shard of a job. The name of the job file is a guess where none was given. */
 export function runCommand(job: string, { jobFile, out, program = "kbdump" }: CommandParts): RunCommand {
   const file = shellText(jobFile ?? `${job}.yaml`);
   const more = out === undefined || jobFile !== undefined ? "" : ` --out ${shellText(out)}`;

@@ -114,7 +114,7 @@ export interface RunFolder extends PastRun {
   readonly bytes: number;
 }
 
-/** Something in the folder of runs that is no run of the job, and why not. Nobody touches it. */
+/** Something in the folder of runs that is no run of the job, and why not. It is never touched. */
 export interface Stranger {
   readonly name: string;
   readonly why: string;

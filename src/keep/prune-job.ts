@@ -136,7 +136,7 @@ async function pruneRuns(
     }
     log("info", `removing run ${runId}: ${reasons.join(", ")}`);
     try {
-      await rm(join(hold.own, runId), { recursive: true, force: true }); // work that nobody can retry without it
+      await rm(join(hold.own, runId), { recursive: true, force: true }); // work that cannot be retried without it
       await hold.remote?.dropRun(runId);
       await moveAway(hold, join(hold.runs, runId), runId);
     } catch (error) {

@@ -38,7 +38,7 @@ const patient = {
 
 /**
  * Opens a broker, and proves that it answers within `patience` milliseconds. UsageError for a wrong address or a missing library,
- * StopError where nobody answers.
+ * StopError where the broker does not answer.
  */
 export async function openBroker(url: string, patience = 5_000): Promise<Broker> {
   requireBrokerUrl(url);
@@ -125,7 +125,7 @@ const longestReason = 300;
 
 /** Reasons by what an error says, and what to do next; the first that fits counts. Sources: Node's codes, and the replies of Redis. */
 const known: readonly (readonly [RegExp, string])[] = [
-  [/ECONNREFUSED/, `nobody listens there. ${startIt}`],
+  [/ECONNREFUSED/, `nothing listens there. ${startIt}`],
   [/ENOTFOUND|EAI_AGAIN/, "this name of a host is not known. Correct the address"],
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, `no answer. ${startIt}, and check that no firewall is between`],
   [

@@ -76,7 +76,7 @@ export class OpenDocuments {
     if (document && this.#queued.delete(name)) this.#waiting.push(document);
   }
 
-  /** Counts an attempt in vain. False: no worker is to try again, and the document is not open any more. */
+  /** Counts a failed attempt. False: no worker is to try again, and the document is not open any more. */
   tried(name: string): boolean {
     const tries = (this.#tries.get(name) ?? 0) + 1;
     this.#tries.set(name, tries);

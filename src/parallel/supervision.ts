@@ -19,7 +19,7 @@ const leastLook = 2_000;
 /** A look takes no more than this share of the time. */
 const lookShare = 1 / 20;
 
-/** Watches over the documents that workers read, until they have read them all or nobody works any more. */
+/** Watches over the documents that workers read, until they have read them all or no worker is left. */
 export class Supervision {
   readonly #open: OpenDocuments;
   readonly #progress: WorkersProgress;
@@ -114,7 +114,7 @@ export class Supervision {
       if (!document) return;
       const handed = await adoptDocument(document, options);
       if (handed === undefined) {
-        this.#nextLook = Math.min(this.#nextLook, performance.now() + longestTurn); // the attempt was in vain
+        this.#nextLook = Math.min(this.#nextLook, performance.now() + longestTurn); // the attempt failed
         return;
       }
       if (handed === "damaged") {
@@ -176,7 +176,7 @@ export class Supervision {
     this.#refusals.add(reason);
   }
 
-  /** Whether nobody has given a sign of life for so long that this process goes on by itself. */
+  /** Whether there was no heartbeat for so long that this process continues by itself. */
   #isAlone(): boolean {
     const { job, log, broker } = this.#options;
     const seconds = `${patienceOf(job) / 1_000} s`;
@@ -250,7 +250,7 @@ export class SignsOfLife {
   #last: number;
   #isSilenceTold = false;
 
-  /** `patience`: milliseconds after which nobody is waited for any more. */
+  /** `patience`: milliseconds after which the wait for workers ends. */
   constructor(patience: number, now: number) {
     this.#patience = patience;
     this.#last = now;
@@ -262,7 +262,7 @@ export class SignsOfLife {
     this.#isSilenceTold = false;
   }
 
-  /** over: nobody is waited for any more · silent: the user is to hear of it, once · heard: all is well, or was told. */
+  /** over: the wait for workers has ended · silent: the user is to hear of it, once · heard: all is well, or was told. */
   look(now: number): "heard" | "silent" | "over" {
     const silent = now - this.#last;
     if (silent >= this.#patience) return "over";

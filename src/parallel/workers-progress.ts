@@ -60,7 +60,7 @@ export class WorkersProgress {
     return !isSame;
   }
 
-  /** A document begins anew with another worker. */
+  /** A document starts over with another worker. */
   forget(name: string): void {
     if (!this.#known.has(name)) return;
     this.#set(name, nothing);

@@ -3,7 +3,7 @@ import type { NamedDocument } from "./named-document.js";
 /** The losses since an older run: the rows that a re-index took, those first that were made by hand. */
 export interface LostFacts {
   readonly old: { readonly job: string; readonly run_id: string; readonly finished_at: number };
-  /** Documents that were indexed anew. */
+  /** Documents that were indexed again. */
   readonly reindexed: number;
   /** Documents of either run that could not be compared, and those of the older run that the newer one does not have. */
   readonly not_compared: number;

@@ -1,4 +1,4 @@
-/** A document by its ids, with its name and that of its dataset as the service listed them; null where nobody listed it. */
+/** A document by its ids, with its name and that of its dataset as the service listed them; null where it was not listed. */
 export interface NamedDocument {
   readonly dataset_id: string;
   readonly document_id: string;

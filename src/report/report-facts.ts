@@ -114,7 +114,7 @@ export type ReadState = "fresh" | "stale" | "unstable" | "never read" | "not in 
 
 export interface DocumentFreshness extends NamedDocument {
   readonly state: ReadState;
-  /** The end of the last run that read it whole; null where none did, or where nobody knows. */
+  /** The end of the last run that read it whole; null where none did, or where it is not known. */
   readonly read_well_at: number | null;
   /** The newest time at which a chunk or child chunk of this dump was made or changed; null where there is none. */
   readonly changed_at: number | null;
@@ -124,7 +124,7 @@ export interface DocumentFreshness extends NamedDocument {
 
 /** Lengths of chunks in characters, as the service counts them. */
 export interface LengthFacts {
-  /** Undefined where there is no chunk. Chunks whose length nobody knows are left out. */
+  /** Undefined where there is no chunk. Chunks of unknown length are left out. */
   readonly all: Lengths | undefined;
   /** Documents with the most chunks first. */
   readonly documents: Cut<DocumentLengths>;

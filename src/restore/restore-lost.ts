@@ -247,7 +247,7 @@ interface ProofOptions extends Pick<RestoreOptions, "memory" | "signal"> {
 }
 
 /**
- * Compares documents with what they were before the first write, one at a time. Gives what nobody announced. StopError where one could
+ * Compares documents with what they were before the first write, one at a time. Gives the unannounced differences. StopError where one could
  * not be read whole: then nothing is proved.
  */
 async function proveDocuments(options: ProofOptions): Promise<readonly ProofDifference[]> {

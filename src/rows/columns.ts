@@ -124,7 +124,7 @@ export const columns: Readonly<Record<Kind, readonly Column[]>> = {
   chunks: [
     dataset,
     own("document_id", "text", "the document", { role: "document", sentToo: true }),
-    sent("id", "text", "the chunk; changes when the document is indexed anew", { role: "id", change: "reindexed" }),
+    sent("id", "text", "the chunk; changes when the document is re-indexed", { role: "id", change: "reindexed" }),
     sent("position", "integer", "place in the document, from 1; may collide and have gaps", position),
     sent("content", "text", "the text; in qa_model documents the question", content),
     sent("answer", "text", "the answer, in qa_model documents", content),
@@ -274,7 +274,7 @@ export interface Column {
   readonly role: ColumnRole | undefined;
   /** The word that the history has for a change of this column; undefined where it has none. */
   readonly change: ChangeName | undefined;
-  /** Holds links to files, which the service signs anew at every read. */
+  /** Holds links to files, which the service signs again at every read. */
   readonly signed: boolean;
   /** Holds texts of any length. */
   readonly long: boolean;

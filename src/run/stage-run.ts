@@ -71,7 +71,7 @@ function foldersIn(files: readonly StagedFile[]): readonly string[] {
 /** If DuckDB cannot load the rows of a document, that document fails, and the files are made again without it. */
 async function stageReading(reading: Reading, options: StageOptions): Promise<StagedRun> {
   const { runs, runId } = options.workspace;
-  // A shard does not have all documents of a list: whoever joins the shards compares.
+  // A shard does not have all documents of a list: the join compares.
   const isWhole = options.job.shard === undefined;
   const discovered = isWhole ? await compareDiscovery(reading.discovery, earlierListings(runs, runId)) : undefined;
   for (let kept = reading; ; ) {

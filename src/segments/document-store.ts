@@ -134,7 +134,7 @@ export class DocumentStore<State, Result> {
     await this.#close();
   }
 
-  /** Removes what was written; with a state, the document begins anew from there, in whatever process. */
+  /** Removes what was written; with a state, the document starts over from there, in any process. */
   async discard(begin?: State): Promise<void> {
     await this.leave();
     if (begin !== undefined) await this.#note({ state: begin, parts: [] });
@@ -211,7 +211,7 @@ export class DocumentParts {
 
   /**
    * Goes on where an earlier process stopped: what lies behind the given facts is cut off. False when the files are not
-   * as the facts say, which a power cut can bring about; the document has to be read anew then.
+   * as the facts say, which a power cut can bring about; the document has to be read again then.
    */
   async reopen(facts: readonly PartFacts[]): Promise<boolean> {
     for (const fact of facts) {

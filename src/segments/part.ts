@@ -118,11 +118,11 @@ export class Part {
   /** A new file: what lies there may have a second name in a published run. */
   async #open(): Promise<FileHandle> {
     if (this.#continued) return open(this.#path, "a");
-    const anew = () => open(this.#path, "wx", 0o600);
-    return anew().catch(async (error: NodeJS.ErrnoException) => {
+    const again = () => open(this.#path, "wx", 0o600);
+    return again().catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
       await rm(this.#path);
-      return anew();
+      return again();
     });
   }
 

@@ -38,7 +38,7 @@ interface RowFile {
 /**
  * Keeps small documents: the rows of many in one file for each kind and format, their results in one journal. Rows are written
  * first, and the journal has their hashes. So after a kill at any moment, or a power cut, a document is there with its result and
- * all of its rows, or it is read anew. Rows that no line of the journal names are passed over.
+ * all of its rows, or it is read again. Rows that no line of the journal names are passed over.
  */
 export class SharedParts<Result> {
   readonly #folder: string;
@@ -76,7 +76,7 @@ export class SharedParts<Result> {
 
   /**
    * Writes a document, together with those that came since the last write began; gives where its rows are. Rejects with the error
-   * of an earlier write, too: nobody knows how far that one got.
+   * of an earlier write, too: it is not known how far that one got.
    */
   async add(document: ReadDocument<Result>): Promise<readonly PartRange[]> {
     const waiting: Waiting<Result> = { ...document, files: [] };
@@ -89,7 +89,7 @@ export class SharedParts<Result> {
 
   /** Waits for what is being written, and lets go of the files. */
   async close(): Promise<void> {
-    await this.#last.catch(() => {}); // whoever added the document has the error
+    await this.#last.catch(() => {}); // the caller that added the document has the error
     for (const { file } of this.#rowFiles.values()) await file.close();
     await this.#journal?.close();
   }
@@ -141,7 +141,7 @@ function factsOf(bytes: Uint8Array): FileFacts {
   return counted.facts;
 }
 
-/** The rows of a document where they have the bytes that its line says; else undefined, and it has to be read anew. */
+/** The rows of a document where they have the bytes that its line says; else undefined, and it has to be read again. */
 async function checkRanges(
   folder: string,
   parts: readonly RangeFacts[],
@@ -165,7 +165,7 @@ async function checkRanges(
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
 
-/** A file that only grows at its end, by everything that waits at once. Nobody else writes to it. */
+/** A file that only grows at its end, by everything that waits at once. Only we write to it. */
 class GrowingFile {
   readonly #file: FileHandle;
   #end: number;
@@ -195,7 +195,7 @@ class GrowingFile {
     return start;
   }
 
-  /** Writes what waits. After an error nobody knows where the file ends: it must not be written to any more. */
+  /** Writes what waits. After an error it is not known where the file ends: it must not be written to any more. */
   async flush(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const bytes = Buffer.concat(this.#waiting);
@@ -246,7 +246,7 @@ function journalText(lines: readonly SharedLine<unknown>[]): string {
   return `\n${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 
-/** The last line of every document in the journal of a folder. Nobody has looked at the rows yet. */
+/** The last line of every document in the journal of a folder. The rows are not checked yet. */
 export async function readJournal<Result>(
   folder: string,
   state: v.GenericSchema<unknown, Result>,

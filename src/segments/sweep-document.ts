@@ -48,7 +48,7 @@ export type Sweep = () => Promise<void>;
 
 /**
  * The sweeps of a document: one for every list that took more than one answer; of chunks that were read from their end, which
- * may grow, it reads all pages but the last. They compare with what lies on the disk, whoever put it there. Children that are
+ * may grow, it reads all pages but the last. They compare with what is on the disk, whichever process put it there. Children that are
  * stored as their chunk embedded them came with one answer, and are not read again but with the chunks.
  */
 export async function sweepsOf(

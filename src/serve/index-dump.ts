@@ -112,7 +112,7 @@ const enough = 4_000_000;
 const memory = "800MB";
 
 /**
- * Opens the rows of a kind. Those that are not in one file of plain JSONL are written anew as such, into a file without a name, which is gone
+ * Opens the rows of a kind. Those that are not in one file of plain JSONL are rewritten as such, into a file without a name, which is gone
  * when the process ends. StopError when the dump has the rows in no format from which they can be had exactly, or when they
  * cannot be read to their end.
  */
@@ -140,13 +140,13 @@ function reasonOf({ manifest: { files, options } }: Dump): string {
   return `some of its files are missing; ${needs}`;
 }
 
-/** Writes the rows of a file as JSONL into a temporary file that nobody else can open, and whose room is free again when it is closed. */
+/** Writes the rows of a file as JSONL into a temporary file that only we can open, and whose room is free again when it is closed. */
 async function rewriteRows(dump: Dump, table: DumpTable, options: OpenOptions): Promise<FileHandle> {
   const { signal, tally } = options;
   tally.step = `reading ${table.path}`;
   const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
     const hint = "set TMPDIR to a folder that can be written to";
-    throw new StopError(`${table.path} is written anew in ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
+    throw new StopError(`${table.path} is rewritten in ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
   });
   try {
     const rows = join(folder, "rows.jsonl");

@@ -37,7 +37,7 @@ export function listedDataset({ id, name }: NamedDataset, documents: number): Li
   return { id, name, document_count: documents };
 }
 
-/** A dataset of a dump; the name is null where nobody said it. */
+/** A dataset of a dump; the name is null where it is not known. */
 export interface NamedDataset {
   readonly id: string;
   readonly name: string | null;
@@ -59,7 +59,7 @@ export function datasetsOf({ options, discovered, documents }: Manifest): readon
   });
 }
 
-/** Whether the job read only some chunks, of the dataset or of any: then nobody knows how many there are. */
+/** Whether the job read only some chunks, of the dataset or of any: then it is not known how many there are. */
 export function isFiltered({ options }: Manifest, datasetId?: string): boolean {
   const filtered = filteredDatasets(options);
   return datasetId === undefined ? filtered.length > 0 : filtered.includes(datasetId);

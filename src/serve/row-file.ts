@@ -61,7 +61,7 @@ export class RowFile {
     for (let filled = 0; filled < size; ) {
       const { bytesRead } = await this.#handle.read(bytes, filled, size - filled, start + filled);
       if (bytesRead === 0)
-        throw new StopError(`${this.name} has been cut off since it was opened; serve the dump anew`);
+        throw new StopError(`${this.name} has been cut off since it was opened; serve the dump again`);
       filled += bytesRead;
     }
     return bytes;

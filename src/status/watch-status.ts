@@ -223,7 +223,7 @@ export function outageAfter(
   return { outage: { ...outage, lastTold: now }, tell: "failed" };
 }
 
-/** Something that whoever watches has to hear of, once. */
+/** Something to report once to the user who watches. */
 interface WatchWarning {
   /** The same for the same thing in every poll. */
   readonly about: string;

@@ -23,7 +23,7 @@ export type WatchedDocuments = ReadonlyMap<string, WatchedDocument>;
 /** The result of a poll. */
 interface Advance {
   readonly documents: WatchedDocuments;
-  /** The documents that are new or of which anything is told otherwise than before, as they are now. */
+  /** The documents that are new or that changed since the reading before, as they are now. */
   readonly changed: readonly WatchedDocument[];
 }
 
@@ -71,7 +71,7 @@ function keyOf({ dataset_id, batch, document_id }: Row): string {
 /** How far a document is, as far as somebody who waits for it is concerned. */
 type DocumentState = "working" | "paused" | "completed" | "error";
 
-/** The state that a row of `indexing_status` tells. Stages are open: one that nobody knows is work. */
+/** The state in a row of `indexing_status`. New stages may come: an unknown one counts as work. */
 export function stateOf({ indexing_status: status }: Row): DocumentState {
   return status === "completed" || status === "error" || status === "paused" ? status : "working";
 }
@@ -112,7 +112,7 @@ const most = 32;
 /** In these stages nothing is indexed yet, and the total still grows. */
 const before = new Set(["waiting", "parsing", "cleaning", "splitting"]);
 
-/** The samples with that of a new reading; only those of one course, as counts fall when a document is begun anew. */
+/** The samples with that of a new reading; only those of one course, as counts fall when a document starts over. */
 export function withSample(samples: readonly Sample[], row: Row, at: number): readonly Sample[] {
   const counts = countsOf(row);
   if (!counts || before.has(String(row.indexing_status))) return [];

@@ -19,7 +19,7 @@ import { requestFile } from "./request-sum.js";
 export interface EarlierOptions {
   readonly now: () => Date;
   readonly log: Log;
-  /** Begin anew, whatever an earlier run left. */
+  /** Start over, whatever an earlier run left. */
   readonly fresh: boolean;
   /** Go on from a run that was published although documents failed. */
   readonly retryFailed: boolean;
@@ -72,7 +72,7 @@ export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions)
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
   else if (options.retryFailed)
-    options.log("warn", "no earlier run left failed documents to go on from: this one begins anew");
+    options.log("warn", "no earlier run left failed documents to continue from: this one starts over");
   return found;
 }
 
@@ -204,7 +204,7 @@ function unlessTooLong(error: unknown): void {
   if (!(error instanceof RangeError)) throw error;
 }
 
-/** Forgets all answers: a run that goes on asks anew. */
+/** Forgets all answers: a resumed run asks again. */
 async function forgetOnceRead(work: string): Promise<void> {
   for (const file of Object.values(files)) await rm(join(work, file), { force: true });
 }

@@ -48,7 +48,7 @@ export async function compareRows(
   await withoutPairs(store);
 }
 
-/** In a database, where rows have no order, their numbers tell nobody anything. */
+/** In a database rows have no order, so their numbers mean nothing. */
 function pairText(source: RowSource, { found, place }: Pair, { ordered }: CompareOptions): string {
   return ordered ? `${rowText(source, found)}, ${place},` : place;
 }

@@ -37,7 +37,7 @@ interface Subject {
 }
 
 /**
- * Reads a run folder anew and proves it again from what lies there. Rejects with UsageError when the path is no run folder,
+ * Reads a run folder again and proves it from what lies there. Rejects with UsageError when the path is no run folder,
  * or when the database that was asked for is not there, and with the reason of `options.signal`.
  */
 export async function verifyRun(path: string, options: VerifyOptions = {}): Promise<Verification> {

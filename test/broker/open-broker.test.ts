@@ -50,7 +50,7 @@ const noRedis = "what answers there is no Redis and no Valkey. Start Redis or Va
 
 test("where nobody listens, the address is named without its secrets", async () => {
   expect(await refusal(`redis://${user}:${secret}@127.0.0.1:1/3`)).toBe(
-    "the broker redis://127.0.0.1:1/3 cannot be used: nobody listens there. Start Redis or Valkey there, or correct the address",
+    "the broker redis://127.0.0.1:1/3 cannot be used: nothing listens there. Start Redis or Valkey there, or correct the address",
   );
 });
 

@@ -23,7 +23,7 @@ test.each([
     output: { formats },
   });
   const text = await readFile(file, "utf8");
-  expect(text).toMatch(/^# For /);
+  expect(text).toMatch(/^# (For|If|To) /);
   expect(text).toContain(`kbdump run ${file}`);
 });
 

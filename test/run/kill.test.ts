@@ -1,4 +1,4 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -86,7 +86,7 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
         const sampled = childChunks === "auto" ? sampleSize * (documents.length + small.length) : 0;
         const inFlight = kills * (concurrency * 4 + sampled);
         expect(server.requests.length, told).toBeLessThanOrEqual(complete * (needed * 1.1 + inFlight));
-        expect(await readdir(join(place, ".work")), told).toEqual(["indexing_status"]);
+        expect(await leftIn(join(place, ".work")), told).toEqual(["indexing_status"]);
       }
       await rm(place, { recursive: true });
       return { needed, undisturbed };
@@ -100,3 +100,11 @@ test.each(outputs.slice(0, rounds(1, outputs.length)))(
   },
   1_200_000,
 );
+
+/** What is left in a folder, without locks that were killed before a text stood in them: these go after two minutes. */
+async function leftIn(folder: string): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const name of await readdir(folder))
+    if (!/^lock\.[0-9a-f-]{36}$/.test(name) || (await stat(join(folder, name))).size > 0) left.push(name);
+  return left;
+}

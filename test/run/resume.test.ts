@@ -234,7 +234,7 @@ test("--retry-failed without anything to go on from says so and reads everything
   const { jobWith, run, messages } = await startPlace();
   const { manifest } = await run(await jobWith("test"), { retryFailed: true });
   expect(manifest.status).toBe("complete");
-  expect(messages).toEqual(["no earlier run left failed documents to go on from: this one begins anew"]);
+  expect(messages).toEqual(["no earlier run left failed documents to continue from: this one starts over"]);
 });
 
 test("numbers that a double cannot hold come through a resume as they were", async () => {

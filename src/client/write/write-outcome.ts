@@ -78,7 +78,7 @@ export function outcomeOfAnswer<T>(answer: Answer, asked: Asked<T>): WriteOutcom
   return { kind: "refused", status, message: refusal.message, reason };
 }
 
-/** Hints that help whoever reads would mislead whoever writes, but for those on the address. */
+/** Hints for reads would mislead after writes, but for those on the address. */
 function writeHint(answer: Answer, refusal: Refusal, key: string, names: SettingNames): string {
   if (answer.status === 403) return "; may this key write to the dataset?";
   if (answer.status < 400) return hintFor(answer, refusal, key, names);

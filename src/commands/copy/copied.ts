@@ -126,7 +126,7 @@ function renderNext(result: MoveResult, { columns }: Page, invocation: Invocatio
       ? lines("Once the cause is gone, go on; nothing is written twice:", applyCommand(again))
       : []),
     ...(!isMissing && status === "different"
-      ? lines("To restore a document anew, delete its copy at the service, then run:", applyCommand(again))
+      ? lines("To restore a document again, delete its copy at the service, then run:", applyCommand(again))
       : []),
     ...(compares ? lines("Compare the run with the service at any time:", compareCommand(result, invocation)) : []),
   ];

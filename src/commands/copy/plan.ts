@@ -108,7 +108,7 @@ function modelLines(coming: readonly DocumentPlan[]): readonly string[] {
 }
 
 const neverComes =
-  "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings anew.";
+  "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.";
 
 const mustKnow: Readonly<Record<MoveFrom, readonly string[]>> = {
   chunks: [
@@ -117,7 +117,7 @@ const mustKnow: Readonly<Record<MoveFrom, readonly string[]>> = {
     "Do not index a restored document again: that leaves only the text of the stub that it was made from.",
   ],
   originals: [
-    "This is another thing than the documents of the dump: the service cuts their files anew. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.",
+    "This is another thing than the documents of the dump: the service cuts their files again. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.",
     neverComes,
   ],
 };

@@ -50,7 +50,7 @@ const moveOptions = {
     type: "string",
     choices: ["chunks", "originals"],
     describe:
-      "with --to alone: chunks, word for word (default), or originals, the files that documents were made from; the service cuts these anew",
+      "with --to alone: chunks, word for word (default), or originals, the files that documents were made from; the service cuts these again",
   },
   "retry-failed": {
     type: "boolean",

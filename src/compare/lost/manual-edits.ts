@@ -10,12 +10,12 @@ export interface Text {
 
 /**
  * The work of people on one chunk, as far as it is known. `added`: somebody made it. `edited`: somebody changed its text, and
- * `before` is the text that this replaced. `unknown`: somebody edited it, and nobody knows what. `own`: the text is the indexer's.
+ * `before` is the text that this replaced. `unknown`: it was edited, and the text before is not known. `own`: the text is the indexer's.
  */
 export interface Hand {
   readonly origin: "added" | "edited" | "unknown" | "own";
   readonly before: Text | null;
-  /** The keywords that somebody replaced; undefined where nobody did. */
+  /** The keywords that an edit replaced; undefined where none did. */
   readonly keywordsBefore: readonly string[] | undefined;
   /** Whether somebody disabled it. */
   readonly disabled: boolean;

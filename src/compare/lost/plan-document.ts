@@ -250,7 +250,7 @@ interface ChildrenDecision {
 
 interface ChildrenOptions {
   readonly history: DocumentHistory;
-  /** The document was indexed anew. */
+  /** The document was indexed again. */
   readonly reindexed: boolean;
   readonly chosen: ReadonlySet<string>;
 }

@@ -20,7 +20,7 @@ import { english, languages } from "./prose.js";
 
 /**
  * The sample data: about 5,000 chunks and 3,000 child chunks, always the same until something is written or a document is
- * indexed anew. The batch under way counts the reads of this knowledge alone; `clock` says when they were.
+ * indexed again. The batch under way counts the reads of this knowledge alone; `clock` says when they were.
  */
 export function sampleKnowledge(clock: () => Date, options: WriteOptions = {}): DemoKnowledge {
   return demoKnowledge(

@@ -14,7 +14,7 @@ import { jsonReply, type Route, routePath } from "../routes.js";
 import type { ChunkText } from "./new-rows.js";
 import { cutAnew, datasetWith, sourceFrom } from "./new-source.js";
 
-/** How a document is indexed anew. */
+/** How a document is indexed again. */
 interface Manner {
   readonly seconds: number;
   /** The size of the new chunks; undefined for those that the source has. Questions and answers stay pairs. */
@@ -29,7 +29,7 @@ export interface Located {
 }
 
 /**
- * The datasets and documents that are there at the moment: writes add, replace and remove them, and an indexing makes documents anew
+ * The datasets and documents that are there at the moment: writes add, replace and remove them, and an indexing makes documents again
  * while time passes. Ids may come in upper case. Throws a 404 for a dataset or document that is not there.
  */
 export class DocumentStore implements Present {
@@ -293,14 +293,14 @@ function embedsAny({ chunks }: StoredDocument): boolean {
   return chunks.some(({ row }) => Array.isArray(row.child_chunks) && row.child_chunks.length > 0);
 }
 
-/** How long a re-index takes where nobody says so, and at the most, in seconds. */
+/** How long a re-index takes by default, and at most, in seconds. */
 const usual = 5;
 const longest = 86_400;
 
 const fewestCharacters = 20;
 
 /**
- * `POST /demo/reindex/<document id>?seconds=5` has a document of the demo indexed anew. It is no part of the interface
+ * `POST /demo/reindex/<document id>?seconds=5` indexes a document of the demo again. It is no part of the interface
  * that the service stands in for, and lies outside of its base URL. The answer is 202 with what was begun, as JSON; or the
  * batch alone, where plain text is asked for. `max_characters` cuts the source into chunks of that size.
  */

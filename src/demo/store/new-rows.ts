@@ -15,7 +15,7 @@ interface NewDocument {
   readonly file: { readonly id: string; readonly name: string };
 }
 
-/** A document as it is listed right after it was created: nobody has indexed it yet. */
+/** A document as it is listed right after it was created: it is not indexed yet. */
 export function newDocument({ id, name, form, position, createdAt, by, file }: NewDocument): Document {
   return {
     id,
@@ -56,7 +56,7 @@ export interface DocumentDetails {
   readonly indexing_latency: number | null;
 }
 
-/** The details of a document that nobody has indexed yet. */
+/** The details of a document that is not indexed yet. */
 export function newDetails({ id, createdAt, file }: NewDocument, language: string, rule: ProcessRule): DocumentDetails {
   return {
     data_source_info: { upload_file: file },
@@ -140,7 +140,7 @@ export function newDataset(
   };
 }
 
-/** The model that embeds texts if nobody names one: the first of those that there are. */
+/** The default embedding model: the first of those that there are. */
 export function defaultModel(models: readonly string[] | null) {
   return { ...usualModel, embedding_model: models?.[0] ?? usualModel.embedding_model };
 }
@@ -210,7 +210,7 @@ export function countsOf(content: string, answer: unknown, countsTokens: boolean
   return { word_count, tokens: countsTokens ? Math.ceil(word_count / 3) : 0 };
 }
 
-/** A child chunk that nobody has changed yet. */
+/** A child chunk as it was made, without edits. */
 export function newChild(
   segmentId: string,
   content: string,

@@ -6,7 +6,7 @@ import { accounts } from "../sample/outline.js";
 import { fileFrom } from "./requests.js";
 import { answerLater } from "./write-options.js";
 
-/** The routes that upload a file for chunks, and that give the files of chunks to whoever has a signed link, for 300 s. */
+/** The routes that upload a file for chunks, and that give the files of chunks to holders of a signed link, for 300 s. */
 export function fileRoutes({ files, options, store }: DemoKnowledge): readonly Route[] {
   const links = ["file-preview", "image-preview"].map((kind): Route => {
     const link = route("GET", `/files/:file/${kind}`, ({ id, query }) => {

@@ -101,7 +101,7 @@ export interface RowFiles {
   readonly paths: readonly string[];
   /** Bytes of the longest line; in a format with quoted line feeds, of the longest row. */
   readonly longestLine: number;
-  /** Whether there may be numbers of more digits than a double holds; absent where nobody looked. */
+  /** Whether there may be numbers of more digits than a double holds; absent where it was not looked at. */
   readonly longNumbers?: boolean;
 }
 

@@ -86,8 +86,8 @@ function expression(name: string, type: ColumnType, json: "JSON" | "VARCHAR", ex
 }
 
 /**
- * DuckDB writes JSON that it takes apart anew, and rounds fractions to what a double holds. So in a line with longer ones
- * every fraction becomes a string that nobody else would write, before it is taken apart, and a number again afterwards.
+ * DuckDB writes the JSON that it parsed, and rounds fractions to what a double holds. So in a line with longer ones
+ * every fraction becomes a string that occurs nowhere else, before it is taken apart, and a number again afterwards.
  */
 
 const fraction = "-?[0-9]+[.eE][-+.0-9eE]*";

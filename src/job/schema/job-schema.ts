@@ -146,7 +146,7 @@ const output = mapping("a mapping such as {dir: output, formats: [jsonl]}", {
   keep: v.pipe(v.optional(keep), v.description("Runs to keep; what no rule names is deleted. Absent: all are kept.")),
   keep_signatures: v.pipe(
     v.nullish(trueOrFalse, false),
-    v.description("true: leave timestamp, nonce and sign in links to files. Whoever has them can open the file."),
+    v.description("true: leave timestamp, nonce and sign in links to files. They open the file without a login."),
   ),
   csv_safe: v.pipe(
     v.nullish(trueOrFalse, false),

@@ -132,7 +132,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-/** No program can be given a zero character, and nobody a key that lists of processes show. */
+/** No argument can hold a zero character, and none may hold a key, which process lists show. */
 function isArgument(text: string): boolean {
   return !text.includes("\0") && !looksLikeKey(text);
 }

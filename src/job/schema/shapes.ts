@@ -71,7 +71,7 @@ export function list<const Item extends v.GenericSchema<unknown, string>>(
 
 /**
  * A mapping with exactly these entries. Every key that is not among them is an issue of its own (`expected: "never"`),
- * and a key that is missing is told with the expectation of its entry.
+ * and a missing key is reported with what its entry expects.
  */
 export function mapping<const Entries extends v.ObjectEntries>(expected: string, entries: Entries) {
   const names = Object.keys(entries);

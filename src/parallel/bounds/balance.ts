@@ -99,7 +99,7 @@ export function isLacking(shares: Shares): boolean {
   return shares.held < Math.min(shares.wanted, shareOf(shares));
 }
 
-/** Rounded down, so that there are enough for all; whoever wants more takes the rest once nobody lacks any. */
+/** Rounded down, so that there are enough for all; a process that wants more takes the rest once all have enough. */
 export function shareOf({ concurrency, members }: Pick<Shares, "concurrency" | "members">): number {
   return Math.max(1, Math.floor(concurrency / Math.max(1, members)));
 }
@@ -156,18 +156,18 @@ export class Demand {
  * by then, and so have the requests that were sent under them, unless they take long.
  */
 const patience = leaseTime + 2_000;
-/** Requests to the broker in vain that make sure of it: a process that was frozen finds one of them too late. */
+/** Failed requests to the broker that make sure of it: a process that was frozen finds one of them too late. */
 const enough = 3;
-/** A quarantine is over in one lease; where the broker loses its memory again and again, nobody waits for longer than this. */
+/** A quarantine is over in one lease; where the broker loses its memory again and again, no wait is longer than this. */
 const longestQuarantine = 3 * leaseTime;
 /** The last milliseconds of a quarantine, in which no request is sent alone: others take places right after it. */
 const lastPart = 3_000;
-/** Where such a request is still under way in the very last ones, the quarantine begins anew. More than the time between two looks. */
+/** Where such a request is still under way in the very last ones, the quarantine starts again. More than the time between two looks. */
 const tooLate = 1_500;
 
 /**
  * How a process stands with the others. Usually it has one request in each of its places. It goes alone, with one request in flight that the broker
- * knows nothing of, where it cannot know what the others do, or where nobody is allowed a place for long. Pure: times are milliseconds.
+ * knows nothing of, where it cannot know what the others do, or where no place is allowed for long. Pure: times are milliseconds.
  */
 export class Standing {
   #answeredAt: number;
@@ -185,13 +185,13 @@ export class Standing {
     return now < this.#aloneUntil;
   }
 
-  /** Whether the broker has not answered for so long that nobody can hold a place. */
+  /** Whether the broker has not answered for so long that no place can be held. */
   get isGone(): boolean {
     return this.#aloneUntil === Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Whether a quarantine has to begin, or to begin anew, before anybody takes a place: for a request of this process that was sent alone and
+   * Whether a quarantine has to start, or start again, before any place is taken: for a request of this process that was sent alone and
    * is still under way, or for those that others may have sent while the broker was gone. `left`: of the quarantine there is.
    */
   isQuarantineDue(left: number, isUnderWay: boolean): boolean {
@@ -208,7 +208,7 @@ export class Standing {
 
   /**
    * The broker answered what it was asked at `now`. `left`: of a quarantine; it is over then unless the broker forgets it, which begins another one. Who began
-   * it anew for a request of its own waits for its end, or it would never end.
+   * it again for a request of its own waits for its end, or it would never end.
    */
   answered(now: number, left: number, isOwn = false): void {
     this.#answeredAt = now;

@@ -11,9 +11,9 @@ const epochTime = 2_592_000;
 
 /** The knowledge that all processes of a service share, at one moment of the broker. */
 export interface Look {
-  /** Whether the broker has started anew, or forgot everything, since a process looked last. */
+  /** Whether the broker has restarted, or forgot everything, since a process looked last. */
   readonly hasForgotten: boolean;
-  /** Milliseconds for which nobody takes a place; 0 where everybody may. */
+  /** Milliseconds for which no place may be taken; 0: places may be taken. */
   readonly quarantineLeft: number;
   /** Whether a process has too few places. */
   readonly isLack: boolean;
@@ -85,7 +85,7 @@ export class Board {
   }
 
   /**
-   * Lets nobody take a place for the time of a lease: until then, whoever has one that the broker forgot has lost it. One transaction: who
+   * Blocks all places for the time of a lease: until then, a process with one that the broker forgot has lost it. One transaction: who
    * finds the epoch finds the quarantine, also where the broker forgets everything once more.
    */
   async quarantineAll(): Promise<void> {
@@ -148,7 +148,7 @@ export class Board {
 export interface Keys {
   /** There since a process saw this run of the server; not there once the server has forgotten everything. */
   readonly epoch: (serverRun: string) => string;
-  /** While one of these is there, nobody takes a place. */
+  /** While one of these is there, no place is taken. */
   readonly quarantine: string;
   readonly ownQuarantine: string;
   /** Each place has a number. */
@@ -174,7 +174,7 @@ export function keysOf(service: string): Keys {
   };
 }
 
-/** Milliseconds for which the broker keeps a place for whoever took or renewed it last. */
+/** Milliseconds for which the broker keeps a place after it was taken or renewed. */
 export const leaseTime = 5_000;
 /** Milliseconds before its end from which on a lease is not used any more. */
 const margin = 500;

@@ -154,7 +154,7 @@ export class Member {
     return "again";
   }
 
-  /** undefined in a quarantine, and while a request is under way that the broker knows nothing of: then nobody takes a place. */
+  /** undefined in a quarantine, and while a request is under way that the broker knows nothing of: then no place is taken. */
   async #lookAround(): Promise<Look | undefined> {
     const { board } = this.#options;
     const asked = this.#now();

@@ -65,7 +65,7 @@ export interface OwnExchange extends Place {
    * there, or has other bytes.
    */
   readonly take: (name: string, token: string, file: AttemptFile, path: string) => Promise<void>;
-  /** Removes the place. Whatever a worker does from now on is in vain. */
+  /** Removes the place. Later work of a worker has no effect. */
   readonly remove: () => Promise<void>;
 }
 

@@ -68,7 +68,7 @@ export async function removeOtherExchanges(hold: Hold, runId: string | undefined
   await removeOtherKeys(hold.remote, runId);
 }
 
-/** Milliseconds after which the folder of a worker counts as left behind although nobody can tell whether its process lives. */
+/** Milliseconds after which the folder of a worker counts as left behind although it is not known whether its process lives. */
 const keptFor = 7 * 86_400_000;
 
 const prefix = "worker-";

@@ -11,7 +11,7 @@ import type { WorkerResult, WorkerSetting } from "./worker-options.js";
 const lock = { lockDuration: 8_000, lockRenewTime: 2_500, stalledInterval: 4_000 };
 /** Milliseconds that a worker rests after it refused documents, so that others get them. */
 const restTime = 5_000;
-/** Milliseconds that a document waits which this worker has tried in vain. */
+/** Milliseconds that a document waits after this worker failed to read it. */
 const secondTryWait = 1_000;
 /** Milliseconds after which the library tries again where the broker was gone in the middle of a command. */
 const runRetryDelay = 1_000;
@@ -24,7 +24,7 @@ export class DocumentWorker {
   readonly #taking: Taking;
   readonly #broker: Broker;
   readonly #worker: Worker<DocumentJob>;
-  readonly #counts = { documents: 0, in_vain: 0, late: 0, chunks: 0, child_chunks: 0 };
+  readonly #counts = { documents: 0, failed: 0, late: 0, chunks: 0, child_chunks: 0 };
   readonly #left = new Map<string, number>();
   readonly #refusals = new Set<string>();
   #run = "";
@@ -108,7 +108,7 @@ export class DocumentWorker {
     this.#setting.log("info", `reading documents of run ${runId}`);
   }
 
-  /** Puts back a document that this worker has tried in vain; if nobody else takes it, it does so in the end. */
+  /** Puts back a document that this worker failed to read; if no other worker takes it, this one tries again in the end. */
   async #leaveToOthers(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<void> {
     const { id = "" } = queued;
     const left = this.#left.get(id) ?? 0;
@@ -137,7 +137,7 @@ export class DocumentWorker {
     const { tally } = this.#setting;
     const counts = this.#counts;
     if (outcome === "late" || outcome === "over") counts.late++;
-    if (outcome === "in vain") counts.in_vain++;
+    if (outcome === "failed") counts.failed++;
     if (outcome !== "read" || !document) return;
     const { chunk_count: chunks, child_chunk_count: children } = document.row;
     counts.documents++;

@@ -42,9 +42,9 @@ export interface Taking {
   readonly requests: ToldRequests;
 }
 
-/** read: the run has it. late: another worker was faster. over: so is the run. in vain: the document could not be read whole. */
+/** read: the run has it. late: another worker was faster. over: so is the run. failed: the document could not be read whole. */
 export type Taken = {
-  readonly outcome: "read" | "late" | "over" | "in vain";
+  readonly outcome: "read" | "late" | "over" | "failed";
   readonly document: DumpedDocument | undefined;
 };
 
@@ -76,7 +76,7 @@ export async function takeDocument(queued: unknown, taking: Taking, listener: Ta
   } catch (error) {
     taking.client.signal.throwIfAborted();
     if (await isOver(exchange)) return { outcome: "over", document: undefined }; // its folder was removed meanwhile
-    if (attempt && !(await isThere(attempt.folder))) return { outcome: "in vain", document: undefined }; // and the run went on anew
+    if (attempt && !(await isThere(attempt.folder))) return { outcome: "failed", document: undefined }; // and the run started over
     throw error;
   } finally {
     clearInterval(timer);
@@ -115,7 +115,7 @@ async function readAndHand(
   if (row.status !== "complete") {
     const tried: TriedReason = { worker, status: row.status, error: row.error ?? "", requests: requests.take() };
     await attempt.giveUp(JSON.stringify(tried));
-    return { outcome: "in vain", document };
+    return { outcome: "failed", document };
   }
   const files = document.files.flatMap(filesOf);
   const handed: Handed = {

@@ -134,7 +134,7 @@ function neverHitChunk(row: SqlRow): NeverHitChunk {
   };
 }
 
-/** Gathers the lengths of chunks, of all and of each document. Chunks whose length nobody knows are left out. */
+/** Gathers the lengths of chunks, of all and of each document. Chunks of unknown length are left out. */
 export async function gatherLengths(connection: Connection, source: FactSource): Promise<LengthFacts> {
   const [all] = await rowsOf(connection, `SELECT ${figuresOf("characters")} FROM chunks WHERE characters IS NOT NULL`);
   return {

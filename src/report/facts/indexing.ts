@@ -142,7 +142,7 @@ const listed = {
   order: "coalesce(indexing_status, 'completed') = 'completed', display_status, dataset_id, document_id",
 };
 
-/** There is none where nobody asked which documents there are. */
+/** There is none where the list of documents was not read. */
 function listedQuery(source: FactSource, { counts }: Manifest): string | null {
   if (counts.document_info === undefined) return null;
   return askRun(

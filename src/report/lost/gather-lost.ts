@@ -111,17 +111,17 @@ function cardFrom({ row, document, old, outcome }: KnownRow, commands: LostComma
   return {
     ...{ dataset_id, document_id, dataset_name, document_name },
     ...{ level, loss, id, position, hand, ...words },
-    ...(level === "chunk" && hand === "customized" ? nobody : handOf(hand, old)),
+    ...(level === "chunk" && hand === "customized" ? unknown : handOf(hand, old)),
     ...(content ? {} : { by: null }), // a service may send any text for an account
     ...evidenceFor(row, outcome, commands),
   };
 }
 
 /** Somebody worked on a child chunk: who and when is known of that alone. */
-const nobody = { by: null, at: null };
+const unknown = { by: null, at: null };
 
 function handOf(hand: LostRow["hand"], old: OldRow | undefined): Pick<LostCard, "by" | "at"> {
-  return hand === null || !old ? nobody : old.hands[hand];
+  return hand === null || !old ? unknown : old.hands[hand];
 }
 
 /** Texts that the older run alone has are read from their beginnings, and cut already; a chunk that is enabled again still says its own. */

@@ -100,7 +100,7 @@ function losses(facts: LostFacts | undefined): Finding {
   const limits = limitsOf(facts);
   if (facts.lost === 0) {
     const isCertain = limits === null && facts.warning_count === 0;
-    const what = facts.reindexed === 0 ? "No document was indexed anew" : "No row was lost";
+    const what = facts.reindexed === 0 ? "No document was re-indexed" : "No row was lost";
     const compared = isCertain ? what : `As far as the runs can be compared, ${what.replace("No", "no")}`;
     const text = [`${compared} since the run of ${dayOf(facts.old.finished_at)}.`, limits];
     return isCertain ? { tone: "good", short: "Nothing", text } : { tone: "warn", short: "Nothing known", text };
@@ -151,8 +151,8 @@ function neverFound({ enabled, never, has_history, documents }: HitFacts): Findi
   }
   if (never === enabled) {
     const text = has_history
-      ? "No chunk was ever retrieved. The knowledge base may be new, or nobody uses it."
-      : "No chunk counts a retrieval. The knowledge base may be new or just indexed anew, or nobody uses it.";
+      ? "No chunk was ever retrieved. The knowledge base may be new, or unused."
+      : "No chunk counts a retrieval. The knowledge base may be new, just re-indexed, or unused.";
     return { tone: "warn", short: "All of it", text };
   }
   if (never === 0) return { tone: "good", short: "Nothing", text: "Every enabled chunk was retrieved at least once." };

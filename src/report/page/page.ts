@@ -165,7 +165,7 @@ const words: readonly (readonly [word: string, meaning: string])[] = [
   ["Run", "one time that kbdump read everything. Its files are a dump."],
   [
     "Re-index",
-    "the service cuts a document into chunks anew. All old chunks go, with everything that people changed in them.",
+    "the service cuts a document into chunks again. All old chunks go, with everything that people changed in them.",
   ],
   ["Batch", "documents that were uploaded together. The service tells how far their indexing is."],
   [

@@ -43,7 +43,7 @@ function renderFill(fill: Fill): Html {
   return "mark" in fill ? html`class="${fill.mark}"` : html`class="hatched" fill="url(#${fill.hatch})"`;
 }
 
-/** Oblique lines that stand for one state, so that nobody must tell it by its colour. */
+/** Oblique lines that stand for one state, so that it does not depend on colour. */
 function renderHatch({ id, mark }: { readonly id: string; readonly mark: string }): Html {
   return html`<defs><pattern id="${id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="${mark}" width="2.5" height="5"/></pattern></defs>`;
 }
@@ -144,7 +144,7 @@ ${rows.map(
 )}`;
 }
 
-/** The name of a document in one line, or the beginning of its id where nobody listed a name. */
+/** The name of a document in one line, or the beginning of its id where no name was listed. */
 export function shortName({ document_name, document_id }: NamedDocument): Html {
   const name = foreignText(document_name ?? "", longestName);
   return isBlank(name) ? html`<code>${foreignText(document_id, 8)}</code>` : html`<bdi>${name}</bdi>`;

@@ -73,7 +73,7 @@ export function documentCell({ document_name, document_id, dataset_name, dataset
   return html`<div class="document">${foreign(document_name, 120)}<small>${dataset} ${id}</small></div>`;
 }
 
-/** The name of a document in a sentence, or its id where nobody listed a name. */
+/** The name of a document in a sentence, or its id where no name was listed. */
 export function documentName({ document_name, document_id }: NamedDocument): HtmlValue {
   return foreignOr(idText(document_id), document_name, 60);
 }

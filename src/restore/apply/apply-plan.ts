@@ -6,7 +6,7 @@ import { restoreChunk } from "./restore-chunk.js";
 
 /**
  * Carries out a plan: several documents at once, one write at a time in each. Every write is in the journal before it is sent. The
- * journal is left open, so that whoever proves the restore can end it. Rejects with StopError where the key is refused, and with the
+ * journal is left open, so that the proof of the restore can end it. Rejects with StopError where the key is refused, and with the
  * reason of the signal.
  */
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
@@ -37,7 +37,7 @@ async function applyDocument(
   const { tally } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
   if (isUnsettled)
-    work.refused = "nobody knows what became of an earlier write to this document: restore it again later";
+    work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
   let waiting = 0;
   const onWaiting = (count: number) => {
     tally.waiting += count - waiting;

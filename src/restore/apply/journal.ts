@@ -45,7 +45,7 @@ export class Journal {
     return (first && this.#undos.get(first.number)) ?? this.#undo;
   }
 
-  /** Writes of which nobody knows what became. */
+  /** Writes with an unknown outcome. */
   get open(): readonly Intent[] {
     return [...this.#intents.values()].filter(({ number }) => !this.#outcomes.has(number));
   }

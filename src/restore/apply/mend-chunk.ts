@@ -22,7 +22,7 @@ const betweenRepairs = 5_000;
 const mark = " ";
 
 /**
- * Repairs a chunk by its id; it is never added again. The service indexes a chunk anew, and calls it completed, only if its content
+ * Repairs a chunk by its id; it is never added again. The service indexes a chunk again, and calls it completed, only if its content
  * changes: one with the status error is not retrieved. So it gets a blank at its end, which then is removed. One that is gone, or that
  * somebody changed, is given up.
  */

@@ -78,7 +78,7 @@ interface Rules<T> {
   readonly written: ReadonlyMap<string, WrittenRow>;
   /** The columns in which a row differs, in words that follow "it differs in". */
   readonly flawsOf: (before: T | undefined, after: T, written: WrittenRow | undefined) => readonly string[];
-  /** Whether a new row that nobody wrote is the service's own. */
+  /** Whether a new row that we did not write is the service's own. */
   readonly isExpected: (after: T) => boolean;
 }
 

@@ -127,7 +127,7 @@ async function* written(work: DocumentWork, oldId: string, texts: ChunkTexts, pr
   return yield* mended(work, { id, old_id: oldId, texts_sha256: textsHash(texts), error });
 }
 
-/** A chunk that is repaired was written, whoever indexed it in the end. */
+/** A chunk that is repaired was written, however it was indexed in the end. */
 async function* mended(work: DocumentWork, chunk: UnindexedChunk): Landing {
   const landed = yield* mendChunk(work, chunk);
   return landed.kind === "there" ? { kind: "done", id: chunk.id, isIndexed: true, error: "" } : landed;

@@ -116,7 +116,7 @@ function partNotes(old: Dump, isOfRows: boolean): readonly string[] {
     ...(old.manifest.options.child_chunks === "none" && isOfRows
       ? ["child chunks were not compared: the run did not read them"]
       : []),
-    ...(isOfRows ? [] : ["chunks were not compared: the service cut the files anew (--from originals)"]),
+    ...(isOfRows ? [] : ["chunks were not compared: the service cut the files again (--from originals)"]),
   ];
 }
 

@@ -161,7 +161,7 @@ function isThere({ refused, earlier }: DocumentPlan): boolean {
   return refused === null && earlier?.state === "restored";
 }
 
-/** Whether documents of a dataset that is there come or came: what it lacks is made, whoever took it away. */
+/** Whether documents of a dataset that is there come or came: what it lacks is made, however it went. */
 function isUsed({ target, documents }: DatasetPlan): boolean {
   return target.kind === "there" && documents.some(({ refused }) => refused === null);
 }

@@ -212,7 +212,7 @@ function pairOf(document: MovedDocument): DocumentPair | undefined {
 
 /**
  * Finds documents, in the datasets that a move made, that the journal does not know: somebody else's, or a copy whose request arrived when
- * nobody waited for it any more. Datasets that the owner named may have others.
+ * there was no longer a wait for it. Datasets that the owner named may have others.
  */
 async function findStrangers(
   api: Pick<KnowledgeApi, "documents">,

@@ -107,7 +107,7 @@ export class MoveJournal {
     return this.#facts;
   }
 
-  /** Writes of which nobody knows what became, in their order. */
+  /** Writes with an unknown outcome, in their order. */
   get open(): readonly Intent[] {
     return this.#facts.open;
   }
@@ -236,7 +236,7 @@ class GrowingFacts implements JournalFacts {
   readonly #open = new Set<number>();
   readonly #sent = new Map<number, number>();
 
-  /** Writes of which nobody knows what became, in their order. */
+  /** Writes with an unknown outcome, in their order. */
   get open(): readonly Intent[] {
     return [...this.#uncertain.values()].filter(({ number }) => this.#open.has(number));
   }

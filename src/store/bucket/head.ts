@@ -55,7 +55,7 @@ export type Head = Readonly<v.InferOutput<typeof headSchema>>;
 export type BucketHolder = Readonly<v.InferOutput<typeof holderSchema>>;
 export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
 
-/** The head of a place that nobody has used yet. */
+/** The head of an unused place. */
 export const emptyHead: Head = { format: 1, epoch: 0, holder: null, beat: 0, runs: [], latest: null };
 
 /** Reads a head. StopError where it is garbled, or of a version that this one does not know. `url`: where it is. */

@@ -29,7 +29,7 @@ export interface BucketHoldOptions {
   readonly log: Log;
   /** Facts of the process that takes the job, which its own machine can check; by default its pid and host. */
   readonly holder?: BucketHolder;
-  /** Whether the process of a holder is proved dead, so that nobody need wait for signs of life. */
+  /** Whether the process of an owner is proved dead, so that there is no wait for a heartbeat. */
   readonly isDead?: (holder: BucketHolder) => Promise<boolean>;
   /** The store ignores conditions, and the user allows that: two runs at once may then undo each other's changes. */
   readonly unsafe?: boolean;

@@ -161,7 +161,7 @@ function conditionHeaders(condition: Condition | undefined) {
   return condition === "absent" ? { IfNoneMatch: "*" } : { IfMatch: condition.etag };
 }
 
-/** The facts by which a write is told from every other. */
+/** The facts that identify a write. */
 interface Write {
   readonly sha256: string;
   readonly condition: Condition | undefined;

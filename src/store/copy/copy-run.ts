@@ -26,7 +26,7 @@ export async function copyRun(job: JobCopy, run: BucketRun): Promise<void> {
     await keepInUse(join(folder, manifestName), job.options.signal);
     const { manifest } = (await readManifest(folder)) ?? {};
     if (!(await isThere(join(folder, manifestName)))) throw damaged(job, run);
-    if (!manifest) return; // whoever opens it says what is wrong with the manifest
+    if (!manifest) return; // opening it reports what is wrong with the manifest
     const files = listedFiles(manifest);
     const missing = await missingOf(folder, files);
     if (missing.length === 0) return;
@@ -119,7 +119,7 @@ async function noJob(url: string, options: CopyOptions): Promise<UsageError> {
   return new UsageError("No such run or job:", [{ path: url, message }]);
 }
 
-/** The shards that nobody joined yet, the jobs below a place that is their prefix, or the jobs beside the place. */
+/** The shards that were not joined yet, the jobs below a place that is their prefix, or the jobs beside the place. */
 async function insteadOf(url: string, options: CopyOptions): Promise<string> {
   const shards = await jobsInBucket(`${url}/shards`, options);
   if (shards.length > 0) return `it has shards only; kbdump join ${url} makes a run of them`;

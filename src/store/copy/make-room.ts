@@ -74,7 +74,7 @@ async function bytesIn(folder: string): Promise<number> {
   return bytes;
 }
 
-/** Removes a copy, unless somebody has begun to use it meanwhile: moves it aside first, so that nobody takes a part for the whole. */
+/** Removes a copy, unless somebody has begun to use it meanwhile: moves it aside first, so that a part is never taken for the whole. */
 async function removeCopy(path: string): Promise<void> {
   const isRun = isRunId(basename(path));
   const job = isRun ? dirname(dirname(path)) : dirname(path);

@@ -141,7 +141,7 @@ async function renameFolders(folder: string, depth = 2): Promise<void> {
   }
 }
 
-/** Removes the folder of a finished holder. If that fails, it may stay in the trash, since nobody uses it any more. */
+/** Removes the folder of a finished holder. If that fails, it may stay in the trash, since it is not used any more. */
 async function removeDone(hold: Hold, folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
@@ -196,8 +196,8 @@ export async function entriesOf(folder: string): Promise<readonly Dirent[]> {
 }
 
 /**
- * Selects the files to copy. The stage and DuckDB's spill are left out, since the next run makes them anew. The database is
- * copied if the run may have been published: then nobody else has it.
+ * Selects the files to copy. The stage and DuckDB's spill are left out, since the next run makes them again. The database is
+ * copied if the run may have been published: then there is no other copy.
  */
 async function wantedIn(work: string): Promise<(path: string) => boolean> {
   const stage = join(work, "stage");

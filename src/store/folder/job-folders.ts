@@ -153,7 +153,7 @@ export async function findNewestRun(runs: string): Promise<string | undefined> {
  * run has taken over.
  */
 export interface Remote {
-  /** Uploads the files of a staged run; nobody sees them. Resolves to the commit, which makes a dump of them. */
+  /** Uploads the files of a staged run; readers do not see them. Resolves to the commit, which makes a dump of them. */
   readonly uploadRun: (manifest: Manifest, stage: string, signal: AbortSignal) => Promise<() => Promise<void>>;
   /** Writes the manifest and the rows of a published run into a new folder, which stands in a folder of its holder. */
   readonly fetchRun: (runId: string, folder: string, signal: AbortSignal) => Promise<void>;

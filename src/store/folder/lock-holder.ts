@@ -39,7 +39,7 @@ export function holderFrom(text: string): Holder | undefined {
 
 /**
  * Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot, or
- * a process with that pid of which nobody can tell when it began.
+ * a process with that pid and an unknown start time.
  */
 export async function isAlive({ pid, host, born, space, boot }: Holder): Promise<boolean | undefined> {
   if (host !== hostname() || space !== (await pidSpace())) return undefined;

@@ -99,7 +99,7 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
 
 /**
  * Puts our lock at `path`, or throws BusyError. To replace a dead one takes a lock on exactly that one, `<path>.<its id>`:
- * who holds it and still finds the dead one knows that nobody else can replace it. Should he die before he does, there is a
+ * who holds it and still finds the dead one knows that no other process can replace it. Should he die before he does, there is a
  * dead lock on the dead lock, which is taken over alike. Gives the holder that was replaced.
  */
 async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefined> {
@@ -187,7 +187,7 @@ function lostText(path: string, text: string | undefined): string {
   return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
 }
 
-/** Milliseconds after which a lock that nobody has touched is stale, wherever its process is or was. */
+/** Milliseconds after which an untouched lock is stale, wherever its process is or was. */
 const deadAfter = 120_000;
 
 /** A holder appends this to its lock when it is done. Any process may then take the lock at once. */
@@ -255,7 +255,7 @@ export async function refuseHeld(path: string, found: LockFile, now: number, bus
     throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder, alive, age)}`);
 }
 
-/** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if nobody holds it. */
+/** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if it is free. */
 export async function holderOf(found: LockFile, now: number): Promise<Holder | null | undefined> {
   const { isHeld, holder } = await lookAtLock(found, now);
   return isHeld ? (holder ?? null) : undefined;

@@ -211,7 +211,7 @@ function cellText({ name, type }: Column, json: string, value: unknown): string 
   return type === "text" ? shortText(value) : value;
 }
 
-/** The rows of some records, the first of which is row `first`; what is none is told to `problem`. */
+/** The rows of some records, the first of which is row `first`; what is none goes to `problem`. */
 function* readRows(
   records: readonly Buffer[],
   first: number,

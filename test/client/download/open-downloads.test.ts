@@ -93,7 +93,7 @@ test.each([
 test("a file that nobody asked to be compressed is refused, as its size would be another", async () => {
   const { store, text } = await opened();
   store.files.set("/file", file("x", { "content-encoding": "gzip" }));
-  await expect(text(`${store.url}/file`)).rejects.toThrow("the file came compressed, which nobody asked for");
+  await expect(text(`${store.url}/file`)).rejects.toThrow("the file came compressed, which was not asked for");
 });
 
 test("a file that breaks off, a closed port and a certificate that is none are errors that may pass or be skipped", async () => {

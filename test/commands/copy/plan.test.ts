@@ -54,7 +54,7 @@ child chunks: the service cuts some of its own; each that is wrong or missing co
 documents that are not written: 1 there already, 1 failed earlier, 1 left out
 
 Before you apply it:
-  - These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings anew.
+  - These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.
   - Links in the texts to files of the old service still lead there.
   - Do not index a restored document again: that leaves only the text of the stub that it was made from.
 
@@ -119,7 +119,7 @@ plan: 1 original file into 1 new dataset: 1.2 MB
 2 write requests or more; the service embeds all that it finds in the files, which costs tokens
 
 Before you apply it:
-  - This is another thing than the documents of the dump: the service cuts their files anew. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.
+  - This is another thing than the documents of the dump: the service cuts their files again. Chunks, edits and child chunks of the dump do not come; without --from originals, they do.
 `);
   expect(printed).not.toContain("the stub");
 });

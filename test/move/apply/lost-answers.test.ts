@@ -134,7 +134,7 @@ test("a document of which nobody knows whether it was made is not made again unt
       return isDown ? (method === "GET" ? { status: 503, message: "busy" } : "lost") : undefined;
     },
   });
-  const failed = /^one.txt: failed: nobody knows whether the service did make the document: .*POST /;
+  const failed = /^one.txt: failed: it is not known whether the service did make the document: .*POST /;
   expect(told(await place.move())).toEqual([expect.stringMatching(failed)]);
   expect(told(await place.move())).toEqual([
     "one.txt: failed: the outcome of an earlier write to it is unknown; run the same command again later",

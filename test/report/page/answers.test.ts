@@ -91,7 +91,7 @@ test("what was lost: the rows, those made by hand, and what a command brings bac
     "Nothing",
     "No row was lost since the run of 2026-11-13.",
   ]);
-  expect(answer("lost", { ...sample, lost: { ...nothing, reindexed: 0 } })[2]).toMatch(/^No document was indexed anew/);
+  expect(answer("lost", { ...sample, lost: { ...nothing, reindexed: 0 } })[2]).toMatch(/^No document was re-indexed/);
   for (const limit of [{ not_compared: 1 }, { gone: 2 }, { warning_count: 1 }]) {
     const limited = answer("lost", { ...sample, lost: { ...nothing, ...limit } });
     expect(limited).toEqual([
@@ -153,7 +153,7 @@ test("what is never found: the share of the enabled chunks, and the document wit
     "31 chunks of 100 were never retrieved. Spare parts.csv has the most of them.",
   ]);
   expect(found({ enabled: 100, never: 100, hits: 0, has_history: true })[2]).toMatch(/^No chunk was ever retrieved/);
-  expect(found({ enabled: 100, never: 100, hits: 0, has_history: false })[2]).toContain("just indexed anew");
+  expect(found({ enabled: 100, never: 100, hits: 0, has_history: false })[2]).toContain("just re-indexed");
   expect(found({ enabled: 2, never: 1, hits: 5 })[2]).toMatch(/^1 chunk of 2 was never/);
   expect(found({ enabled: 100, never: 0, hits: 500 }).slice(0, 2)).toEqual(["good", "Nothing"]);
   expect(answer("never", empty).slice(0, 2)).toEqual(["quiet", "Nothing known"]);

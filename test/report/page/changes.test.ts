@@ -51,7 +51,7 @@ test("the newest run comes first; a re-index and a partial run have a word", () 
   expect(newest).toMatch(/2026-11-04 00:00.*7 re-index$/);
   expect(partial).toContain("partial");
   expect(first).toContain("no earlier run");
-  expect(textOf(page)).toContain("1 run found chunks indexed anew, the last time on 2026-11-04 (7 chunks)");
+  expect(textOf(page)).toContain("1 run found re-indexed chunks, the last time on 2026-11-04 (7 chunks)");
 });
 
 test("runs without a change, and a first run, have no picture but a table", () => {

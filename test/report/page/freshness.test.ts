@@ -78,7 +78,7 @@ test("the lead counts the fresh documents and names the one that changed longest
   expect(text).toContain("3 of 4 documents are fresh");
   expect(text).toContain("that of Document 1, 9 d before this run");
   expect(text).toContain("1 never read: no run has read them whole so far.");
-  expect(text).toContain("nobody knows earlier reads");
+  expect(text).toContain("earlier reads are not known");
   const unread = documents.map((document) => ({ ...document, state: "stale" as const }));
   expect(textOf(render({ documents: { rows: unread, total: 300, query: null } }))).not.toContain("oldest last change");
 });

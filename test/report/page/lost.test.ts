@@ -28,11 +28,11 @@ test("the lead says how many rows were lost, how many were made by hand, and how
   expect(leadOf({ lost_by_hand: 1 })).toContain("7 rows (chunks and child chunks): 1 of them was made,");
   expect(leadOf({ lost_by_hand: 0, restore: none })).toContain("no row shows a sign of a person's work.");
   expect(leadOf({ ...nothing, reindexed: 0, restore: none })).toBe(
-    "No document that could be compared was indexed anew since the older run: no re-index took a row.",
+    "No document that could be compared was re-indexed since the older run: no re-index took a row.",
   );
-  expect(leadOf({ ...nothing, reindexed: 1, restore: none })).toBe("1 document was indexed anew, and no row was lost.");
+  expect(leadOf({ ...nothing, reindexed: 1, restore: none })).toBe("1 document was re-indexed, and no row was lost.");
   expect(leadOf({ ...nothing, restore: { ...sample.restore, rows: 1 } })).toBe(
-    "6 documents were indexed anew, and no row was lost. The keywords of 1 row were lost: kbdump can bring them back.",
+    "6 documents were re-indexed, and no row was lost. The keywords of 1 row were lost: kbdump can bring them back.",
   );
 });
 

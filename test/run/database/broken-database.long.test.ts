@@ -35,7 +35,7 @@ test("a database that is cut or damaged in its rows is named before anything is 
     const result = await run({ log });
     expect(asked, String(why)).toEqual([0]);
     const aside = `${database}.aside-${at + 2}`;
-    const rebuilt = `so it is built anew from ${runs.length} run ${at === 0 ? "folder" : "folders"}. Everything else is lost: `;
+    const rebuilt = `so it is rebuilt from ${runs.length} run ${at === 0 ? "folder" : "folders"}. Everything else is lost: `;
     expect(result).toMatchObject({
       status: "partial",
       database,
@@ -79,7 +79,7 @@ test("a database whose rows are damaged during the crawl is kept aside and built
   const { manifest, problems } = await run({ now });
   expect(problems).toEqual([
     expect.stringMatching(
-      /test\.duckdb could not be read \(some of its blocks are damaged\), so it is built anew from 1 /,
+      /test\.duckdb could not be read \(some of its blocks are damaged\), so it is rebuilt from 1 /,
     ),
     `the database that could not be read is kept as ${database}.aside`,
   ]);

@@ -48,7 +48,7 @@ function leadOf({ runs, total, reason }: ChangeFacts): HtmlValue {
   const last = reindexes.at(-1);
   const reindexText =
     last &&
-    html` ${countText(reindexes.length, "run")} found chunks indexed anew, the last time on ${dayText(last.started_at)} (${countText(last.counts?.reindexed ?? 0, "chunk")}).`;
+    html` ${countText(reindexes.length, "run")} found re-indexed chunks, the last time on ${dayText(last.started_at)} (${countText(last.counts?.reindexed ?? 0, "chunk")}).`;
   return [runText, newestText, reindexText];
 }
 

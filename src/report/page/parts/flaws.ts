@@ -34,13 +34,13 @@ export function flawsSection(facts: FlawFacts): Section {
           part(
             "Orphans",
             orphans.total,
-            "The parent of these child chunks is not in the dump. The service may have deleted it meanwhile, or its document is not complete. A search may still find them. Index the document anew.",
+            "The parent of these child chunks is not in the dump. The service may have deleted it meanwhile, or its document is not complete. A search may still find them. Index the document again.",
             renderOrphans(orphans),
           ),
           part(
             "Errors",
             errors.total,
-            "The service could not index these chunks, so that no search finds them. Remove the cause, such as a limit of the embedding model, then save the chunks again or index the document anew.",
+            "The service could not index these chunks, so that no search finds them. Remove the cause, such as a limit of the embedding model, then save the chunks again or index the document again.",
             renderErrors(errors),
           ),
           part(

@@ -66,7 +66,8 @@ function leadOf({ states, documents, as_of, has_history }: FreshnessFacts): Html
   const change =
     oldest?.changed_at != null &&
     html` The oldest last change is that of ${documentName(oldest)}, ${ageText(as_of - oldest.changed_at)} before this run.`;
-  const unknown = !has_history && states.fresh < all && " Without the database of the job nobody knows earlier reads.";
+  const unknown =
+    !has_history && states.fresh < all && " Without the database of the job, earlier reads are not known.";
   return [fresh, change, unknown];
 }
 

@@ -53,7 +53,7 @@ function leadOf({ enabled, never, has_history, documents }: HitFacts): HtmlValue
   if (never === enabled) {
     const none =
       enabled === 1 ? "The one enabled chunk was never" : `None of the ${countText(enabled, "enabled chunk")} was ever`;
-    return `${none} retrieved. This may be a new knowledge base, or one that nobody asks, and need not be a fault of the chunks.${before}`;
+    return `${none} retrieved. This may be a new knowledge base, or an unused one, and need not be a fault of the chunks.${before}`;
   }
   if (never === 0)
     return `Everything is found: ${enabled === 1 ? "the one enabled chunk" : `each of the ${countText(enabled, "enabled chunk")}`} was retrieved at least once.${before}`;

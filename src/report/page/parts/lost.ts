@@ -42,8 +42,8 @@ function leadOf({ reindexed, lost, lost_by_hand, restore }: LostFacts): string {
 
 function nothingLost(reindexed: number): string {
   if (reindexed === 0)
-    return "No document that could be compared was indexed anew since the older run: no re-index took a row.";
-  return `${countText(reindexed, "document")} ${reindexed === 1 ? "was" : "were"} indexed anew, and no row was lost.`;
+    return "No document that could be compared was re-indexed since the older run: no re-index took a row.";
+  return `${countText(reindexed, "document")} ${reindexed === 1 ? "was" : "were"} re-indexed, and no row was lost.`;
 }
 
 /** Texts stand as they did: all that is left to bring back are keywords. */
@@ -161,7 +161,7 @@ const stateWords: Readonly<Record<DocumentChange["state"], string>> = {
 };
 
 function stateOf({ state, reindexed }: DocumentChange): string {
-  return reindexed ? "indexed anew" : stateWords[state];
+  return reindexed ? "re-indexed" : stateWords[state];
 }
 
 function toneOf({ state, lost_by_hand, lost }: DocumentChange): Tone {

@@ -87,13 +87,13 @@ async function createDataset(plan: DatasetPlan, name: string, options: ApplyOpti
   const { journal, writer } = options;
   const { key, dataset_id } = plan;
   if (journal.open.some((intent) => intent.write === "create dataset" && intent.dataset_id === key))
-    throw new SkipError("nobody knows whether an earlier process made the dataset; restore again later");
+    throw new SkipError("it is not known whether an earlier process made the dataset; restore again later");
   const find = () => findDataset(options, name);
   const facts = { write: "create dataset", dataset_id: key, old_id: dataset_id, name } as const;
   const carried = await carryOut(options, facts, writer.createDataset(newDataset(name, plan.settings)), find);
   if (carried.kind === "refused") throw new SkipError(`${carried.reason}; ${adviceOn(carried.status)}`);
   const [id] = madeBy(carried, "make the dataset");
-  if (id === undefined) throw new SkipError("the service made the dataset, and nobody knows its id; restore again");
+  if (id === undefined) throw new SkipError("the service made the dataset, but its id is not known; restore again");
   return id;
 }
 

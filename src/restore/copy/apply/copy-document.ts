@@ -190,7 +190,7 @@ async function makeDocument(plan: DocumentPlan, datasetId: string, options: Appl
   const facts = { write: "create document", dataset_id: dataset_key, document_id, old_id: document_id, name } as const;
   const carried = await carryOut(options, facts, write, () => findDocument(options, datasetId, name));
   const [id] = madeBy(carried, "make the document");
-  if (id === undefined) throw new SkipError("the service made it, and nobody knows its id; restore again");
+  if (id === undefined) throw new SkipError("the service made it, but its id is not known; restore again");
   return id;
 }
 

@@ -163,7 +163,7 @@ export function madeBy<T>(carried: Carried<T>, deed: string): readonly string[] 
   if (carried.kind === "done") return carried.ids;
   if (carried.kind === "refused") throw new SkipError(`the service refused to ${deed}: ${carried.reason}`);
   if (carried.kind === "not done") throw new SkipError(`the service did not ${deed}: ${carried.reason}`);
-  throw new SkipError(`nobody knows whether the service did ${deed}: ${carried.reason}; restore again later`);
+  throw new SkipError(`it is not known whether the service did ${deed}: ${carried.reason}; restore again later`);
 }
 
 /** The signs that a write was done, as reading shows them: ids at the service of what it made, in order. */

@@ -21,7 +21,7 @@ import {
 
 /** The facts of a document that was restored as a copy. */
 interface CopiedDocument {
-  /** `originals`: the service cut its file anew, by rules of its own. */
+  /** `originals`: the service cut its file again, by rules of its own. */
   readonly from: MoveFrom;
   /** Parts that were announced not to come. */
   readonly losses: ReadonlySet<LossPart>;

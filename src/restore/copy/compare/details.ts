@@ -18,9 +18,9 @@ export interface DatasetDetails {
   readonly embedding_model: string | null;
   readonly embedding_model_provider: string | null;
   readonly retrieval_model: unknown;
-  /** The type of its own metadata fields, by name; undefined where nobody knows them. */
+  /** The type of its own metadata fields, by name; undefined where they are not known. */
   readonly fields: ReadonlyMap<string, string> | undefined;
-  /** Names; undefined where nobody knows them. */
+  /** Names; undefined where they are not known. */
   readonly tags: ReadonlySet<string> | undefined;
   readonly built_in_field_enabled: boolean | null;
 }

@@ -10,7 +10,7 @@ import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
 export interface Brought {
-  /** Rows that did not come, and nobody announced. */
+  /** Rows that did not come without an announcement. */
   readonly failed: readonly FailedRow[];
   /** Why the document was given up before all of its rows were tried, as a sentence; null where it was not. */
   readonly reason: string | null;
