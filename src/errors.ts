@@ -31,7 +31,7 @@ export class UsageError extends Error {
 }
 
 /** Facts of a failed request beyond its message. */
-export interface Failure {
+interface Failure {
   readonly cause?: unknown;
   /** HTTP status of the answer; absent when none came. */
   readonly status?: number;

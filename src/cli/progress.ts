@@ -8,7 +8,7 @@ import { secondsFrom } from "./text.js";
 import type { Rendering, Screen } from "./view.js";
 
 /** How far a piece of work is. All long work is shown by this one event. */
-export interface Progress {
+interface Progress {
   readonly step: string;
   readonly done: number;
   /** Undefined: not known yet. Infinity: the work has no end. */
@@ -28,7 +28,7 @@ export interface Progress {
   };
 }
 
-export interface Count {
+interface Count {
   readonly noun: string;
   readonly done: number;
   readonly of?: number;

@@ -37,7 +37,7 @@ export interface ExchangeOptions {
 }
 
 /** Sends one request over these connections. Resolves and rejects as `Send` does. */
-export type Exchange = (outgoing: Outgoing, connections: Connections) => Promise<Answer>;
+type Exchange = (outgoing: Outgoing, connections: Connections) => Promise<Answer>;
 
 const unwrap = promisify(inflate);
 const unwrapRaw = promisify(inflateRaw);

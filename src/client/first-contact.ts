@@ -5,7 +5,7 @@ import { absenceOfError, unreachable } from "./outage-gate.js";
 import { plainText } from "./plain-text.js";
 import type { Answer, Send } from "./send.js";
 
-export interface FirstContactOptions {
+interface FirstContactOptions {
   readonly key: string;
   /** The place that the key came from, if it is known. */
   readonly keyPlace: string | undefined;

@@ -63,7 +63,7 @@ const notReached =
 const refused = /^Proxy response \((\d+)\)/;
 
 /** A failure of the proxy: a sentence without its user and password, and what to do next. */
-export interface ProxyTrouble {
+interface ProxyTrouble {
   readonly text: string;
   readonly trouble: "no proxy" | "no service" | "gone";
 }

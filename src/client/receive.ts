@@ -14,7 +14,7 @@ const piecesToJoin = 1024;
 /** Receives each piece of the body, and the status of the answer. If it throws, the request ends. */
 type OnPiece = (piece: Buffer, status: number) => void;
 
-export interface ReceiveHooks {
+interface ReceiveHooks {
   readonly onPiece: OnPiece;
   /** Called right before the request is sent. If it throws, the request ends. */
   readonly onStart?: (() => void) | undefined;

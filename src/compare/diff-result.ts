@@ -106,7 +106,7 @@ export interface TextDiff {
 }
 
 /** The differences between two dumps. Texts may hold anything that a service sends: not safe for a terminal. */
-export const runDiff = result({
+const runDiff = result({
   status: oneOf("same", "different"),
   old: diffedRun,
   new: diffedRun,

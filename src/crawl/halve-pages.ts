@@ -7,7 +7,7 @@ import { type PageRead, type ReadPage, rowsOn, type TellProblem } from "./read-l
 /** Reads a page of so many rows; `retries` is there where fewer tries than usual will do. */
 export type ReadSizedPage = (page: number, limit: number, retries?: number) => Promise<ListPage>;
 
-export interface HalvingOptions {
+interface HalvingOptions {
   /** The name of the list in messages. */
   readonly name: string;
   /** Told of a list that moves between two pieces of a page; it may throw. */

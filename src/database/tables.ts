@@ -130,7 +130,7 @@ export async function createTables(connection: Connection): Promise<void> {
 }
 
 /** SQL: makes a table if it is not there. */
-export function createTable(name: string, columns: readonly TableColumn[]): string {
+function createTable(name: string, columns: readonly TableColumn[]): string {
   return `CREATE TABLE IF NOT EXISTS ${name} (${columns.map(definition).join(", ")})`;
 }
 

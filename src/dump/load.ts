@@ -41,7 +41,7 @@ export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsO
 }
 
 /** A table to be made in DuckDB. */
-export interface LoadedTable {
+interface LoadedTable {
   readonly name: string;
   /** SQL: a statement about the rows, which are given in parentheses; all of them by default. */
   readonly statement?: (rows: string) => string;

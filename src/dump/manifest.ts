@@ -237,7 +237,6 @@ export type Manifest = v.InferOutput<typeof manifestSchema>;
 export type RunFacts = v.InferOutput<typeof runFactsSchema>;
 export type ManifestFile = Manifest["files"][number];
 export type ChildLists = Manifest["child_lists"][number];
-export type DocumentProof = Manifest["proofs"][number];
 export type DiscoveredIds = NonNullable<Manifest["discovered"]>;
 
 /** The kind, format, dataset and compression of a file; its name was checked. */

@@ -19,7 +19,7 @@ export interface PartPlace {
 }
 
 /** Rows in a file of their own, which was written while the crawl went on. */
-export interface WholePart extends PartPlace, FileFacts {
+interface WholePart extends PartPlace, FileFacts {
   readonly start?: undefined;
 }
 

@@ -21,7 +21,7 @@ export interface PartOptions {
 }
 
 /** Takes the parts of a document, by its place in the manifest. */
-export type TakePart = (document: number, part: PartFile) => void;
+type TakePart = (document: number, part: PartFile) => void;
 
 /**
  * Makes the parts of the documents in a file of a shard, in every text format: JSONL is in the file itself, or in a copy that is not

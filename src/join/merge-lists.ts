@@ -21,7 +21,7 @@ export interface MergedList {
 }
 
 /** A document that is not in every list. */
-export interface Unlisted {
+interface Unlisted {
   /** The shard that is to read it. */
   readonly own: number;
   /** The shards that list it. */

@@ -39,7 +39,7 @@ export interface Gathered {
   readonly requests: RequestSum;
 }
 
-export type MakeRunOptions = Pick<Required<RunOptions>, "tally" | "log" | "now" | "onCommit" | "report" | "signal">;
+type MakeRunOptions = Pick<Required<RunOptions>, "tally" | "log" | "now" | "onCommit" | "report" | "signal">;
 
 /** What a run has before it reads: the writers of its formats, and the database that it adds to. */
 export interface PreparedRun {

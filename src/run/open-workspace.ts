@@ -17,7 +17,7 @@ import { writtenFormats } from "./finish-formats.js";
 export type Kept = "nothing" | "what was read" | "everything";
 
 /** The workspace of a run, with the lease of its job. Both end with their scope. */
-export interface LeasedWorkspace extends Workspace, Lease {
+interface LeasedWorkspace extends Workspace, Lease {
   /** Says, after a success, what stays for the next run. Without a word, what was read stays. */
   readonly keep: (kept: Kept) => void;
 }

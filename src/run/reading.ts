@@ -35,7 +35,7 @@ export interface Reading {
 }
 
 /** Rows of the run as a whole, by their kind. */
-export interface RunRows {
+interface RunRows {
   readonly indexing_status: readonly Row[];
   readonly metadata_fields: readonly Row[];
   /** Both undefined without `details: true`. */

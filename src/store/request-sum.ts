@@ -15,7 +15,7 @@ export const requestFile = "requests.json";
 const every = 100;
 
 /** The sum of requests at any moment; it is written for the last time at the end of its scope. */
-export interface KeptRequestSum extends AsyncDisposable {
+interface KeptRequestSum extends AsyncDisposable {
   readonly sum: () => RequestSum;
 }
 

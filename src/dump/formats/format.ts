@@ -17,7 +17,7 @@ export interface Format {
 }
 
 /** The code of a format. */
-export interface FormatModule {
+interface FormatModule {
   readonly openWriter: (options: WriterOptions) => Writer;
   /** Absent where files are made at the end from the joined JSONL. */
   readonly openText?: (options: Pick<WriterOptions, "csvSafe">) => TextFormat;

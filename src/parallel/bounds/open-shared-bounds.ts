@@ -4,7 +4,7 @@ import { Board, keysOf, realClock } from "./board.js";
 import { Member } from "./member.js";
 import { Places } from "./places.js";
 
-export interface SharedBoundsOptions {
+interface SharedBoundsOptions {
   /** A text that names the service, the same in all processes that read it. The broker learns its hash only. */
   readonly service: string;
   /** Requests in flight and requests a second at the most, of all processes together. */

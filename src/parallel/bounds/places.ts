@@ -12,7 +12,7 @@ export interface Place {
   isUsed: boolean;
 }
 
-export interface PlacesOptions {
+interface PlacesOptions {
   readonly concurrency: number;
   readonly keys: Keys;
   readonly commands: ReturnType<Broker["connect"]>;

@@ -18,7 +18,7 @@ export interface ComparedRows {
   readonly children: readonly StandingChild[];
 }
 
-export interface Proof {
+interface Proof {
   readonly documentId: string;
   /** From before the first write of the journal. */
   readonly before: ComparedRows;

@@ -77,7 +77,6 @@ export const lineSchema = v.variant(
 );
 
 export type JournalLine = v.InferOutput<typeof lineSchema>;
-export type Begun = Readonly<v.InferOutput<typeof begun>>;
 export type Intent = Readonly<v.InferOutput<typeof intent>>;
 export type IntentFacts = Omit<Intent, "kind" | "number" | "time">;
 export type IntentOutcome = Readonly<v.InferOutput<typeof outcome>>;

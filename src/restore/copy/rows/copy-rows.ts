@@ -9,7 +9,7 @@ import { type ChunkCopy, DocumentCopy, readCopy } from "./document-copy.js";
 import { Finish } from "./finish-chunks.js";
 
 /** The outcome for the rows of one document. */
-export interface Brought {
+interface Brought {
   /** Rows that did not come without an announcement. */
   readonly failed: readonly FailedRow[];
   /** Why the document was given up before all of its rows were tried, as a sentence; null where it was not. */
