@@ -72,10 +72,11 @@ test.each(deaths)(
 );
 
 /** Each alone, so that nothing hides behind another one. */
-describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (_kind, number) => {
+describe.each(writes.slice(0, rounds(0, writes.length)))("the %s, write %i", (kind, number) => {
   test.each(faults)("%s: everything is there once", async (_what, fault) => {
     const place = await startMove(two, { faultOf: (_, write) => (write === number ? fault : undefined) });
-    expect(told(await place.move())).toEqual(restored);
+    // Only a later command may add chunks again after an answer that never came.
+    expect(told(await (kind === "chunks" ? place.moveToEnd() : place.move()))).toEqual(restored);
     expect(await place.standing()).toEqual(copies);
   });
 
