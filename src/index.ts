@@ -11,7 +11,7 @@ export type {
   TextDiff,
   TextPart,
 } from "./compare/diff-result.js";
-export { emptyRunTally, type RunTally } from "./job/run-tally.js";
+export { emptyRunProgress, type RunProgress } from "./job/run-progress.js";
 export type { WorkerOptions, WorkerResult } from "./parallel/worker/worker-options.js";
 export type { ReportedRun, ReportResult, ReportSummary } from "./report/report-result.js";
 export type { TakenStatus, WatchedStatus } from "./status/status-result.js";
@@ -26,7 +26,7 @@ export type { TakenStatus, WatchedStatus } from "./status/status-result.js";
 export type { Listed, ListPage } from "./client/check-answer.js";
 export type { DocumentRef, KnowledgeApi } from "./client/knowledge-api.js";
 export { type Client, type ClientOptions, openClient } from "./client/open-client.js";
-export { emptyRequestTally, type RequestTally } from "./client/request-tally.js";
+export { emptyRequestCounts, type RequestCounts } from "./client/request-counts.js";
 export { diffRuns } from "./compare/diff-runs.js";
 export type { DiffOptions } from "./compare/run-diff.js";
 export { type DiscoveryJob, discoverDocuments } from "./crawl/discover-documents.js";
@@ -50,7 +50,13 @@ export { type JobSource, loadJob } from "./job/load-job.js";
 export type { RunOptions } from "./job/open-service.js";
 
 export { type FoundShards, findShards } from "./join/find-shards.js";
-export { emptyJoinTally, type JoinOptions, type JoinResult, type JoinTally, joinShards } from "./join/join-shards.js";
+export {
+  emptyJoinProgress,
+  type JoinOptions,
+  type JoinProgress,
+  type JoinResult,
+  joinShards,
+} from "./join/join-shards.js";
 export { type PruneOptions, type PruneResult, pruneJob } from "./keep/prune-job.js";
 export type { Log } from "./log.js";
 
@@ -68,7 +74,7 @@ export type {
   Quirk,
 } from "./plan/job-plan.js";
 export { type PlanOptions, planJob } from "./plan/plan-job.js";
-export type { ReadTally } from "./read-tally.js";
+export type { ReadProgress } from "./read-progress.js";
 export type { ReportRequest } from "./report/render-report.js";
 export { type RenderedReport, renderReport, writeReport } from "./report/render-report.js";
 export type { Column, ColumnType } from "./rows/columns.js";
@@ -82,7 +88,7 @@ export { type ServedDump, serveDump } from "./serve/serve-dump.js";
 export { takeStatus } from "./status/capture-status.js";
 export { watchStatus } from "./status/watch-status.js";
 export type { WatchedDocument, WatchedDocuments } from "./status/watched-documents.js";
-export { emptyWatchTally, type WatchOptions, type WatchTally } from "./status/watched-documents.js";
+export { emptyWatchProgress, type WatchOptions, type WatchProgress } from "./status/watched-documents.js";
 export type { FindOptions } from "./store/find-named.js";
 export type { Finding, Verification } from "./verify/findings.js";
 export type { VerifyOptions } from "./verify/verify-run.js";

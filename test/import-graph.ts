@@ -91,7 +91,7 @@ export const common = [
   "errors.ts",
   "file-error.ts",
   "log.ts",
-  "read-tally.ts",
+  "read-progress.ts",
   "safe-text.ts",
   "schema.ts",
   "shell-text.ts",

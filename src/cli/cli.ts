@@ -6,7 +6,7 @@ import { exitCodes } from "../errors.js";
 import { bucketNames, withBucketNames } from "../store/copy/bucket-names.js";
 
 import { tool } from "../tool.js";
-import type { Command, World } from "./command.js";
+import type { Command, Environment } from "./command.js";
 import { commonOptions } from "./options.js";
 import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./read-line.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
@@ -18,21 +18,21 @@ export const commands = commandsIn(new URL("../commands/", import.meta.url));
 const leadingOptions = { ...globalOptions, ...commonOptions };
 
 /** What main.ts knows of the world. */
-type Surroundings = Omit<World, "args" | "commands">;
+type Surroundings = Omit<Environment, "args" | "commands">;
 
 /** Runs one command line and gives its exit code. Rejects with the errors of errors.ts; UsageError for a wrong command line. */
 export async function runCommandLine(
   args: readonly string[],
-  world: Surroundings,
+  environment: Surroundings,
   registry = commands,
 ): Promise<number> {
   const leading = readLine(args, leadingOptions);
   const [first] = leading.places;
-  if (first === undefined) return runWithoutCommand(args, leading, world, registry);
+  if (first === undefined) return runWithoutCommand(args, leading, environment, registry);
   const others = args.toSpliced(first.index, 1);
-  if (first.text === "help") return runCommandLine([...others, "--help"], world, registry);
+  if (first.text === "help") return runCommandLine([...others, "--help"], environment, registry);
   const command = await registry.load(first.text);
-  if (command) return runCommand(command, others, { ...world, args, commands: () => loadAll(registry) });
+  if (command) return runCommand(command, others, { ...environment, args, commands: () => loadAll(registry) });
   const { unknownCommand } = await import("./check-line.js");
   throw unknownCommand(first.text, registry.names());
 }
@@ -40,10 +40,10 @@ export async function runCommandLine(
 async function runWithoutCommand(
   args: readonly string[],
   line: Line,
-  world: Surroundings,
+  environment: Surroundings,
   registry: Registry,
 ): Promise<number> {
-  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), world);
+  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
   const asksHelp = isAsked(line, "help");
   if (args.length > 0 && !asksHelp) {
     const { noCommand } = await import("./check-line.js");
@@ -51,24 +51,24 @@ async function runWithoutCommand(
   }
   const { helpOfAll } = await import("./help.js");
   const all = await loadAll(registry);
-  const reader = asksHelp ? world.stdout : world.stderr;
+  const reader = asksHelp ? environment.stdout : environment.stderr;
   reader.write(`${await helpOfAll(all, reader.columns)}\n`);
   return asksHelp ? exitCodes.complete : exitCodes.usage;
 }
 
-async function runCommand(command: Command, args: readonly string[], world: World): Promise<number> {
+async function runCommand(command: Command, args: readonly string[], environment: Environment): Promise<number> {
   const line = readLine(args, { ...globalOptions, ...command.options });
-  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), world);
+  if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
   if (isAsked(line, "help")) {
     const { helpOf } = await import("./help.js");
-    return answer(await helpOf(command, world.stdout.columns), world);
+    return answer(await helpOf(command, environment.stdout.columns), environment);
   }
   const { checkLine, withEnvFiles } = await import("./check-line.js");
   const problems = checkLine(line, command, existsSync);
   if (problems.length > 0) throw wrongLine(problems);
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
-  const env = files.length > 0 ? await withEnvFiles(world.env, files) : world.env;
-  return command.run(argumentsFrom(line, command), { ...world, env }).catch((error: unknown) => {
+  const env = files.length > 0 ? await withEnvFiles(environment.env, files) : environment.env;
+  return command.run(argumentsFrom(line, command), { ...environment, env }).catch((error: unknown) => {
     throw withBucketNames(error, bucketNames(env));
   });
 }
@@ -77,7 +77,7 @@ function isAsked({ flags }: Line, option: string): boolean {
   return flags.some(({ name, value }) => name === option && value !== "false");
 }
 
-function answer(text: string, { stdout }: Pick<World, "stdout">): number {
+function answer(text: string, { stdout }: Pick<Environment, "stdout">): number {
   stdout.write(`${text}\n`);
   return exitCodes.complete;
 }

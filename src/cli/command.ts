@@ -72,7 +72,7 @@ export interface Command<P extends Positionals = Positionals, O extends Options 
    * Does the work and gives the exit code, or rejects with one of the errors of errors.ts. It is a method because
    * parameters of methods are bivariant: a list can hold commands of different arguments.
    */
-  run(args: ArgumentsOf<P> & ArgumentsOf<O>, world: World): Promise<number>;
+  run(args: ArgumentsOf<P> & ArgumentsOf<O>, environment: Environment): Promise<number>;
 }
 
 /** Infers the arguments of `run` from the declared positionals and options. */
@@ -88,7 +88,7 @@ export function meaningOf({ describe }: Positional | Option): string {
 }
 
 /** The process as the commands see it; only main.ts knows the real one. */
-export interface World {
+export interface Environment {
   /** The words that start the program once more, such as `kbdump`; they depend on the current folder. */
   readonly program: () => string;
   readonly stdout: Output;

@@ -2,11 +2,11 @@ import { fileFormats } from "../dump/formats/formats.js";
 import type { Job } from "../job/job.js";
 import type { JobSource } from "../job/load-job.js";
 import type { JobFlags } from "../job/merge-flags.js";
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
 
 import type { FindOptions } from "../store/find-named.js";
-import type { ArgumentsOf, Options, Positionals, World } from "./command.js";
+import type { ArgumentsOf, Environment, Options, Positionals } from "./command.js";
 import { renderReading } from "./progress.js";
 import { openView, type View } from "./view.js";
 
@@ -123,28 +123,33 @@ type JobArguments = Partial<ArgumentsOf<typeof jobPositional & typeof jobOptions
 export async function jobFrom(
   args: JobArguments,
   more: JobFlags,
-  world: World,
+  environment: Environment,
   { notifies = false }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
   const { job, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp } = args;
   const source: JobSource = job === undefined ? { none: true } : { file: job };
   const flags = Object.entries({ ...more, baseUrl, dataset, document, batch, name, out, concurrency, allowHttp });
   const { loadJob } = await import("../job/load-job.js");
-  return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), world.env, { notifies });
+  return loadJob(source, Object.fromEntries(flags.filter(([, value]) => value !== undefined)), environment.env, {
+    notifies,
+  });
 }
 
 /** The view that the common options ask for. It names what lies in buckets by its address. */
-export function viewFrom({ logFormat, quiet }: ArgumentsOf<typeof commonOptions>, { stderr, env }: World): View {
+export function viewFrom({ logFormat, quiet }: ArgumentsOf<typeof commonOptions>, { stderr, env }: Environment): View {
   const view = openView({ output: stderr, env, format: logFormat, quiet });
   const names = bucketNames(env);
   return { ...view, log: (level, message) => view.log(level, names(message)) };
 }
 
 /** The folder that a command looks in for what its words name, and the view that shows how copies from buckets go on. */
-export function placesFrom(args: ArgumentsOf<typeof commonOptions & typeof dirOption>, world: World): FindOptions {
-  const view = viewFrom(args, world);
-  const watch = (tally: ReadTally) => view.watch(renderReading(tally));
-  return { dir: args.dir, env: world.env, signal: world.signal, log: view.log, watch };
+export function placesFrom(
+  args: ArgumentsOf<typeof commonOptions & typeof dirOption>,
+  environment: Environment,
+): FindOptions {
+  const view = viewFrom(args, environment);
+  const watch = (progress: ReadProgress) => view.watch(renderReading(progress));
+  return { dir: args.dir, env: environment.env, signal: environment.signal, log: view.log, watch };
 }
 
 /** Different ids in lower case: `--document a,b` and `--document a --document b` are the same. */

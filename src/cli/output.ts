@@ -11,7 +11,7 @@ import {
 } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { blankControls } from "../safe-text.js";
-import type { World } from "./command.js";
+import type { Environment } from "./command.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
 import { commonOptions } from "./options.js";
 import { readLine } from "./read-line.js";
@@ -22,7 +22,11 @@ import type { Output } from "./view.js";
  * Prints the result of a command. Rejects with StopError when stdout cannot take it, on a full disk, say; `achieved` then
  * tells what is done nevertheless: `the run is published in …`. A reader that stops, as `| head` does, is no error.
  */
-export async function printResult({ stdout }: Pick<World, "stdout">, text: string, achieved?: string): Promise<void> {
+export async function printResult(
+  { stdout }: Pick<Environment, "stdout">,
+  text: string,
+  achieved?: string,
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     stdout.write(`${text}\n`, (error) => {
       if (error && !("code" in error && error.code === "EPIPE")) reject(unwritten(error, achieved));
@@ -35,7 +39,10 @@ export async function printResult({ stdout }: Pick<World, "stdout">, text: strin
 const block = 65_536;
 
 /** The same for a result that comes in pieces; memory stays small however many there are. */
-export async function printPieces({ stdout }: Pick<World, "stdout">, pieces: AsyncIterable<string>): Promise<void> {
+export async function printPieces(
+  { stdout }: Pick<Environment, "stdout">,
+  pieces: AsyncIterable<string>,
+): Promise<void> {
   let text = "";
   for await (const piece of pieces) {
     text += piece;
@@ -47,7 +54,7 @@ export async function printPieces({ stdout }: Pick<World, "stdout">, pieces: Asy
 }
 
 /** False when the reader has gone. */
-function isTaken(stdout: World["stdout"], text: string): Promise<boolean> {
+function isTaken(stdout: Environment["stdout"], text: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stdout.write(text, (error) => {
       if (!error) resolve(true);

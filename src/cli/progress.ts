@@ -1,6 +1,6 @@
 import { bytesText, countText, durationText, numberText } from "../amounts.js";
-import { type RunTally, readingDocuments } from "../job/run-tally.js";
-import type { ReadTally } from "../read-tally.js";
+import { type RunProgress, readingDocuments } from "../job/run-progress.js";
+import type { ReadProgress } from "../read-progress.js";
 import { type ShardPlace, shardText } from "../words.js";
 import { cutToWidth } from "./display-width.js";
 import type { ProgressFacts } from "./log-schema.js";
@@ -159,25 +159,25 @@ function namedCounts({ noun, done, of }: Count): readonly (readonly [string, num
  * How far a run is. It is measured in pages and child lists; documents that have not told their size
  * yet count as average ones, and those that an earlier process read count for nothing.
  */
-export function progressOfRun(tally: RunTally, now = performance.now()): Progress {
-  const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone, requests } = tally;
-  const ahead = Math.max(0, documents - documentsBegun - documentsFailed - tally.documentsFound);
+export function progressOfRun(runProgress: RunProgress, now = performance.now()): Progress {
+  const { documents, documentsDone, documentsBegun, documentsFailed, pagesExpected, pagesDone, requests } = runProgress;
+  const ahead = Math.max(0, documents - documentsBegun - documentsFailed - runProgress.documentsFound);
   const expected = pagesExpected + (documentsBegun > 0 ? (ahead * pagesExpected) / documentsBegun : 0);
   const isMeasured = documentsBegun > 0 && expected > 0;
   const isRead = documents > 0 && documentsDone >= documents;
   return {
-    step: tally.step,
+    step: runProgress.step,
     unit: "request",
     done: isMeasured ? pagesDone : 0,
     of: isMeasured ? expected : isRead ? 0 : undefined,
-    counted: requests.answered + tally.requestsElsewhere,
+    counted: requests.answered + runProgress.requestsElsewhere,
     counts: [
       ...(documents > 0 ? [{ noun: "document", done: documentsDone, of: documents }] : []),
-      { noun: "chunk", done: tally.chunks },
-      { noun: "child chunk", done: tally.child_chunks },
+      { noun: "chunk", done: runProgress.chunks },
+      { noun: "child chunk", done: runProgress.child_chunks },
     ],
     requests: {
-      sent: requests.sent + tally.requestsElsewhere,
+      sent: requests.sent + runProgress.requestsElsewhere,
       inFlight: requests.inFlight,
       silent: silentTime(requests, now),
     },
@@ -185,9 +185,9 @@ export function progressOfRun(tally: RunTally, now = performance.now()): Progres
 }
 
 /** Renders how far a run, or its plan, is; which shard it is stands first. */
-export function renderRun(tally: RunTally, shard?: ShardPlace): Rendering {
+export function renderRun(runProgress: RunProgress, shard?: ShardPlace): Rendering {
   return renderWork(() => {
-    const progress = progressOfRun(tally);
+    const progress = progressOfRun(runProgress);
     return shard ? within(shardText(shard), progress) : progress;
   });
 }
@@ -198,9 +198,9 @@ export function within(step: string, progress: Progress): Progress {
 }
 
 /** Renders how far files are read. */
-export function renderReading(tally: ReadTally): Rendering {
+export function renderReading(runProgress: ReadProgress): Rendering {
   return renderWork(() => {
-    const { step, expected, done } = tally;
+    const { step, expected, done } = runProgress;
     return { step, done, of: expected > 0 ? expected : undefined, unit: "byte" };
   });
 }
@@ -210,7 +210,7 @@ const long = 10_000;
 
 /** Milliseconds for which requests in flight have had no answer; undefined where that is not worth a word. */
 export function silentTime(
-  { inFlight, silentSince }: Pick<RunTally["requests"], "inFlight" | "silentSince">,
+  { inFlight, silentSince }: Pick<RunProgress["requests"], "inFlight" | "silentSince">,
   now: number,
 ): number | undefined {
   if (inFlight === 0 || silentSince === undefined || now - silentSince < long) return undefined;

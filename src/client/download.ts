@@ -5,7 +5,7 @@ import { retryAfter } from "./check-answer.js";
 import { type ConnectionOptions, type Connections, openConnections, unlessAborted } from "./connections.js";
 import { failedRequest } from "./failed-request.js";
 import type { Client } from "./open-client.js";
-import type { RequestTally } from "./request-tally.js";
+import type { RequestCounts } from "./request-counts.js";
 
 interface DownloadOptions extends Omit<ConnectionOptions, "timeout"> {
   readonly baseUrl: string;
@@ -13,7 +13,7 @@ interface DownloadOptions extends Omit<ConnectionOptions, "timeout"> {
   readonly key: string;
   /** Seconds without a byte after which a download is given up; a large file may take as long as it needs. */
   readonly timeout: number;
-  readonly tally: RequestTally;
+  readonly progress: RequestCounts;
 }
 
 /** A file whose first bytes are there. */
@@ -68,7 +68,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
 
   async function request(url: URL, isHome: boolean, silence: Silence) {
     await client.turn();
-    options.tally.sent++;
+    options.progress.sent++;
     const headers = {
       ...(isHome ? { authorization: `Bearer ${options.key}` } : {}),
       accept: "*/*",
@@ -81,7 +81,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
       const { dispatcher } = poolFor(url);
       const sent = dispatcher.request({ origin: url.origin, method: "GET", path, headers, signal });
       const answer = await silence.during(unlessAborted(sent, signal));
-      options.tally.answered++;
+      options.progress.answered++;
       answer.body.on("error", () => {}); // its reader gets the error, too; after a redirect there is none
       const error = answerError(answer, url);
       if (error) throw error;
@@ -99,7 +99,7 @@ export function openDownloads(client: Pick<Client, "turn" | "signal">, options: 
           throw failure(error, url);
         });
         if (!piece) return;
-        options.tally.bytes += piece.length;
+        options.progress.bytes += piece.length;
         yield piece;
       }
     }

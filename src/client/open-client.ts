@@ -11,7 +11,7 @@ import { type Attempt, type KnowledgeApi, knowledgeApi, type Turn } from "./know
 import { neverAnswered, OutageGate } from "./outage-gate.js";
 import { Pace } from "./pace.js";
 import { paced, pause, type SharedBounds, turnAt, turnInPlace } from "./paced.js";
-import { counted, countRetry, countThrottled, emptyRequestTally, type RequestTally } from "./request-tally.js";
+import { counted, countRetry, countThrottled, emptyRequestCounts, type RequestCounts } from "./request-counts.js";
 import { type Answer, type Request, retrying, type Send, targetOf } from "./send.js";
 
 export interface ClientOptions {
@@ -43,7 +43,7 @@ export interface ClientOptions {
   readonly shared?: SharedBounds | undefined;
   /** Ends every request and every wait. */
   readonly signal?: AbortSignal;
-  readonly tally?: RequestTally;
+  readonly progress?: RequestCounts;
   /** Whether requests are given up one by one, however long the service is gone; false by default. */
   readonly patient?: boolean;
   /** Seconds for which a service may be gone in the middle of a run; 300 by default. */
@@ -55,13 +55,13 @@ export interface ClientOptions {
   /** Shown every answer, whatever its status, and the milliseconds that it took from its slot to the last byte. */
   readonly onAnswer?: OnAnswer | undefined;
   /** The network, time and chance; the real ones by default. */
-  readonly world?: Partial<World>;
+  readonly environment?: Partial<Environment>;
 }
 
 export type OnAnswer = (request: Request, answer: Answer, milliseconds: number) => void;
 
 /** Everything outside of the client that it meets: a simulation gives its own, in which no real time passes. */
-export interface World {
+export interface Environment {
   readonly openHttp: (options: HttpOptions) => Pick<Http, "send" | "close"> & Partial<Http>;
   /** Milliseconds on a clock that only goes forward. */
   readonly now: () => number;
@@ -86,9 +86,9 @@ export interface Client extends KnowledgeApi {
 
 /** The knowledge service as the crawl sees it: HTTP, around it the pace, around that the retry, whose waits hold no slot. */
 export function openClient(options: ClientOptions): Client {
-  const { tally = emptyRequestTally(), concurrency = 8, retries: mostRetries = 6, world = {} } = options;
+  const { progress = emptyRequestCounts(), concurrency = 8, retries: mostRetries = 6, environment = {} } = options;
   const { names = jobFileNames, shared } = options;
-  const { openHttp: open = openHttp, turn = takingTurns(), ...time } = world;
+  const { openHttp: open = openHttp, turn = takingTurns(), ...time } = environment;
   const stopped = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stopped.signal]) : stopped.signal;
   setMaxListeners(0, signal); // every request under way listens
@@ -106,30 +106,30 @@ export function openClient(options: ClientOptions): Client {
     signal,
     names,
     onBytes: (bytes) => {
-      tally.bytes += bytes;
+      progress.bytes += bytes;
     },
   });
   const outlast = options.patient ? undefined : outlastFor(options, { ...time, signal });
   const onRetry = (error: RetryError, wait: number) => {
-    countRetry(error, tally);
+    countRetry(error, progress);
     if (!outlast?.isAbsence(error)) options.onRetry?.(error.message, wait);
   };
-  const hold = async (error: unknown) => {
-    const isHeld = (await outlast?.hold(error)) ?? false;
-    if (isHeld && error instanceof RetryError) countRetry(error, tally);
+  const leased = async (error: unknown) => {
+    const isHeld = (await outlast?.leased(error)) ?? false;
+    if (isHeld && error instanceof RetryError) countRetry(error, progress);
     return isHeld;
   };
   const attempt: Attempt = async (read, retries = mostRetries) => {
     try {
-      return await retrying(countThrottled(read, tally), {
+      return await retrying(countThrottled(read, progress), {
         ...time,
         retries: Math.min(retries, mostRetries),
         signal,
         onRetry,
-        hold,
+        leased,
       });
     } catch (error) {
-      const gone = options.patient ? undefined : neverAnswered(error, tally, names);
+      const gone = options.patient ? undefined : neverAnswered(error, progress, names);
       const reason = gone ?? error;
       if (reason instanceof StopError) stopped.abort(reason);
       signal.throwIfAborted(); // one reason for all
@@ -143,7 +143,7 @@ export function openClient(options: ClientOptions): Client {
     options.onAnswer?.(request, answer, performance.now() - sentAt);
     return answer;
   };
-  const countedSend = firstContact(counted(sendOnce, tally, signal), {
+  const countedSend = firstContact(counted(sendOnce, progress, signal), {
     key: options.key,
     keyPlace: options.keyPlace,
     names,
@@ -160,8 +160,8 @@ export function openClient(options: ClientOptions): Client {
     signal,
     refusal: throttleOf,
     onAgain: (answer) => {
-      tally.throttled++;
-      countRetry(errorFromAnswer(answer, options.key), tally);
+      progress.throttled++;
+      countRetry(errorFromAnswer(answer, options.key), progress);
     },
     onLevel: (level) => http.keepTo?.(level),
     onFinding: ({ many, fewer }) =>
@@ -185,7 +185,7 @@ export function openClient(options: ClientOptions): Client {
 
 function outlastFor(
   { outage = 300, concurrency = 8, key, names = jobFileNames, say = () => {} }: ClientOptions,
-  { now = () => performance.now(), sleep = pause, signal }: Partial<World> & { readonly signal: AbortSignal },
+  { now = () => performance.now(), sleep = pause, signal }: Partial<Environment> & { readonly signal: AbortSignal },
 ): OutageGate {
   const patience = outage * 1_000;
   const options = { patience, concurrency, key, names, now, sleep: (ms: number) => sleep(ms, signal), say };

@@ -1,7 +1,7 @@
 import { GaveUpError, RetryError, SkipError, StopError } from "../errors.js";
 import { errorFromAnswer, isPluginGone, ownError } from "./check-answer.js";
 import type { SettingNames } from "./failed-request.js";
-import type { RequestTally } from "./request-tally.js";
+import type { RequestCounts } from "./request-counts.js";
 import type { Answer, Request, Send } from "./send.js";
 
 /** Milliseconds of an outage at the start of a run, by whether the address may be wrong. */
@@ -91,7 +91,7 @@ export class OutageGate {
   }
 
   /** Whether to read again, none of the tries used. Rejects when an outage has lasted too long. */
-  async hold(error: unknown): Promise<boolean> {
+  async leased(error: unknown): Promise<boolean> {
     if (error instanceof HeldBack) {
       await error.outage.wait();
       return true;
@@ -350,7 +350,7 @@ export function unreachable(error: Error, { baseUrl }: SettingNames): StopError 
 }
 
 /** A service that never answered anything before it was given up: to try the rest would take hours. */
-export function neverAnswered(error: unknown, tally: RequestTally, names: SettingNames): StopError | undefined {
-  if (!(error instanceof GaveUpError) || error.status !== undefined || tally.answered > 0) return undefined;
+export function neverAnswered(error: unknown, progress: RequestCounts, names: SettingNames): StopError | undefined {
+  if (!(error instanceof GaveUpError) || error.status !== undefined || progress.answered > 0) return undefined;
   return unreachable(error, names);
 }

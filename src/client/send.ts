@@ -51,7 +51,7 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   readonly onRetry: (error: RetryError, wait: number) => void;
   /** Shown every error: true, perhaps after a long wait, when to read again without counting the try. */
-  readonly hold?: (error: unknown) => Promise<boolean>;
+  readonly leased?: (error: unknown) => Promise<boolean>;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** A number from 0 up to 1. */
   readonly random?: () => number;
@@ -74,7 +74,7 @@ export async function retrying<T>(read: () => Promise<T>, options: RetryOptions)
     try {
       return await read();
     } catch (error) {
-      if (await options.hold?.(error)) {
+      if (await options.leased?.(error)) {
         options.signal.throwIfAborted();
         continue;
       }

@@ -37,11 +37,11 @@ export const command = defineCommand({
   },
   epilog,
   results: () => ({ completion: completionResult }),
-  async run({ shell: given, json }, world) {
-    const shell = shellFrom(given, world.env);
-    const script = renderCompletion(shell, await world.commands());
+  async run({ shell: given, json }, environment) {
+    const shell = shellFrom(given, environment.env);
+    const script = renderCompletion(shell, await environment.commands());
     const result: CompletionResult = { status: "complete", shell, script };
-    await printResult(world, json ? jsonLine(result) : script);
+    await printResult(environment, json ? jsonLine(result) : script);
     return exitCodes.complete;
   },
 });

@@ -1,4 +1,4 @@
-import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
@@ -17,7 +17,7 @@ import type { Changes } from "../compare/read-changes.js";
 
 import { csvLines } from "../dump/formats/csv.js";
 import { exitCodes } from "../errors.js";
-import { emptyReadTally } from "../read-tally.js";
+import { emptyReadProgress } from "../read-progress.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 
 import { markedWords, renderDiff } from "./diff/table.js";
@@ -60,22 +60,22 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ diff: diffResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { memory } = args;
     await checkArguments(args);
-    const names = bucketNames(world.env);
-    const [before, after] = await runsFrom(args, world);
+    const names = bucketNames(environment.env);
+    const [before, after] = await runsFrom(args, environment);
     const { withRunDiff } = await import("../compare/diff-runs.js"); // heavy; --help does without
-    const tally = emptyReadTally();
-    const view = viewFrom(args, world);
+    const progress = emptyReadProgress();
+    const view = viewFrom(args, environment);
     if (names(before) !== args.old || names(after) !== args.new) view.log("info", `comparing ${before} with ${after}`);
-    const unwatch = view.watch(renderReading(tally));
-    const setting = { tally, memory, signal: world.signal, text: textsFor(args) };
+    const unwatch = view.watch(renderReading(progress));
+    const setting = { progress, memory, signal: environment.signal, text: textsFor(args) };
     const status = await withRunDiff(before, after, setting, async (found, changes) => {
       const diff = { ...found, old: withFolderName(found.old, names), new: withFolderName(found.new, names) };
       unwatch();
       for (const warning of diff.warnings) view.log("warn", warning);
-      await show(diff, changes, args, world);
+      await show(diff, changes, args, environment);
       return diff.status;
     }).finally(unwatch);
     return status === "same" || args.exitZero ? exitCodes.complete : exitCodes.differences;
@@ -83,9 +83,9 @@ export const command = defineCommand({
 });
 
 /** The folders of the two runs, the older one first. */
-async function runsFrom(args: DiffArguments, world: World): Promise<readonly [string, string]> {
+async function runsFrom(args: DiffArguments, environment: Environment): Promise<readonly [string, string]> {
   const { findRun, findRunAndOneBefore } = await import("../store/find-run.js");
-  const places = placesFrom(args, world);
+  const places = placesFrom(args, environment);
   if (args.new === undefined) return findRunAndOneBefore(args.old, places);
   return [await findRun(args.old, places), await findRun(args.new, places)];
 }
@@ -106,14 +106,17 @@ function textsFor({ only, text, json, format }: DiffArguments): boolean | "lost"
   return text || (json || format !== "table" ? false : "lost");
 }
 
-async function show(diff: RunDiff, changes: Changes, args: DiffArguments, world: World): Promise<void> {
+async function show(diff: RunDiff, changes: Changes, args: DiffArguments, environment: Environment): Promise<void> {
   const documentsOnly = args.only !== undefined;
   if (args.json || args.format === "json")
-    return printPieces(world, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
+    return printPieces(environment, jsonOfDiff(diff, documentsOnly ? undefined : changes.all()));
   if (args.format === "csv")
-    return printPieces(world, documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), args.text));
-  const table = { ...pageFor(world.stdout, world.env), documentsOnly, words: args.text };
-  return printResult(world, await renderDiff(diff, changes, table));
+    return printPieces(
+      environment,
+      documentsOnly ? csvOfDocuments(diff.documents) : csvOfChanges(changes.all(), args.text),
+    );
+  const table = { ...pageFor(environment.stdout, environment.env), documentsOnly, words: args.text };
+  return printResult(environment, await renderDiff(diff, changes, table));
 }
 
 const changeColumns = [

@@ -1,7 +1,7 @@
 import { rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as v from "valibot";
-import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
 import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { environmentOption, formatOption } from "../cli/options.js";
@@ -50,14 +50,14 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ init: initResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { path, json, ask } = args;
     if (!ask) refuseAnswers(args);
-    const done = ask ? await askAndWrite(path, args, world) : await writeCommented(path);
+    const done = ask ? await askAndWrite(path, args, environment) : await writeCommented(path);
     const text = json
       ? jsonLine(resultOf(path, done))
-      : renderNext(done, path, pageFor(world.stdout, world.env).columns);
-    await printResult(world, text);
+      : renderNext(done, path, pageFor(environment.stdout, environment.env).columns);
+    await printResult(environment, text);
     return exitCodes.complete;
   },
 });
@@ -97,7 +97,7 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 async function askAndWrite(
   path: string,
   { baseUrl, allowHttp, dataset, document, format }: ArgumentsOf<typeof options>,
-  { env, signal, openTerminal }: World,
+  { env, signal, openTerminal }: Environment,
 ): Promise<Written> {
   if (await stat(path).catch(() => undefined)) throw existingFile(path);
   const { askJob, noDialogue, renderAskedJob } = await import("./init/ask.js"); // heavy; --help does without

@@ -44,25 +44,25 @@ export const command = defineCommand({
   options: { ...commonOptions, ...outOption, ...dirOption, ...environmentOption, ...formatOption },
   epilog,
   results: () => ({ join: joinResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { findShards } = await import("../join/find-shards.js");
-    const found = await findShards(args.shards, placesFrom(args, world));
-    const { emptyJoinTally, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
-    const tally = emptyJoinTally();
-    const view = viewFrom(args, world);
+    const found = await findShards(args.shards, placesFrom(args, environment));
+    const { emptyJoinProgress, joinShards } = await import("../join/join-shards.js"); // heavy; --help does without
+    const progress = emptyJoinProgress();
+    const view = viewFrom(args, environment);
     const start = performance.now();
-    const unwatch = view.watch(renderReading(tally));
-    const { signal, env } = world;
+    const unwatch = view.watch(renderReading(progress));
+    const { signal, env } = environment;
     const { log } = view;
-    const invocation = { program: world.program(), args: world.args };
+    const invocation = { program: environment.program(), args: environment.args };
     const { program } = invocation;
     const setting = {
       program,
-      tally,
+      progress,
       signal,
       env,
       log,
-      onCommit: world.committing,
+      onCommit: environment.committing,
       out: args.out,
       format: args.format,
     };
@@ -71,12 +71,12 @@ export const command = defineCommand({
     const result = { ...joined, shards: joined.shards.map((shard) => withFolderName(shard, names)) };
     const elapsed = performance.now() - start;
     const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
-    const page = pageFor(world.stdout, world.env);
+    const page = pageFor(environment.stdout, environment.env);
     const text = args.json
       ? jsonLine({ ...summaryJson(result, elapsed), shards: result.shards } satisfies v.InferOutput<typeof joinResult>)
       : renderSummary(result, elapsed, invocation, page, [...result.mend, commandText(invocation)]);
-    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
-    await printResult(world, text, `the run is published in ${terminalText(result.folder)}`);
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
+    await printResult(environment, text, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { ageText, bytesText, countText, durationText, numberText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
 import { commonOptions, dirOption, environmentOption, placesFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
@@ -88,14 +88,16 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ list: listResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
     const lists =
-      args.job === undefined ? await listJobs(args, now, world) : [await listJob(args.job, args, now, world)];
-    await printResult(world, resultText(lists, args, { now: now.getTime(), maxAge }, world));
+      args.job === undefined
+        ? await listJobs(args, now, environment)
+        : [await listJob(args.job, args, now, environment)];
+    await printResult(environment, resultText(lists, args, { now: now.getTime(), maxAge }, environment));
     const stale = staleTexts(lists, now.getTime(), maxAge);
-    for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, world);
+    for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
     return stale.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });
@@ -107,18 +109,18 @@ function maxAgeFrom(text: string | undefined): number | undefined {
   return age;
 }
 
-async function listJob(job: string, args: ListArguments, now: Date, world: World): Promise<RunList> {
+async function listJob(job: string, args: ListArguments, now: Date, environment: Environment): Promise<RunList> {
   const { findNamed } = await import("../store/find-named.js");
   const { listRuns } = await import("./list/runs.js");
-  const found = await findNamed(job, placesFrom(args, world));
+  const found = await findNamed(job, placesFrom(args, environment));
   if (found.kind === "job" && found.run === undefined) return listRuns(found.place, now, found.copy);
   const message = "expected a job: its name, its folder or its job file";
   throw new UsageError("Nothing was listed:", [{ path: job, message }]);
 }
 
-async function listJobs(args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+async function listJobs(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
   const { dir = defaultDir } = args;
-  if (isBucketUrl(dir)) return listBucket(dir, args, now, world);
+  if (isBucketUrl(dir)) return listBucket(dir, args, now, environment);
   const { jobsIn } = await import("../store/find-named.js");
   const { listRuns } = await import("./list/runs.js");
   const names = await jobsIn(dir);
@@ -132,11 +134,16 @@ async function listJobs(args: ListArguments, now: Date, world: World): Promise<r
   return lists;
 }
 
-async function listBucket(dir: string, args: ListArguments, now: Date, world: World): Promise<readonly RunList[]> {
+async function listBucket(
+  dir: string,
+  args: ListArguments,
+  now: Date,
+  environment: Environment,
+): Promise<readonly RunList[]> {
   const { namesInBucket } = await import("../store/find-named.js");
-  const names = await namesInBucket(dir, placesFrom(args, world));
+  const names = await namesInBucket(dir, placesFrom(args, environment));
   const lists: RunList[] = [];
-  for (const name of names) lists.push(await listJob(name, args, now, world));
+  for (const name of names) lists.push(await listJob(name, args, now, environment));
   return lists;
 }
 
@@ -144,7 +151,7 @@ function resultText(
   lists: readonly RunList[],
   { job, dir = defaultDir, json }: ListArguments,
   { now, maxAge }: { readonly now: number; readonly maxAge: number | undefined },
-  { stdout, env }: World,
+  { stdout, env }: Environment,
 ): string {
   const [only] = job === undefined ? [] : lists;
   if (json) return jsonLine(listJson(lists, now, maxAge));

@@ -18,7 +18,7 @@ import { wrongLine } from "../cli/read-line.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes } from "../errors.js";
-import { emptyRunTally } from "../job/run-tally.js";
+import { emptyRunProgress } from "../job/run-progress.js";
 import type { Certainty, JobPlan, Latency, PlannedDocument, Quirk } from "../plan/job-plan.js";
 import { requests } from "../rows/result-rows.js";
 import { amount, count, listOf, oneOf, orNull, result, text, truth } from "../schema.js";
@@ -57,27 +57,27 @@ export const command = defineCommand({
   },
   epilog,
   results: () => ({ plan: planResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { format, maxRps, childChunks, consistency, exact } = args;
     checkJobIsNamed("plan", args);
     if (args.documentsOut === "") throw wrongLine([noFile]);
     const budget = exact ? Number.POSITIVE_INFINITY : budgetFrom(args.budget);
-    const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, world);
+    const job = await jobFrom(args, { format, maxRps, childChunks, consistency }, environment);
     const { planJob } = await import("../plan/plan-job.js"); // heavy; --help does without
-    const view = viewFrom(args, world);
-    const tally = emptyRunTally();
-    const unwatch = view.watch(renderRun(tally));
+    const view = viewFrom(args, environment);
+    const progress = emptyRunProgress();
+    const unwatch = view.watch(renderRun(progress));
     const setting = {
-      env: world.env,
-      signal: world.signal,
-      tally,
+      env: environment.env,
+      signal: environment.signal,
+      progress,
       log: view.log,
       budget,
       documentsOut: args.documentsOut,
     };
     const plan = await planJob(job, setting).finally(unwatch);
-    world.stdout.write(
-      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(world.stdout, world.env))}\n`,
+    environment.stdout.write(
+      `${args.json ? jsonLine(plan satisfies PlanResult) : renderPlan(plan, pageFor(environment.stdout, environment.env))}\n`,
     );
     return plan.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },

@@ -31,20 +31,20 @@ export const command = defineCommand({
   },
   epilog,
   results: () => ({ prune: pruneResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { dryRun, json } = args;
-    const job = await jobFrom(args, {}, world);
+    const job = await jobFrom(args, {}, environment);
     const { pruneJob } = await import("../keep/prune-job.js");
     const result = await pruneJob(job, {
       dryRun,
-      log: viewFrom(args, world).log,
-      env: world.env,
-      signal: world.signal,
+      log: viewFrom(args, environment).log,
+      env: environment.env,
+      signal: environment.signal,
     });
     const text = json
       ? jsonLine(pruneJson(job.name, result, dryRun))
-      : renderPrune(result, dryRun, pageFor(world.stdout, world.env));
-    await printResult(world, text);
+      : renderPrune(result, dryRun, pageFor(environment.stdout, environment.env));
+    await printResult(environment, text);
     return result.failures.length > 0 ? exitCodes.failed : exitCodes.complete;
   },
 });

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { bytesText, countText, numberText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
@@ -9,7 +9,7 @@ import { wrongLine } from "../cli/read-line.js";
 import { renderPlaces, shortPath } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import { exitCodes, type Problem } from "../errors.js";
-import { emptyReadTally } from "../read-tally.js";
+import { emptyReadProgress } from "../read-progress.js";
 import type { ReportRequest } from "../report/render-report.js";
 import { type ReportResult, reportResult } from "../report/report-result.js";
 import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
@@ -72,25 +72,25 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ report: reportResult }),
-  async run(args, world) {
+  async run(args, environment) {
     await checkArguments(args);
-    const request = await requestFrom(args, world);
-    const view = viewFrom(args, world);
-    const tally = emptyReadTally();
+    const request = await requestFrom(args, environment);
+    const view = viewFrom(args, environment);
+    const progress = emptyReadProgress();
     const { folder, against } = request;
-    const names = bucketNames(world.env);
+    const names = bucketNames(environment.env);
     if (names(folder) !== args.run || (against && names(against)) !== args.against)
       view.log("info", `reporting ${folder}${against === undefined ? "" : `, compared with ${against}`}`);
-    const unwatch = view.watch(renderReading(tally));
-    const { text, warnings } = await made({ ...request, tally }, args, world).finally(unwatch);
+    const unwatch = view.watch(renderReading(progress));
+    const { text, warnings } = await made({ ...request, progress }, args, environment).finally(unwatch);
     for (const warning of warnings) view.log("warn", warning);
-    await printResult(world, text);
+    await printResult(environment, text);
     return exitCodes.complete;
   },
 });
 
 /** Makes the report: the text for stdout, which is the page itself with `--out -`, and the warnings of the comparison. */
-async function made(request: ReportRequest, { out, json }: ReportArguments, world: World) {
+async function made(request: ReportRequest, { out, json }: ReportArguments, environment: Environment) {
   if (out === "-") {
     const { renderReport } = await import("../report/render-report.js"); // heavy; --help does without
     const { html, summary } = await renderReport(request);
@@ -98,7 +98,7 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, worl
   }
   const { reportName, usualPlace } = await import("../report/place.js"); // heavy, likewise
   const { writeReport } = await import("../report/render-report.js");
-  const names = bucketNames(world.env);
+  const names = bucketNames(environment.env);
   const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
   const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
   const { run, against } = written;
@@ -107,7 +107,7 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, worl
     run: withFolderName(run, names),
     against: against && withFolderName(against, names),
   };
-  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(world.stdout, world.env));
+  const text = json ? jsonLine(result) : renderReportResult(result, pageFor(environment.stdout, environment.env));
   return { text, warnings: result.warnings };
 }
 
@@ -119,10 +119,10 @@ async function checkArguments({ memory, out, json }: ReportArguments): Promise<v
   if (problems.length > 0) throw wrongLine(problems);
 }
 
-async function requestFrom(args: ReportArguments, world: World): Promise<ReportRequest> {
+async function requestFrom(args: ReportArguments, environment: Environment): Promise<ReportRequest> {
   const { findRun, findRunBefore } = await import("../store/find-run.js");
-  const { env, signal } = world;
-  const named = { ...placesFrom(args, world), withDatabase: args.db === undefined };
+  const { env, signal } = environment;
+  const named = { ...placesFrom(args, environment), withDatabase: args.db === undefined };
   const folder = await findRun(args.run, named);
   const against = args.against === undefined ? undefined : await findRunBefore(args.against, folder, named);
   const { memory, db: database, noContent, noVerify } = args;

@@ -1,7 +1,7 @@
 import { defineCommand } from "../cli/command.js";
-import { type Move, moveResult } from "../restore/copy/copy-result.js";
+import { copyResult, type Move } from "../restore/copy/copy-result.js";
 import { type RestoreLost, restoreResult } from "../restore/restore-options.js";
-import { runMove } from "./copy/copy.js";
+import { runCopy } from "./copy/copy.js";
 import { runLost } from "./restore/lost.js";
 import { checkArguments, options, positionals } from "./restore/shared.js";
 
@@ -34,13 +34,13 @@ export function restoreCommand({ lost, move }: Restores) {
     positionals,
     options,
     epilog,
-    results: () => ({ restore: restoreResult, "restore-to": moveResult }),
-    async run(args, world) {
-      const times = await checkArguments(args, world);
+    results: () => ({ restore: restoreResult, "restore-to": copyResult }),
+    async run(args, environment) {
+      const times = await checkArguments(args, environment);
       const { to } = args;
       return args.lost || to === undefined
-        ? runLost(args, times, world, lost)
-        : runMove({ ...args, to }, times, world, move);
+        ? runLost(args, times, environment, lost)
+        : runCopy({ ...args, to }, times, environment, move);
     },
   });
 }

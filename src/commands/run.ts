@@ -20,7 +20,7 @@ import { exitCodes, InterruptedError, LostError, type Problem, StopError, Untold
 import { gotText } from "../job/findings.js";
 import type { Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
-import { emptyRunTally, type RunTally } from "../job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import { runResult } from "./run/result.js";
 
 const epilog = `Examples:
@@ -83,29 +83,29 @@ export const command = defineCommand({
   },
   epilog,
   results: () => ({ run: runResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { format, maxRps, childChunks, consistency, csvSafe, keepSignatures } = args;
     checkJobIsNamed("run", args);
     const flags = { format, maxRps, childChunks, consistency, csvSafe, keepSignatures };
-    const shard = shardFrom(args.shard, world.env);
-    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, world.env);
+    const shard = shardFrom(args.shard, environment.env);
+    const workers = args.workers === undefined ? undefined : brokerFrom("--workers", args.workers, environment.env);
     if (typeof workers === "object") throw wrongLine([workers]);
-    const loaded = await jobFrom(args, flags, world, { notifies: true });
+    const loaded = await jobFrom(args, flags, environment, { notifies: true });
     const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
     const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
-    const limit = new TimeLimit(timeLimitFrom(args.maxDuration), world.interrupt);
-    const view = viewFrom(args, world);
-    const tally = emptyRunTally();
+    const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
+    const view = viewFrom(args, environment);
+    const progress = emptyRunProgress();
     const start = performance.now();
-    const unwatch = view.watch(renderRun(tally, shard));
+    const unwatch = view.watch(renderRun(progress, shard));
     const setting = {
-      env: world.env,
-      signal: world.signal,
-      tally,
+      env: environment.env,
+      signal: environment.signal,
+      progress,
       log: view.log,
       onCommit: (state: CommitState) => {
         limit.committing(state);
-        world.committing(state);
+        environment.committing(state);
       },
       fresh: args.fresh ?? false,
       retryFailed: args.retryFailed ?? false,
@@ -114,7 +114,7 @@ export const command = defineCommand({
     };
     const result = await runJob(job, setting)
       .catch((error: unknown) => {
-        throw withProgress(error, tally, setting);
+        throw withProgress(error, progress, setting);
       })
       .finally(() => {
         limit.lift();
@@ -127,11 +127,11 @@ export const command = defineCommand({
       : renderSummary(
           result,
           elapsed,
-          { program: world.program(), args: world.args },
-          pageFor(world.stdout, world.env),
+          { program: environment.program(), args: environment.args },
+          pageFor(environment.stdout, environment.env),
         );
-    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, world);
-    await printResult(world, summary, `the run is published in ${terminalText(result.folder)}`);
+    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
+    await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
     return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
   },
 });
@@ -197,11 +197,11 @@ export class TimeLimit {
 }
 
 /** The error of a run with a word on what it leaves: nothing is added where nothing was kept, or another run took over. */
-export function withProgress(error: unknown, tally: RunTally, { fresh }: { readonly fresh: boolean }): unknown {
-  if (!tally.isKept || error instanceof LostError || error instanceof UntoldError) return error;
+export function withProgress(error: unknown, progress: RunProgress, { fresh }: { readonly fresh: boolean }): unknown {
+  if (!progress.isKept || error instanceof LostError || error instanceof UntoldError) return error;
   const again = `run the same command${fresh ? " without --fresh" : ""} to resume`;
-  const done = tally.documentsDone - tally.documentsFailed;
-  const read = done > 0 ? [`${numberText(done)} of ${countText(tally.documents, "document")} read`] : [];
+  const done = progress.documentsDone - progress.documentsFailed;
+  const read = done > 0 ? [`${numberText(done)} of ${countText(progress.documents, "document")} read`] : [];
   if (error instanceof InterruptedError) {
     const message = [error.message, ...read, "progress is kept", again].join("; ");
     return new InterruptedError(error.exitCode === 130 ? "SIGINT" : "SIGTERM", message);

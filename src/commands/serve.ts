@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
 import { commonOptions, dirOption, environmentOption, placesFrom, viewFrom } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine } from "../cli/text.js";
 import { exitCodes, type Problem, StopError } from "../errors.js";
-import { emptyReadTally } from "../read-tally.js";
+import { emptyReadProgress } from "../read-progress.js";
 import { count, orNull, result, text } from "../schema.js";
 import type { ServedDump } from "../serve/serve-dump.js";
 
@@ -60,16 +60,16 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ serve: serveResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const port = wholeNumberFrom("--port", args.port, 0, 65_535);
     const problems = problemsOf(args, port);
     if (typeof port !== "number" || problems.length > 0) throw wrongLine(problems);
-    const serving = await start(args, port, world).catch((error: unknown) => {
-      if (!world.signal.aborted) throw error;
+    const serving = await start(args, port, environment).catch((error: unknown) => {
+      if (!environment.signal.aborted) throw error;
     });
     if (serving) {
-      world.stdout.write(addressText(args, serving));
-      if (!world.signal.aborted) await once(world.signal, "abort");
+      environment.stdout.write(addressText(args, serving));
+      if (!environment.signal.aborted) await once(environment.signal, "abort");
       await serving.close();
     }
     return exitCodes.complete;
@@ -98,18 +98,18 @@ function problemsOf({ run, demo, key, keyEnv }: ServeArguments, port: number | P
   return problems.filter((problem) => problem !== false);
 }
 
-async function start(args: ServeArguments, port: number, world: World): Promise<Serving> {
+async function start(args: ServeArguments, port: number, environment: Environment): Promise<Serving> {
   const { run, keyEnv } = args;
-  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, world);
+  const key = keyEnv === undefined ? args.key : await keyFrom(keyEnv, environment);
   const options = { port, ...(key === undefined ? {} : { key }) };
   if (run === undefined) return startDemo(options);
   const { findRun } = await import("../store/find-run.js");
-  return startDump(await findRun(run, placesFrom(args, world)), options, args, world);
+  return startDump(await findRun(run, placesFrom(args, environment)), options, args, environment);
 }
 
-async function keyFrom(name: string, world: World): Promise<string> {
+async function keyFrom(name: string, environment: Environment): Promise<string> {
   const { readKey } = await import("../job/read-key.js");
-  return readKey({ apiKeyEnv: name }, world.env);
+  return readKey({ apiKeyEnv: name }, environment.env);
 }
 
 interface Address {
@@ -124,12 +124,17 @@ async function startDemo(address: Address): Promise<Serving> {
   });
 }
 
-async function startDump(folder: string, address: Address, args: ServeArguments, world: World): Promise<Serving> {
+async function startDump(
+  folder: string,
+  address: Address,
+  args: ServeArguments,
+  environment: Environment,
+): Promise<Serving> {
   const { serveDump } = await import("../serve/serve-dump.js"); // heavy; --help does without
-  const view = viewFrom(args, world);
-  const tally = emptyReadTally("opening the dump");
-  const unwatch = view.watch(renderReading(tally));
-  const dump = await serveDump(folder, { ...address, tally, signal: world.signal }).finally(unwatch);
+  const view = viewFrom(args, environment);
+  const progress = emptyReadProgress("opening the dump");
+  const unwatch = view.watch(renderReading(progress));
+  const dump = await serveDump(folder, { ...address, progress, signal: environment.signal }).finally(unwatch);
   for (const notice of dump.notices) view.log("warn", notice);
   const { documents, chunks, child_chunks: children } = dump.counts;
   const counted = [countText(documents, "document"), countText(chunks, "chunk"), countText(children, "child chunk")];

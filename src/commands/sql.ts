@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Options, type Positionals, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
 import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
@@ -53,15 +53,15 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ sql: sqlResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const limit = await checkArguments(args);
     const { findDatabase } = await import("../store/find-run.js");
-    const source = await findDatabase(args.source, placesFrom(args, world));
+    const source = await findDatabase(args.source, placesFrom(args, environment));
     const isPiped = args.statement === undefined || args.statement === "-";
-    const statement = isPiped ? await textOf(world.openStdin?.()) : args.statement;
+    const statement = isPiped ? await textOf(environment.openStdin?.()) : args.statement;
     const { queryDatabase } = await import("./sql/database.js"); // heavy; --help does without
-    const setting = { memory: args.memory, signal: world.signal, limit };
-    await queryDatabase(source, statement, setting, (result) => print(result, source, args, world));
+    const setting = { memory: args.memory, signal: environment.signal, limit };
+    await queryDatabase(source, statement, setting, (result) => print(result, source, args, environment));
     return exitCodes.complete;
   },
 });
@@ -78,7 +78,7 @@ async function checkArguments({ memory, format, json, limit }: SqlArguments): Pr
   return format === "table" && !json ? tableRows : undefined;
 }
 
-async function textOf(stdin: ReturnType<NonNullable<World["openStdin"]>> | undefined): Promise<string> {
+async function textOf(stdin: ReturnType<NonNullable<Environment["openStdin"]>> | undefined): Promise<string> {
   if (!stdin || stdin.isTTY) {
     const message = 'expected in quotes, such as "SELECT count(*) FROM chunks", or on stdin';
     throw wrongLine([{ path: "<statement>", message }]);
@@ -89,16 +89,21 @@ async function textOf(stdin: ReturnType<NonNullable<World["openStdin"]>> | undef
   return text;
 }
 
-async function print(result: QueryResult, source: QuerySource, args: SqlArguments, world: World): Promise<void> {
-  const { stdout, env } = world;
+async function print(
+  result: QueryResult,
+  source: QuerySource,
+  args: SqlArguments,
+  environment: Environment,
+): Promise<void> {
+  const { stdout, env } = environment;
   const asked = bucketNames(env)("folder" in source ? source.folder : source.database);
-  if (args.json) return printPieces(world, objectOfQuery(result, asked));
-  if (args.format === "json") return printPieces(world, jsonOfQuery(result));
-  if (args.format === "csv") return printPieces(world, csvOfQuery(result));
+  if (args.json) return printPieces(environment, objectOfQuery(result, asked));
+  if (args.format === "json") return printPieces(environment, jsonOfQuery(result));
+  if (args.format === "csv") return printPieces(environment, csvOfQuery(result));
   const rows: QueryRow[] = [];
   for await (const some of result.rows) rows.push(...some);
   const view = { paint: paintFor(stdout, env), columns: stdout.isTTY ? (stdout.columns ?? 80) : undefined };
-  return printResult(world, renderQuery({ ...result, rows }, view));
+  return printResult(environment, renderQuery({ ...result, rows }, view));
 }
 
 /** The result of `kbdump sql --json`. */

@@ -1,4 +1,4 @@
-import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
@@ -9,7 +9,7 @@ import { exitCodes, type Problem, StopError, UsageError } from "../errors.js";
 import { type Job, namedDatasets } from "../job/job.js";
 import { statusResult, type TakenStatus, watchResult } from "../status/status-result.js";
 
-import { emptyWatchTally } from "../status/watched-documents.js";
+import { emptyWatchProgress } from "../status/watched-documents.js";
 import { renderStatusTable, renderWatch, renderWatchResult, timeoutText, WatchNews } from "./status/text.js";
 
 const epilog = `Examples:
@@ -36,33 +36,33 @@ export const command = defineCommand({
   options: { ...jobOptions, ...commonOptions, ...watchOptions },
   epilog,
   results: () => ({ status: statusResult, "status-watch": watchResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const times = watchTimesFrom(args);
     checkJobIsNamed("status", args);
-    const job = await jobFrom(args, {}, world);
+    const job = await jobFrom(args, {}, environment);
     if (namedDatasets(job).every(({ batches }) => batches.length === 0)) {
       throw new UsageError(
         "the job names no batch: set datasets[0].batches, or give --batch: the string that creating the documents returned",
         [],
       );
     }
-    if (args.watch) return watchBatches(job, times, args, world);
+    if (args.watch) return watchBatches(job, times, args, environment);
     const { takeStatus } = await import("../status/capture-status.js"); // heavy; --help does without
-    const view = viewFrom(args, world);
-    const status = await takeStatus(job, { env: world.env, signal: world.signal, log: view.log });
+    const view = viewFrom(args, environment);
+    const status = await takeStatus(job, { env: environment.env, signal: environment.signal, log: view.log });
     for (const failure of status.failures) view.log("warn", failure);
     if (status.rows.length === 0 && status.failures.length > 0) {
       throw new StopError(`no batch could be read: ${status.failures[0]}`);
     }
     const result = { status: status.failures.length > 0 ? "partial" : "complete", ...status };
-    await printResult(world, args.json ? jsonLine(result) : render(status, world));
+    await printResult(environment, args.json ? jsonLine(result) : render(status, environment));
     return status.failures.length > 0 ? exitCodes.partial : exitCodes.complete;
   },
 });
 
-function render(status: TakenStatus, world: World): string {
+function render(status: TakenStatus, environment: Environment): string {
   const place = status.added ? "added to" : "the next run adds it to";
-  const page = pageFor(world.stdout, world.env);
+  const page = pageFor(environment.stdout, environment.env);
   const lines = wrapToWidth(`${place} ${terminalText(status.database)}`, page.columns, "  ");
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
@@ -98,24 +98,29 @@ function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof watchOp
 }
 
 /** Watches the batches of a job, prints how that ended, and gives the exit code. */
-async function watchBatches(job: Job, times: WatchTimes, args: CommonArguments, world: World): Promise<number> {
+async function watchBatches(
+  job: Job,
+  times: WatchTimes,
+  args: CommonArguments,
+  environment: Environment,
+): Promise<number> {
   const { watchStatus } = await import("../status/watch-status.js"); // heavy; --help does without
-  const { stdout, env, signal } = world;
-  const view = viewFrom(args, world);
-  const tally = emptyWatchTally();
+  const { stdout, env, signal } = environment;
+  const view = viewFrom(args, environment);
+  const progress = emptyWatchProgress();
   const news = new WatchNews();
-  const unwatch = view.watch(renderWatch(tally));
+  const unwatch = view.watch(renderWatch(progress));
   const result = await watchStatus(job, {
     env,
     signal,
     log: view.log,
-    tally,
+    progress,
     onPoll: (changed) => view.tell(news.from(changed)),
     ...times,
   }).finally(unwatch);
   stdout.write(`${args.json ? jsonLine(result) : renderWatchResult(result, Date.now(), pageFor(stdout, env))}\n`);
   if (result.status === "completed") return exitCodes.complete;
   if (result.status === "error") return exitCodes.partial;
-  tellReason(timeoutText(result, times.timeout ?? 0), args, world);
+  tellReason(timeoutText(result, times.timeout ?? 0), args, environment);
   return exitCodes.failed;
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Options, type World } from "../cli/command.js";
+import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import {
   commonOptions,
@@ -17,8 +17,8 @@ import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
 import type { Rendering, View } from "../cli/view.js";
 import { exitCodes, type Problem } from "../errors.js";
-import { emptyReadTally } from "../read-tally.js";
-import type { AgainstOptions, AgainstTally } from "../restore/copy/against.js";
+import { emptyReadProgress } from "../read-progress.js";
+import type { AgainstOptions, AgainstProgress } from "../restore/copy/against.js";
 import { type Against, againstResult } from "../restore/copy/copy-result.js";
 import { orNull, result } from "../schema.js";
 import { bucketNames } from "../store/copy/bucket-names.js";
@@ -93,49 +93,54 @@ export const command = defineCommand({
   options,
   epilog,
   results: () => ({ verify: verifyResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const { json } = args;
     await checkArguments(args);
     const { findRunToFetch } = await import("../store/find-run.js");
-    const found = await findRunToFetch(args.run, placesFrom(args, world));
+    const found = await findRunToFetch(args.run, placesFrom(args, environment));
     const { folder } = found;
-    const comparison = await againstFrom(args, world);
-    const view = viewFrom(args, world);
-    if (bucketNames(world.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
-    const verification = await verify(found, args, view, world);
+    const comparison = await againstFrom(args, environment);
+    const view = viewFrom(args, environment);
+    if (bucketNames(environment.env)(folder) !== args.run) view.log("info", `verifying ${folder}`);
+    const verification = await verify(found, args, view, environment);
     const isSound = verification.status === "sound";
     const against = comparison && isSound ? await compare({ ...comparison, folder }, view) : null;
     if (comparison && !isSound) view.log("warn", "the dump is not sound, and was not compared with the service");
     const result = resultOf(verification, against);
-    const page = pageFor(world.stdout, world.env);
+    const page = pageFor(environment.stdout, environment.env);
     const text = json
       ? jsonLine(result)
       : [renderVerification(verification, page), ...(against ? [renderAgainst(against, page)] : [])].join("\n");
-    await printResult(world, text);
+    await printResult(environment, text);
     return result.status === "sound" ? exitCodes.complete : exitCodes.differences;
   },
 });
 
 /** Reads the run again; one in a bucket from there, whatever copy there is. */
-async function verify(found: RunToFetch, args: VerifyArguments, view: View, world: World): Promise<Verification> {
+async function verify(
+  found: RunToFetch,
+  args: VerifyArguments,
+  view: View,
+  environment: Environment,
+): Promise<Verification> {
   const { verifyRun } = await import("../verify/verify-run.js"); // heavy, as job is; --help does without
   const { duckdb, memory } = args;
-  const setting = { memory, signal: world.signal, duckdb: duckdb === undefined ? false : duckdb || true };
+  const setting = { memory, signal: environment.signal, duckdb: duckdb === undefined ? false : duckdb || true };
   const read = (folder: string, database: boolean | string = setting.duckdb) => {
-    const tally = emptyReadTally();
-    const unwatch = view.watch(renderReading(tally));
-    return verifyRun(folder, { ...setting, tally, duckdb: database }).finally(unwatch);
+    const progress = emptyReadProgress();
+    const unwatch = view.watch(renderReading(progress));
+    return verifyRun(folder, { ...setting, progress, duckdb: database }).finally(unwatch);
   };
   if (!found.inBucket) return read(found.folder);
   const { verifyInBucket } = await import("./verify/in-bucket.js");
-  return verifyInBucket(found.inBucket, setting.duckdb, read, bucketNames(world.env));
+  return verifyInBucket(found.inBucket, setting.duckdb, read, bucketNames(environment.env));
 }
 
-async function compare(options: Omit<AgainstOptions, "log" | "tally">, view: View): Promise<Against> {
+async function compare(options: Omit<AgainstOptions, "log" | "progress">, view: View): Promise<Against> {
   const { compareWithService } = await import("../restore/copy/against.js"); // heavy, likewise
-  const tally = { ...emptyReadTally(), dump: undefined };
-  const unwatch = view.watch(renderComparing(tally));
-  return compareWithService({ ...options, log: view.log, tally }).finally(unwatch);
+  const progress = { ...emptyReadProgress(), dump: undefined };
+  const unwatch = view.watch(renderComparing(progress));
+  return compareWithService({ ...options, log: view.log, progress }).finally(unwatch);
 }
 
 function resultOf(verification: Verification, against: Against | null): VerifyResult {
@@ -177,8 +182,8 @@ function lonelyFlags({
 /** The settings of a comparison, but for the place of the run and the progress; undefined where none was asked for. */
 async function againstFrom(
   args: VerifyArguments,
-  { env, signal }: World,
-): Promise<Omit<AgainstOptions, "folder" | "log" | "tally"> | undefined> {
+  { env, signal }: Environment,
+): Promise<Omit<AgainstOptions, "folder" | "log" | "progress"> | undefined> {
   const { against, keyEnv = "KNOWLEDGE_API_KEY", allowHttp = false, concurrency, maxRps, memory, caFile } = args;
   if (against === undefined) return undefined;
   const { readKey } = await import("../job/read-key.js");
@@ -250,9 +255,9 @@ function renderAgainst(against: Against, page: Page): string {
 }
 
 /** Renders how far a comparison with a service is: the dump that is made of it, then the documents that are compared. */
-function renderComparing(tally: AgainstTally): Rendering {
+function renderComparing(progress: AgainstProgress): Rendering {
   return renderWork(() => {
-    const { step, dump, expected, done } = tally;
+    const { step, dump, expected, done } = progress;
     if (dump !== undefined) return within(step, progressOfRun(dump));
     return { step, unit: "document", done, of: expected > 0 ? expected : undefined };
   });

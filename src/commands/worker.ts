@@ -8,7 +8,7 @@ import { wrongLine } from "../cli/read-line.js";
 import { jsonLine } from "../cli/text.js";
 import type { Rendering } from "../cli/view.js";
 import { exitCodes, InterruptedError } from "../errors.js";
-import { emptyRunTally, type RunTally, waitingForDocuments } from "../job/run-tally.js";
+import { emptyRunProgress, type RunProgress, waitingForDocuments } from "../job/run-progress.js";
 import { type WorkerResult, workerResult } from "../parallel/worker/worker-options.js";
 
 const epilog = `Examples:
@@ -52,34 +52,34 @@ export const command = defineCommand({
   },
   epilog,
   results: () => ({ worker: workerResult }),
-  async run(args, world) {
+  async run(args, environment) {
     const idle = args.idle === undefined ? undefined : durationFrom("--idle", args.idle, idleBounds);
     const inFlight =
       args.inFlight === undefined ? undefined : wholeNumberFrom("--in-flight", String(args.inFlight), 1, mostInFlight);
-    const broker = brokerFrom("<broker>", args.broker, world.env);
+    const broker = brokerFrom("<broker>", args.broker, environment.env);
     const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
     if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
       throw wrongLine(problems);
     const { job: file, out, envFile } = args;
-    const job = await jobFrom({ job: file, out, envFile }, {}, world);
+    const job = await jobFrom({ job: file, out, envFile }, {}, environment);
     const { workDocuments } = await import("../parallel/worker/work-documents.js"); // heavy; --help does without
-    const view = viewFrom(args, world);
-    const tally = emptyRunTally();
-    const unwatch = view.watch(renderWorker(tally));
-    const { env, signal } = world;
-    const setting = { broker, env, signal, tally, log: view.log, idle, inFlight };
+    const view = viewFrom(args, environment);
+    const progress = emptyRunProgress();
+    const unwatch = view.watch(renderWorker(progress));
+    const { env, signal } = environment;
+    const setting = { broker, env, signal, progress, log: view.log, idle, inFlight };
     const result = await workDocuments(job, setting)
       .catch((error: unknown) => {
-        throw withWork(error, tally);
+        throw withWork(error, progress);
       })
       .finally(unwatch);
-    await printResult(world, args.json ? jsonLine(result) : workerText(result), "the documents are read");
+    await printResult(environment, args.json ? jsonLine(result) : workerText(result), "the documents are read");
     return exitCodes.complete;
   },
 });
 
 /** The error of a worker with a word on what it leaves. */
-export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "documentsDone">): unknown {
+export function withWork(error: unknown, { documentsDone }: Pick<RunProgress, "documentsDone">): unknown {
   if (!(error instanceof InterruptedError)) return error;
   const read = `${countText(documentsDone, "document")} read`;
   const message = [error.message, read, "documents that it had not finished are given back"].join("; ");
@@ -87,16 +87,16 @@ export function withWork(error: unknown, { documentsDone }: Pick<RunTally, "docu
 }
 
 /** Renders the progress of a worker, which has no end. */
-export function renderWorker(tally: RunTally): Rendering {
+export function renderWorker(progress: RunProgress): Rendering {
   const rendering = renderWork(() => {
-    const { step, documentsDone: done, chunks, child_chunks, requests } = tally;
+    const { step, documentsDone: done, chunks, child_chunks, requests } = progress;
     const read = [
       { noun: "document", done },
       { noun: "chunk", done: chunks },
       { noun: "child chunk", done: child_chunks },
     ];
     return {
-      ...progressOfRun(tally),
+      ...progressOfRun(progress),
       done: requests.answered,
       of: Number.POSITIVE_INFINITY,
       counted: step === waitingForDocuments ? 0 : requests.answered,

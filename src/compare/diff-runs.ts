@@ -54,10 +54,10 @@ export async function withRunDiff<T>(
       chunks.changed + children.changed > 0 && (setting.text !== "lost" || chunks.lost + children.lost > 0);
     const texts = isSome ? setting.text : false;
     if (texts) {
-      setting.tally.step = "reading changed texts";
+      setting.progress.step = "reading changed texts";
       await loadTexts(connection, ...sources, comparison, texts === "lost");
     }
-    setting.tally.step = "writing the result";
+    setting.progress.step = "writing the result";
     setting.signal.throwIfAborted();
     return work(diff, {
       all: () => readChanges(connection, texts === true),
@@ -77,7 +77,7 @@ async function checkBoth(
   setting: DiffSetting,
 ): Promise<readonly [RunSources, RunSources]> {
   const bytes = [old, fresh].flatMap(({ chunks, childChunks }) => [chunks.bytes, childChunks.bytes]);
-  setting.tally.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
+  setting.progress.expected = 4 * bytes.reduce((sum, each) => sum + each, 0); // once to hash, two to read, one to match
   return [await checkSources("old", old, setting), await checkSources("new", fresh, setting)];
 }
 
@@ -86,19 +86,19 @@ async function compareRows(
   connection: Connection,
   sources: readonly [RunSources, RunSources],
   comparison: Comparison,
-  { tally, signal }: DiffSetting,
+  { progress, signal }: DiffSetting,
 ): Promise<void> {
   await loadDocuments(connection, comparison.documents);
   for (const side of sources) {
     for (const kind of ["chunks", "child_chunks"] as const) {
       signal.throwIfAborted();
       const file = kind === "chunks" ? side.run.chunks : side.run.childChunks;
-      tally.step = `reading ${file.path} of the ${side.side} run`;
+      progress.step = `reading ${file.path} of the ${side.side} run`;
       await loadFacts(connection, kind, side, comparison);
-      tally.done += 2 * file.bytes;
+      progress.done += 2 * file.bytes;
     }
   }
-  tally.step = "matching";
+  progress.step = "matching";
   const tables = (kind: string) => ({ before: `old_${kind}`, after: `new_${kind}`, into: `matched_${kind}` });
   for (const sql of [
     matchRows("chunks", { ...tables("chunks"), fingerprinted: true }),
@@ -112,7 +112,7 @@ async function compareRows(
     signal.throwIfAborted();
     await connection.run(sql);
   }
-  tally.done = tally.expected;
+  progress.done = progress.expected;
 }
 
 async function runDiff(

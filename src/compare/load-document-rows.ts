@@ -3,7 +3,7 @@ import { sqlText } from "../duckdb/sql.js";
 import { type CheckedRows, checkRows, loadRows, type ReadRowsOptions } from "../dump/load.js";
 import type { Dump } from "../dump/open-dump.js";
 import { UsageError } from "../errors.js";
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
 import { documentKey } from "../rows/row.js";
 import {
@@ -18,7 +18,7 @@ import {
 export interface LoadOptions {
   readonly signal: AbortSignal;
   /** Told of the bytes that are hashed. */
-  readonly tally?: ReadTally | undefined;
+  readonly progress?: ReadProgress | undefined;
 }
 
 /** Reads the rows of one document; there are none of a document that the dump does not have. */

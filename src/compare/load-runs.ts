@@ -25,10 +25,10 @@ export interface Comparison {
 export async function checkSources(
   side: "old" | "new",
   run: ReadRun,
-  { signal, tally }: DiffSetting,
+  { signal, progress }: DiffSetting,
 ): Promise<RunSources> {
   const check = (file: ReadRun["chunks"]): Promise<CheckedRows> =>
-    checkRows(run.dump, file, { signal, tally, step: `hashing ${file.path} of the ${side} run`, exact: false });
+    checkRows(run.dump, file, { signal, progress, step: `hashing ${file.path} of the ${side} run`, exact: false });
   return { side, run, chunks: await check(run.chunks), child_chunks: await check(run.childChunks) };
 }
 

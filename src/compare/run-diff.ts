@@ -2,7 +2,7 @@ import type { FileFormat } from "../dump/formats/formats.js";
 import type { DumpTable, Manifest } from "../dump/manifest.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
-import { emptyReadTally, type ReadTally } from "../read-tally.js";
+import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import type { ChunkChange } from "./diff-result.js";
@@ -17,7 +17,7 @@ export interface DiffOptions {
   /** Ends the comparison; its reason is what it rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while it goes on. */
-  readonly tally?: ReadTally;
+  readonly progress?: ReadProgress;
 }
 
 export type DiffSetting = Required<Omit<DiffOptions, "onChange">>;
@@ -28,7 +28,7 @@ export function withDiffDefaults(options: DiffOptions): DiffSetting {
     text: options.text ?? false,
     memory: options.memory ?? "800MB",
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyReadTally(),
+    progress: options.progress ?? emptyReadProgress(),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./child-evidence.js";
 import { ChildDigest, type ChildText } from "./digests.js";
 import type { IdSet } from "./id-set.js";
-import { type LookAhead, mapAhead } from "./prefetch.js";
+import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type ChildRows, readChildList, wholeList } from "./read-child-list.js";
 import { type PageRead, type Problems, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
@@ -26,7 +26,7 @@ interface ChildrenReading {
   /** The children that the chunks embed, as far as they are kept; asked for after all chunks were given out. */
   readonly embedded: () => AsyncIterable<KeptChildren>;
   readonly textOf: ChildText;
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly problems: Problems;
 }
 
@@ -42,7 +42,7 @@ interface Item {
 
 /** The children of the chunks behind the checkpoint, in order: from their lists, or from where the evidence allows it. */
 export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint): AsyncGenerator<Batch> {
-  const { chunkIds, lists, lookAhead, problems } = reading;
+  const { chunkIds, lists, prefetch, problems } = reading;
   let at = start;
   if (!at.children.plan && reading.childChunks === "auto") {
     at = await planned(reading, at);
@@ -54,7 +54,7 @@ export async function* crawlChildren(reading: ChildrenReading, start: Checkpoint
   try {
     const places = placesFrom(at.childLists, chunkIds.size);
     const open = (index: number) => itemOf(reading, source, index, takesEmbedded);
-    for await (const item of mapAhead(places, lookAhead, open)) {
+    for await (const item of mapAhead(places, prefetch, open)) {
       at = { ...at, childLists: item.index + 1, ...problems.first };
       const sampled = sample.get(item.index);
       const whole = item.list?.first && !sampled ? wholeList(item.list.first) : undefined;
@@ -111,7 +111,7 @@ async function findEmbedded(kept: AsyncIterable<KeptChildren>, index: number): P
 
 /** The children of one chunk from its list. Gives the checkpoint behind it. */
 async function* crawlList(
-  { lists, lookAhead, problems, textOf }: ChildrenReading,
+  { lists, prefetch, problems, textOf }: ChildrenReading,
   { chunkId, list, embedded }: Item,
   start: Checkpoint,
   sample: SampledChunk | undefined,
@@ -127,7 +127,7 @@ async function* crawlList(
   const open = { chunkId, readPage: list.read, first: list.first };
   // A child list that grew says nothing about the list of chunks.
   const problem: TellProblem = (text, kind) => problems.tell(text, kind === "grew" ? "moved" : kind);
-  const reading = { lookAhead, problem };
+  const reading = { prefetch, problem };
 
   for await (const rows of readChildList(open, embedded, reading)) {
     const { records, isPage, piece, all } = rows;
@@ -186,7 +186,7 @@ interface SampleReading {
   /** Gives the children that the chunk at this place, from 0, embeds. */
   readonly embeddedAt: (index: number) => Promise<readonly Listed[]>;
   readonly textOf: ChildText;
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
 }
 
 /**
@@ -197,7 +197,7 @@ interface SampleReading {
  */
 async function firstDifference(sample: readonly SampledChunk[], reading: SampleReading): Promise<number | undefined> {
   const compare = async (chunk: SampledChunk) => ({ index: chunk.index, same: await isSame(chunk, reading) });
-  for await (const { index, same } of mapAhead(sample, reading.lookAhead, compare)) if (!same) return index;
+  for await (const { index, same } of mapAhead(sample, reading.prefetch, compare)) if (!same) return index;
   return undefined;
 }
 
@@ -215,7 +215,7 @@ async function isSame(sampled: SampledChunk, reading: SampleReading): Promise<bo
   };
   const listed = new Map<string, Listed>();
   const kept = { ...first, total: Math.min(rows, keptPages * first.rows.length) };
-  for await (const page of readList(readPage, reading.lookAhead, kept)) {
+  for await (const page of readList(readPage, reading.prefetch, kept)) {
     for (const child of page.rows) listed.set(child.id, child);
   }
   if (!isStill) return false;

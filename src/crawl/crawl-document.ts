@@ -5,7 +5,7 @@ import { crawlChildren } from "./crawl-children.js";
 import { childTextIn } from "./digests.js";
 import { halvingPages } from "./halve-pages.js";
 import type { IdSet } from "./id-set.js";
-import type { LookAhead } from "./prefetch.js";
+import type { Prefetch } from "./prefetch.js";
 import { type AnchoredPage, readAnchored } from "./read-anchored.js";
 import {
   answersOf,
@@ -25,7 +25,7 @@ export interface CrawlOptions {
   readonly embedded: () => AsyncIterable<KeptChildren>;
   /** Whether rows keep the signatures of their links: children are compared as rows. */
   readonly keepSignatures: boolean;
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   /** Told of everything that shows that the document is not whole; it may throw to end the crawl. */
   readonly problem: TellProblem;
   /** Whether to read the chunks from their end, which proves a list that only grows; a crawl that goes on reads in order. */
@@ -77,7 +77,7 @@ async function* chunkPages(
   api: KnowledgeApi,
   document: DocumentRef,
   { tell: problem }: Problems,
-  { lookAhead, from, fromTheEnd }: CrawlOptions,
+  { prefetch, from, fromTheEnd }: CrawlOptions,
 ): AsyncGenerator<AnchoredPage> {
   const size = from?.checkpoint.pageSize;
   const read = (page: number, limit: number, retries?: number) => api.chunks(document, page, limit, retries);
@@ -87,10 +87,10 @@ async function* chunkPages(
       const { rows } = await api.chunks(document, rank, 1);
       return rows.length === 1 ? rows[0] : undefined;
     };
-    return yield* readAnchored({ readPage, readRow, lookAhead, problem });
+    return yield* readAnchored({ readPage, readRow, prefetch, problem });
   }
   const at = from?.checkpoint;
-  const pages = at ? readRest(readPage, lookAhead, at, at.chunkPages) : readList(readPage, lookAhead);
+  const pages = at ? readRest(readPage, prefetch, at, at.chunkPages) : readList(readPage, prefetch);
   for await (const page of pages) yield { ...page, isAnchored: false };
 }
 

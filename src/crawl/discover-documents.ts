@@ -7,7 +7,7 @@ import type { Row } from "../rows/row.js";
 import { DriftCount, rowFromRecord, sumOfDrift } from "../rows/row-from-record.js";
 import { countOf, nameAndId } from "../words.js";
 import type { Discovery, Found, ListedDataset, Listing } from "./discovery.js";
-import { LookAhead } from "./prefetch.js";
+import { Prefetch } from "./prefetch.js";
 import { flawText, readDatasets, readWholeList } from "./read-whole-list.js";
 
 /** The keys of a job that discovery needs. */
@@ -38,15 +38,15 @@ type Answered = Pick<Found, "rows" | "failures" | "notes" | "drift" | "pages"> &
 export async function discoverDocuments(
   api: Pick<KnowledgeApi, "datasets" | "documents" | "datasetName">,
   job: DiscoveryJob,
-  lookAhead: LookAhead = new LookAhead(32),
+  prefetch: Prefetch = new Prefetch(32),
   { keeps = () => true, most = mostDocuments }: DiscoveryOptions = {},
 ): Promise<Discovery> {
-  const all = job.datasets === "all" ? await listDatasets(api, lookAhead) : undefined;
+  const all = job.datasets === "all" ? await listDatasets(api, prefetch) : undefined;
   const wanted = all?.wanted ?? namedDatasets(job).map((dataset): Wanted => ({ dataset, name: null }));
   let documents = 0;
   const answers = await Promise.all(
     wanted.map(async (each) => {
-      const { rows, ...answered } = await listDocuments(api, each, lookAhead);
+      const { rows, ...answered } = await listDocuments(api, each, prefetch);
       documents += answered.dataset.documents.length;
       if (documents > most) throw tooMany(most);
       return { ...answered, rows: rows.filter(keeps) };
@@ -88,7 +88,7 @@ function requireDocuments(answers: readonly Answered[]): void {
 async function listDocuments(
   api: Pick<KnowledgeApi, "documents" | "datasetName">,
   { dataset, name: known }: Wanted,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
 ): Promise<Answered> {
   const { id, documents } = dataset;
   const none = { rows: [], failures: [], notes: [], drift: {}, pages: 0 };
@@ -96,7 +96,7 @@ async function listDocuments(
   const told = (name: string | null) => `dataset ${nameAndId(name, plainText(id, "", 100))}`;
   try {
     const read = (page: number, limit: number) => api.documents(id, page, limit);
-    const list = await readWholeList("documents", read, lookAhead);
+    const list = await readWholeList("documents", read, prefetch);
     const { rows, problems, pages } = list;
     const name = known ?? (await api.datasetName(id));
     const state = problems.length > 0 ? "unsettled" : "listed";
@@ -140,8 +140,8 @@ interface AllDatasets {
  * Every dataset of the service, apart from those whose chunks it does not give. StopError when they cannot be listed, or
  * none is left.
  */
-export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<AllDatasets> {
-  const list = await readDatasets(api, lookAhead).catch((error: unknown) => {
+export async function listDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch: Prefetch): Promise<AllDatasets> {
+  const list = await readDatasets(api, prefetch).catch((error: unknown) => {
     throw refusalOf(error) ?? error;
   });
   const { rows, problems, limited } = list;

@@ -1,5 +1,5 @@
 /** How many requests may be under way or waiting to be worked off beyond those that are needed next; shared by all lists. */
-export class LookAhead {
+export class Prefetch {
   #free: number;
   constructor(permits: number) {
     this.#free = permits;
@@ -20,7 +20,7 @@ export class LookAhead {
  */
 export async function* mapAhead<A, B>(
   items: Iterable<A>,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
   map: (item: A) => Promise<B>,
 ): AsyncGenerator<B> {
   const source = items[Symbol.iterator]();
@@ -35,9 +35,9 @@ export async function* mapAhead<A, B>(
     return true;
   };
   const startAhead = (): void => {
-    while (lookAhead.take()) {
+    while (prefetch.take()) {
       if (start(true)) continue;
-      lookAhead.giveBack();
+      prefetch.giveBack();
       return;
     }
   };
@@ -50,9 +50,9 @@ export async function* mapAhead<A, B>(
       startAhead();
       yield result;
       started.shift();
-      if (head.permit) lookAhead.giveBack();
+      if (head.permit) prefetch.giveBack();
     }
   } finally {
-    for (const { permit } of started) if (permit) lookAhead.giveBack();
+    for (const { permit } of started) if (permit) prefetch.giveBack();
   }
 }

@@ -1,6 +1,6 @@
 import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
-import { type LookAhead, mapAhead } from "./prefetch.js";
+import { mapAhead, type Prefetch } from "./prefetch.js";
 import { type PageRead, pagesOf, type ReadPage, readList, rowsOn, type TellProblem } from "./read-list.js";
 
 /** A page, and whether the list up to it is proved: it was read from its end, and its ranks are as they were. */
@@ -12,7 +12,7 @@ export interface AnchoredReading {
   readonly readPage: ReadPage;
   /** Reads the row at a rank, from 1, and nothing else; undefined where the service gives something else. */
   readonly readRow: (rank: number) => Promise<Listed | undefined>;
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly problem: TellProblem;
 }
 
@@ -34,17 +34,17 @@ const lastPageTries = 10;
  * all indexing to be finished, since that adds rows anywhere; and no filter.
  */
 export async function* readAnchored(reading: AnchoredReading): AsyncGenerator<AnchoredPage> {
-  const { readPage, readRow, lookAhead, problem } = reading;
+  const { readPage, readRow, prefetch, problem } = reading;
   const first = await readPage(1);
   const size = rowsOn(first);
   const isLong = pagesOf({ total: first.total, pageSize: size }) > 1;
   const last = isLong && canBeAnchor(first) ? await findLastPage(reading, first.total, size) : undefined;
   if (!last) {
-    for await (const page of readList(readPage, lookAhead, first)) yield { ...page, isAnchored: false };
+    for await (const page of readList(readPage, prefetch, first)) yield { ...page, isAnchored: false };
     return;
   }
   const { total } = last.page;
-  const between = mapAhead(numbersBetween(1, last.number), lookAhead, readPage);
+  const between = mapAhead(numbersBetween(1, last.number), prefetch, readPage);
   const rising = new Rising();
   const told = (page: PageRead, isAnchored = false): AnchoredPage => {
     const flaw = rising.flawIn(page.rows);

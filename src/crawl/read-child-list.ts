@@ -1,6 +1,6 @@
 import type { Listed } from "../client/check-answer.js";
 import { noChildren, unlessGone } from "./child-evidence.js";
-import type { LookAhead } from "./prefetch.js";
+import type { Prefetch } from "./prefetch.js";
 import { ListProof, type PageRead, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
 /** A child list, of which the first page is there. */
@@ -21,7 +21,7 @@ export interface ChildRows {
 }
 
 export interface ListReading {
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly problem: TellProblem;
 }
 
@@ -48,9 +48,9 @@ export function readChildList(
 }
 
 /** Page by page, as they come. */
-async function* readPages(list: OpenList, { lookAhead, problem }: ListReading): AsyncGenerator<ChildRows> {
+async function* readPages(list: OpenList, { prefetch, problem }: ListReading): AsyncGenerator<ChildRows> {
   const proof = new ListProof(nameOf(list), problem);
-  for await (const page of pagesOf(list, lookAhead)) {
+  for await (const page of pagesOf(list, prefetch)) {
     const records = proof.add(page);
     yield { records, isPage: true, piece: page.piece, all: proof.isWhole ? proof.ids.size : undefined };
     if (proof.isStuck) break;
@@ -65,7 +65,7 @@ async function* readPages(list: OpenList, { lookAhead, problem }: ListReading): 
 async function* readTiedList(
   list: OpenList,
   embedded: readonly Listed[],
-  { lookAhead, problem }: ListReading,
+  { prefetch, problem }: ListReading,
 ): AsyncGenerator<ChildRows> {
   const told: Parameters<TellProblem>[] = [];
   const proof = new ListProof(nameOf(list), (...what) => void told.push(what));
@@ -74,7 +74,7 @@ async function* readTiedList(
   const watch = (page: PageRead) => {
     isStill &&= page.total === list.first.total;
   };
-  for await (const page of pagesOf(list, lookAhead, watch)) {
+  for await (const page of pagesOf(list, prefetch, watch)) {
     const records = proof.add(page);
     pages.push({ records, isPage: true, piece: page.piece, all: proof.isWhole ? proof.ids.size : undefined });
     if (proof.isStuck) break;
@@ -92,7 +92,7 @@ async function* readTiedList(
 /** The pages of a list; `watch` sees every answer behind the first, an empty one and that of a list that is gone, too. */
 function pagesOf(
   { readPage, first }: OpenList,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
   watch: (page: PageRead) => void = () => {},
 ): AsyncGenerator<PageRead> {
   const read = async (number: number) => {
@@ -100,7 +100,7 @@ function pagesOf(
     watch(page);
     return page;
   };
-  return readList(read, lookAhead, first);
+  return readList(read, prefetch, first);
 }
 
 function holdsAll(embedded: readonly Listed[], pages: readonly ChildRows[]): boolean {

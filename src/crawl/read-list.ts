@@ -2,7 +2,7 @@ import type { Listed, ListPage } from "../client/check-answer.js";
 import { type DocumentRef, type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
 import { SkipError, shortened } from "../errors.js";
 import { IdSet } from "./id-set.js";
-import { LookAhead, mapAhead } from "./prefetch.js";
+import { mapAhead, Prefetch } from "./prefetch.js";
 
 /** A page as it was read: with one answer, unless it says otherwise. */
 export interface PageRead extends ListPage {
@@ -38,21 +38,21 @@ export interface ListSize {
  * The pages of a list in order. Page 1 tells how many there are; the others are asked for ahead. The given `first` page is
  * not asked for again.
  */
-export async function* readList(readPage: ReadPage, lookAhead: LookAhead, first?: PageRead): AsyncGenerator<PageRead> {
+export async function* readList(readPage: ReadPage, prefetch: Prefetch, first?: PageRead): AsyncGenerator<PageRead> {
   const page = first ?? (await readPage(1));
   yield page;
   const size = { total: page.total, pageSize: rowsOn(page) };
-  if (pagesOf(size) > 1) yield* readRest(readPage, lookAhead, size, 1);
+  if (pagesOf(size) > 1) yield* readRest(readPage, prefetch, size, 1);
 }
 
 /** The pages behind the first `read` ones. Ends early at one that is empty although rows are missing: the proof says so. */
 export async function* readRest(
   readPage: ReadPage,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
   size: ListSize,
   read: number,
 ): AsyncGenerator<PageRead> {
-  for await (const page of mapAhead(pagesBehind(read, size), lookAhead, readPage)) {
+  for await (const page of mapAhead(pagesBehind(read, size), prefetch, readPage)) {
     if (rowsOn(page) === 0) return;
     yield page;
   }
@@ -103,7 +103,7 @@ async function* provedPages(
   const proof = new ListProof(name, (problem) => {
     throw new SkipError(problem);
   });
-  for await (const page of readList(readPage, new LookAhead(ahead))) {
+  for await (const page of readList(readPage, new Prefetch(ahead))) {
     proof.add(page);
     yield page;
   }

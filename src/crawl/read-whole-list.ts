@@ -3,7 +3,7 @@ import type { KnowledgeApi } from "../client/knowledge-api.js";
 import { SkipError } from "../errors.js";
 import { ContentDigest } from "./digests.js";
 import { halvingPages, type ReadSizedPage } from "./halve-pages.js";
-import type { LookAhead } from "./prefetch.js";
+import type { Prefetch } from "./prefetch.js";
 import { answersOf, ListProof, type ProblemKind, readList, type TellProblem } from "./read-list.js";
 import { sweepList } from "./sweep-list.js";
 
@@ -23,12 +23,12 @@ interface WholeList {
  * agree. One that moves meanwhile is read again, three times in all; then it has what was seen, and problems. Rejects with
  * SkipError when a page cannot be had.
  */
-export async function readWholeList(name: string, read: ReadSizedPage, lookAhead: LookAhead): Promise<WholeList> {
+export async function readWholeList(name: string, read: ReadSizedPage, prefetch: Prefetch): Promise<WholeList> {
   return readUntilStill(async (flaws) => {
     const readPage = halvingPages(read, { name, problem: flaws.tell });
-    const { rows, total, pages, answers } = await readOnce(name, readPage, lookAhead, flaws.tell);
+    const { rows, total, pages, answers } = await readOnce(name, readPage, prefetch, flaws.tell);
     if (answers > 1 && flaws.texts.length === 0)
-      await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, lookAhead, flaws.tell);
+      await sweepList({ name, readPage, stored: digestOf(rows), total, fingerprints }, prefetch, flaws.tell);
     return { rows, problems: flaws.texts, moved: flaws.moved, pages };
   });
 }
@@ -36,7 +36,7 @@ export async function readWholeList(name: string, read: ReadSizedPage, lookAhead
 async function readOnce(
   name: string,
   readPage: Parameters<typeof readList>[0],
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
   problem: TellProblem,
 ): Promise<{
   readonly rows: readonly Listed[];
@@ -47,7 +47,7 @@ async function readOnce(
   const proof = new ListProof(name, problem);
   const rows: Listed[] = [];
   let [total, pages, answers] = [0, 0, 0];
-  for await (const page of readList(readPage, lookAhead)) {
+  for await (const page of readList(readPage, prefetch)) {
     rows.push(...proof.add(page));
     total = page.total;
     pages++;
@@ -139,9 +139,9 @@ export async function readUntilStill<T>(
 type DatasetList = WholeList & { readonly limited: boolean };
 
 /** Reads the list of datasets. A service that refuses the parameter `include_all` is asked without it. Rejects as readWholeList does. */
-export async function readDatasets(api: Pick<KnowledgeApi, "datasets">, lookAhead: LookAhead): Promise<DatasetList> {
+export async function readDatasets(api: Pick<KnowledgeApi, "datasets">, prefetch: Prefetch): Promise<DatasetList> {
   const read = (includeAll: boolean) =>
-    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), lookAhead);
+    readWholeList("datasets", (page, limit) => api.datasets(page, limit, includeAll), prefetch);
   try {
     return { ...(await read(true)), limited: false };
   } catch (error) {

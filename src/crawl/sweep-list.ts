@@ -1,7 +1,7 @@
 import type { Listed } from "../client/check-answer.js";
 import { SkipError } from "../errors.js";
 import { ContentDigest, type Fingerprinted } from "./digests.js";
-import { type LookAhead, mapAhead } from "./prefetch.js";
+import { mapAhead, type Prefetch } from "./prefetch.js";
 import { ListProof, type ReadPage, readList, type TellProblem } from "./read-list.js";
 
 /** A list that was read and stored, and how to read it once more. */
@@ -17,11 +17,11 @@ export interface SweptList {
 }
 
 /** Reads a list once more and tells `problem` if it does not hold the ids and contents that are stored. */
-export async function sweepList(list: SweptList, lookAhead: LookAhead, problem: TellProblem): Promise<void> {
+export async function sweepList(list: SweptList, prefetch: Prefetch, problem: TellProblem): Promise<void> {
   const proof = new ListProof(list.name, problem, { total: list.total });
   const now = new ContentDigest();
   const failure = await unlessSkipped(async () => {
-    for await (const page of readList(list.readPage, lookAhead)) {
+    for await (const page of readList(list.readPage, prefetch)) {
       for (const row of proof.add(page).flatMap(list.fingerprints)) now.add(row);
       if (proof.isStuck) break;
     }
@@ -35,13 +35,13 @@ export async function sweepList(list: SweptList, lookAhead: LookAhead, problem: 
 export async function sweepPages(
   list: Omit<SweptList, "total">,
   pages: number,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
   problem: TellProblem,
 ): Promise<void> {
   const now = new ContentDigest();
   const numbers = Array.from({ length: pages }, (_, index) => index + 1);
   const failure = await unlessSkipped(async () => {
-    for await (const { rows } of mapAhead(numbers, lookAhead, list.readPage))
+    for await (const { rows } of mapAhead(numbers, prefetch, list.readPage))
       for (const row of rows.flatMap(list.fingerprints)) now.add(row);
   });
   if (failure) return problem(`${list.name}: a second sweep failed: ${failure.message}`);

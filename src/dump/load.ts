@@ -1,6 +1,6 @@
 import type { Connection } from "../duckdb/open-duckdb.js";
 import { rowsOf } from "../duckdb/read-rows.js";
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import { documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
 import { unguardedRows } from "./formats/csv.js";
@@ -11,7 +11,7 @@ import type { CheckedTable, Dump } from "./open-dump.js";
 export interface ReadRowsOptions {
   readonly signal?: AbortSignal | undefined;
   /** Updated while bytes are hashed. */
-  readonly tally?: ReadTally | undefined;
+  readonly progress?: ReadProgress | undefined;
   /** The step that the tally shows meanwhile; `hashing <file>` by default. */
   readonly step?: string;
   /** JSON as text, which is the default, or as DuckDB's type JSON. */
@@ -30,11 +30,18 @@ export interface CheckedRows extends CheckedTable {
 
 /** Reads every byte of a table, and gives the SQL of its rows. StopError when a file is not as its run wrote it. */
 export async function checkRows(dump: Dump, table: DumpTable, options: ReadRowsOptions = {}): Promise<CheckedRows> {
-  const { signal, tally, step = `hashing ${table.path}`, json = "VARCHAR", exact = true, unguarded = false } = options;
-  if (tally) tally.step = step;
+  const {
+    signal,
+    progress,
+    step = `hashing ${table.path}`,
+    json = "VARCHAR",
+    exact = true,
+    unguarded = false,
+  } = options;
+  if (progress) progress.step = step;
   const checked = await dump.check(table, (bytes) => {
     signal?.throwIfAborted();
-    if (tally) tally.done += bytes;
+    if (progress) progress.done += bytes;
   });
   const select = await dump.select(exact ? checked : { ...checked, longNumbers: false }, json);
   return { ...checked, sql: unguarded ? unguardedRows(checked.kind, select) : `(${select})` };

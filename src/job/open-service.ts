@@ -5,7 +5,7 @@ import type { Log } from "../log.js";
 import { type Label, settingName } from "./draft-from-file.js";
 import type { Job } from "./job.js";
 import { type KeyOptions, placeOfKey, readKey } from "./read-key.js";
-import { emptyRunTally, type RunTally } from "./run-tally.js";
+import { emptyRunProgress, type RunProgress } from "./run-progress.js";
 
 /** The service of a job, which can be asked until the end of its scope. */
 export interface OpenService extends AsyncDisposable {
@@ -28,7 +28,7 @@ interface ReachedService {
  */
 export async function openService(
   job: Job,
-  { env, signal, tally, log }: Required<RunOptions>,
+  { env, signal, progress, log }: Required<RunOptions>,
   { onAnswer, patient, shared }: Pick<ClientOptions, "onAnswer" | "patient" | "shared"> = {},
 ): Promise<OpenService> {
   const { concurrency, maxRps, timeout, retries, outage, maxBody, caFile } = job.service;
@@ -51,7 +51,7 @@ export async function openService(
     caFile,
     env: proxies,
     signal,
-    tally: tally.requests,
+    progress: progress.requests,
     onRetry,
     say: (text) => log("warn", text),
     onAnswer,
@@ -59,7 +59,7 @@ export async function openService(
     ...(patient ? { patient } : {}),
   });
   const connecting = { connections: concurrency, timeout, caFile, env: proxies, names };
-  const downloads = openDownloads(client, { ...connecting, baseUrl, key, tally: tally.requests });
+  const downloads = openDownloads(client, { ...connecting, baseUrl, key, progress: progress.requests });
   const close = async () => {
     await client.close();
     await downloads.close();
@@ -99,7 +99,7 @@ export interface RunOptions {
   /** Ends the run; its reason is what the run rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while the run goes on. */
-  readonly tally?: RunTally;
+  readonly progress?: RunProgress;
   readonly log?: Log;
   readonly now?: () => Date;
   /** Called before and after the one rename that publishes the run. */
@@ -119,7 +119,7 @@ export function withDefaults(options: RunOptions): Required<RunOptions> {
   return {
     env: options.env ?? process.env,
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyRunTally(),
+    progress: options.progress ?? emptyRunProgress(),
     log: options.log ?? (() => {}),
     now: options.now ?? (() => new Date()),
     onCommit: options.onCommit ?? (() => {}),

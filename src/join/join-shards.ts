@@ -9,9 +9,9 @@ import type { Job, Shard } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
 import { type JobFlags, mergeFlags, overridingFlags } from "../job/merge-flags.js";
 import { type RunOptions, withDefaults } from "../job/open-service.js";
-import { emptyRunTally, type RunTally } from "../job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import { readPastRuns } from "../keep/decide-runs.js";
-import { emptyReadTally, type ReadTally } from "../read-tally.js";
+import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import { finishRun, type Gathered, isDatabaseLeft, prepareRun, type RunResult } from "../run/make-run.js";
 import { openFreshWorkspace } from "../run/open-workspace.js";
 import { OutcomeReport } from "../run/report-outcome.js";
@@ -32,15 +32,15 @@ const diskAdvice: DiskAdvice = {
 };
 
 /** How far a join is: `expected` and `done` are bytes that are proved, and the rest is that of a run. */
-export type JoinTally = RunTally & ReadTally;
+export type JoinProgress = RunProgress & ReadProgress;
 
 /** A tally of nothing yet. */
-export function emptyJoinTally(): JoinTally {
-  return { ...emptyRunTally(), ...emptyReadTally() };
+export function emptyJoinProgress(): JoinProgress {
+  return { ...emptyRunProgress(), ...emptyReadProgress() };
 }
 
 export interface JoinOptions extends Pick<RunOptions, "signal" | "log" | "now" | "onCommit" | "env"> {
-  readonly tally?: JoinTally;
+  readonly progress?: JoinProgress;
   /** The output folder; default: the one that all shards lie in, or else `output`. */
   readonly out?: string | undefined;
   /** The words that start the program, for `mend`; default: `kbdump`. */
@@ -62,8 +62,8 @@ export interface JoinResult extends RunResult {
  * or the reason of the signal.
  */
 export async function joinShards(found: FoundShards, options: JoinOptions = {}): Promise<JoinResult> {
-  const tally = options.tally ?? emptyJoinTally();
-  const context = withDefaults({ ...options, tally });
+  const progress = options.progress ?? emptyJoinProgress();
+  const context = withDefaults({ ...options, progress });
   const { log, signal } = context;
   for (const note of found.notes) log("warn", note);
   const opened = await openShards(found.folders);
@@ -77,13 +77,13 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
   if (problems.length > 0) throw refusal(problems);
   const named = jobOfRun(newest, { out, format: options.format });
   const job = options.out === undefined ? withWorkFolder(named, found.workFolder) : named;
-  const { shards, lists } = await proveShards(opened, { tally, signal });
+  const { shards, lists } = await proveShards(opened, { progress, signal });
   const union = mergeLists(lists, shards.length);
   const merged = { ...union, notes: [...union.notes, ...pauseSentences(shards)] };
   for (const sentence of [...merged.differences, ...merged.notes]) log("warn", sentence);
 
   const requests = sumOfRequests(shards);
-  Object.assign(tally.requests, requests); // for the metrics, which tell what the run took
+  Object.assign(progress.requests, requests); // for the metrics, which tell what the run took
   const outcome = new OutcomeReport(job, context);
   const service = { baseUrl: newest.service.base_url, requests };
   let result: RunResult;
@@ -91,7 +91,7 @@ export async function joinShards(found: FoundShards, options: JoinOptions = {}):
     result = await gatherAndPublish(shards, { job, context, merged, command, service, outcome });
     await outcome.succeeded(result);
   } catch (thrown) {
-    const error = explained(workError(thrown), shards, job, tally);
+    const error = explained(workError(thrown), shards, job, progress);
     await outcome.failed(error);
     throw error;
   }
@@ -118,13 +118,13 @@ interface GatherOptions {
 
 async function gatherAndPublish(shards: readonly ProvedShard[], options: GatherOptions): Promise<RunResult> {
   const { job, context, merged, command, service, outcome } = options;
-  const { tally, log } = context;
+  const { progress, log } = context;
   await using workspace = await openFreshWorkspace(job, context);
   outcome.began(workspace);
   try {
     const prepared = await prepareRun(workspace, job, context);
     const { signal, outputs } = prepared;
-    tally.step = "joining the shards";
+    progress.step = "joining the shards";
     const { scratch, runs } = workspace;
     const end = Math.max(...shards.map(({ dump }) => Date.parse(dump.manifest.finished_at)));
     const newer = await newerRunSentence(runs, job.name, end);
@@ -147,7 +147,7 @@ function explained(
   error: unknown,
   shards: readonly ProvedShard[],
   job: Job,
-  { step }: Pick<RunTally, "step">,
+  { step }: Pick<RunProgress, "step">,
 ): unknown {
   const gone = shards.find(({ dump }) => isGoneFrom(dump.folder, error));
   if (gone) return refusal([`${gone.dump.folder}: it was removed or changed while it was joined; join again`]);

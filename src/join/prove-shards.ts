@@ -7,7 +7,7 @@ import { type CheckedTable, UnsoundError } from "../dump/open-dump.js";
 import { readRegular } from "../files/files.js";
 import { fingerprint } from "../files/join-parts.js";
 import { readTextPieces, splitLines } from "../files/lines.js";
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
 import { isMapping } from "../schema.js";
@@ -47,7 +47,7 @@ interface ProvedShards {
 }
 
 interface ProveOptions {
-  readonly tally: ReadTally;
+  readonly progress: ReadProgress;
   readonly signal: AbortSignal;
 }
 
@@ -56,14 +56,14 @@ interface ProveOptions {
  * list that fall to it. StopError with everything that is wrong.
  */
 export async function proveShards(shards: readonly ShardDump[], options: ProveOptions): Promise<ProvedShards> {
-  const { tally } = options;
+  const { progress } = options;
   for (const { dump } of shards)
-    for (const { bytes } of [...dump.manifest.files, ...(dump.manifest.originals ?? [])]) tally.expected += bytes;
+    for (const { bytes } of [...dump.manifest.files, ...(dump.manifest.originals ?? [])]) progress.expected += bytes;
   const lists = new ShardLists();
   const proved: ProvedShard[] = [];
   const problems: string[] = [];
   for (const shard of shards) {
-    tally.step = `checking ${shardText(shard.shard)}`;
+    progress.step = `checking ${shardText(shard.shard)}`;
     try {
       const list = await lists.check(shard);
       proved.push({ ...shard, ...(await checkFiles(shard, list, options)) });
@@ -83,12 +83,12 @@ const ofDocuments: readonly Kind[] = ["chunks", "child_chunks"];
 async function checkFiles(
   shard: ShardDump,
   list: DocumentList,
-  { tally, signal }: ProveOptions,
+  { progress, signal }: ProveOptions,
 ): Promise<Pick<ProvedShard, "files" | "tables">> {
   const { dump } = shard;
   const onBytes = (bytes: number) => {
     signal.throwIfAborted();
-    tally.done += bytes;
+    progress.done += bytes;
   };
   const tables = new Map<Kind, CheckedTable>();
   const files: ScannedFile[] = [];
@@ -149,7 +149,7 @@ function idIn(key: string): string {
   return String(JSON.parse(key)[1]);
 }
 
-async function checkOriginals({ dump }: ShardDump, { tally, signal }: ProveOptions): Promise<void> {
+async function checkOriginals({ dump }: ShardDump, { progress, signal }: ProveOptions): Promise<void> {
   const saved = (dump.manifest.originals ?? []).flatMap(({ path, bytes, sha256 }) =>
     path === null ? [] : [{ path, bytes, sha256 }],
   );
@@ -158,7 +158,7 @@ async function checkOriginals({ dump }: ShardDump, { tally, signal }: ProveOptio
     signal.throwIfAborted();
     const found = await fingerprint(join(dump.folder, path));
     if (found.sha256 !== sha256) throw dump.unsound(`${path}: has another SHA-256 than the manifest says`);
-    tally.done += bytes;
+    progress.done += bytes;
   }
 }
 

@@ -8,7 +8,7 @@ import { flush } from "../files/flush.js";
 import type { Job, Keep } from "../job/job.js";
 import { type RunOptions, withDefaults } from "../job/open-service.js";
 import type { Log } from "../log.js";
-import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
+import { foldersOf, type JobFolders, type LeasedJob, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
 import { clearRemoved, removedFolder } from "../store/folder/remove-from.js";
 import { pointLatest } from "../store/latest.js";
 import { withListedRuns } from "../store/listed-runs.js";
@@ -119,14 +119,14 @@ export async function planPrune(
  */
 async function pruneRuns(
   plan: PrunePlan,
-  hold: Hold,
+  leased: LeasedJob,
   log: Log,
   signal?: AbortSignal,
 ): Promise<readonly PruneFailure[]> {
-  await leadLatestAway(plan, hold);
+  await leadLatestAway(plan, leased);
   if (plan.setAside) {
     log("info", "removing the work that was set aside: too old to be continued");
-    await moveAway(hold, join(hold.private, "set-aside"), "set-aside").catch(() => {});
+    await moveAway(leased, join(leased.private, "set-aside"), "set-aside").catch(() => {});
   }
   const failures: PruneFailure[] = [];
   for (const { runId, reasons } of plan.runs.filter(({ keep }) => !keep)) {
@@ -136,37 +136,37 @@ async function pruneRuns(
     }
     log("info", `removing run ${runId}: ${reasons.join(", ")}`);
     try {
-      await rm(join(hold.own, runId), { recursive: true, force: true }); // work that cannot be retried without it
-      await hold.remote?.dropRun(runId);
-      await moveAway(hold, join(hold.runs, runId), runId);
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // work that cannot be retried without it
+      await leased.remote?.dropRun(runId);
+      await moveAway(leased, join(leased.runs, runId), runId);
     } catch (error) {
-      if (error instanceof LostError || !(await isThere(hold.own))) throw error; // fenced: the successor prunes at its own end
+      if (error instanceof LostError || !(await isThere(leased.own))) throw error; // fenced: the successor prunes at its own end
       failures.push({ runId, error: problemText(error) });
     }
   }
-  await flush(hold.runs).catch(() => {}); // at worst, a power cut brings a removed run back
-  if (!signal?.aborted) await clearRemoved(hold);
+  await flush(leased.runs).catch(() => {}); // at worst, a power cut brings a removed run back
+  if (!signal?.aborted) await clearRemoved(leased);
   return failures;
 }
 
-async function moveAway(hold: Hold, path: string, name: string): Promise<void> {
-  await makeOwnFolder(removedFolder(hold));
-  await rename(path, join(removedFolder(hold), name));
+async function moveAway(leased: LeasedJob, path: string, name: string): Promise<void> {
+  await makeOwnFolder(removedFolder(leased));
+  await rename(path, join(removedFolder(leased), name));
 }
 
 /** Points `latest` to the newest complete run if it leads to a run that is removed, or nowhere. */
-async function leadLatestAway({ runs }: PrunePlan, hold: Hold): Promise<void> {
-  const latest = join(hold.folder, "latest");
+async function leadLatestAway({ runs }: PrunePlan, leased: LeasedJob): Promise<void> {
+  const latest = join(leased.folder, "latest");
   const target = await readlink(latest).catch(() => undefined);
   if (target === undefined) return;
   const leadsSomewhere = await stat(latest).then(
     () => true,
     () => false,
   );
-  const place = resolve(hold.folder, target);
-  const goes = runs.some(({ runId, keep }) => !keep && resolve(hold.runs, runId) === place);
+  const place = resolve(leased.folder, target);
+  const goes = runs.some(({ runId, keep }) => !keep && resolve(leased.runs, runId) === place);
   if (leadsSomewhere && !goes) return;
   const newest = runs.find(({ keep, status }) => keep && status === "complete");
-  if (newest) await pointLatest(hold, newest.runId);
-  else await moveAway(hold, latest, "latest");
+  if (newest) await pointLatest(leased, newest.runId);
+  else await moveAway(leased, latest, "latest");
 }

@@ -1,4 +1,4 @@
-import type { RequestTally } from "../client/request-tally.js";
+import type { RequestCounts } from "../client/request-counts.js";
 import type { Kind } from "../rows/columns.js";
 import type { DocumentRow } from "../rows/row.js";
 import { tool } from "../tool.js";
@@ -199,7 +199,7 @@ export interface RunOutcome {
   /** When this process finished; its seconds and requests follow, without those of earlier processes of the run. */
   readonly finishedAt: Date;
   readonly seconds: number;
-  readonly requests: Readonly<RequestTally>;
+  readonly requests: Readonly<RequestCounts>;
   /** Rows, and documents by status; undefined unless the run was published. */
   readonly rows: Readonly<Partial<Record<Kind, number>>> | undefined;
   readonly documents: Readonly<Record<DocumentRow["status"], number>> | undefined;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { RequestTally } from "../client/request-tally.js";
+import type { RequestCounts } from "../client/request-counts.js";
 import type { PlacedDocument } from "../crawl/discovery.js";
 import { count, listOf, object, oneOf, pattern, text, valueIf } from "../schema.js";
 import { resultSchema } from "../segments/document-result.js";
@@ -59,14 +59,14 @@ function isOf({ result, files }: Handed, { ref, name }: PlacedDocument, formats:
 }
 
 /** Counts the requests of a worker among those of the run. */
-export function addTold(told: RequestsTold, tally: RequestTally): void {
-  tally.sent += told.sent;
-  tally.answered += told.answered;
-  tally.retried += told.retried;
-  tally.throttled += told.throttled;
-  tally.bytes += told.bytes;
+export function addTold(told: RequestsTold, progress: RequestCounts): void {
+  progress.sent += told.sent;
+  progress.answered += told.answered;
+  progress.retried += told.retried;
+  progress.throttled += told.throttled;
+  progress.bytes += told.bytes;
   for (const [reason, times] of Object.entries(told.retriedBy))
-    tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + times;
+    progress.retriedBy[reason] = (progress.retriedBy[reason] ?? 0) + times;
 }
 
 /** The files that the coordinator of a run writes into the exchange before it hands anything out. */

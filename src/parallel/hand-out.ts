@@ -22,15 +22,15 @@ import { openBounds, WorkersProgress } from "./workers-progress.js";
  * gives a sign of life for `service.outage`, or 10 s if that is less. An interrupted run leaves the exchange to the next one, which takes over what is there.
  */
 export async function handOut(discovery: Discovery, options: HandOutOptions): Promise<void> {
-  const { job, workspace, tally, log, exchange, list } = options;
+  const { job, workspace, progress, log, exchange, list } = options;
   const placed = documentsOf(discovery);
   const begun = await namesOfBegun(workspace.parts); // an earlier process read these, or began to
   const left = placed.filter(({ name }) => !begun.has(name));
   const ordered = orderBySize(left, discovery, await runBefore(workspace, job.name));
-  tally.documents = placed.length;
-  tally.documentsDone = placed.length - left.length;
-  tally.documentsFound = tally.documentsDone;
-  const progress = new WorkersProgress(tally);
+  progress.documents = placed.length;
+  progress.documentsDone = placed.length - left.length;
+  progress.documentsFound = progress.documentsDone;
+  const workersProgress = new WorkersProgress(progress);
   if (ordered.length > 0) {
     const { runId } = workspace;
     const documents = documentListText(documentListFrom(discovery));
@@ -49,14 +49,14 @@ export async function handOut(discovery: Discovery, options: HandOutOptions): Pr
     await announce();
     await noteHandedOut(workspace.work);
     log("info", `handing out ${countOf(ordered.length, "document")} to workers`);
-    const supervision = new Supervision(new OpenDocuments(ordered), progress, plan, { ...options, announce });
+    const supervision = new Supervision(new OpenDocuments(ordered), workersProgress, plan, { ...options, announce });
     try {
       await supervision.carryOut();
     } finally {
       await supervision.close();
     }
   }
-  progress.takeBack();
+  workersProgress.takeBack();
   await exchange.remove();
 }
 

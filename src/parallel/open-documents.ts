@@ -1,7 +1,7 @@
 import type { PlacedDocument } from "../crawl/discovery.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import type { Log } from "../log.js";
 import type { Workspace } from "../store/workspace.js";
@@ -100,7 +100,7 @@ export interface HandOutOptions {
   readonly job: Job;
   readonly workspace: Workspace;
   readonly formats: readonly TextFormat[];
-  readonly tally: RunTally;
+  readonly progress: RunProgress;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly broker: Broker;

@@ -22,7 +22,7 @@ const lookShare = 1 / 20;
 /** Watches over the documents that workers read, until they have read them all or no worker is left. */
 export class Supervision {
   readonly #open: OpenDocuments;
-  readonly #progress: WorkersProgress;
+  readonly #workersProgress: WorkersProgress;
   readonly #plan: ExchangePlan;
   readonly #options: SupervisionOptions;
   readonly #queue: DocumentQueue;
@@ -37,9 +37,9 @@ export class Supervision {
   #wake = () => {};
   #nextLook = 0;
 
-  constructor(open: OpenDocuments, progress: WorkersProgress, plan: ExchangePlan, options: SupervisionOptions) {
+  constructor(open: OpenDocuments, workersProgress: WorkersProgress, plan: ExchangePlan, options: SupervisionOptions) {
     this.#open = open;
-    this.#progress = progress;
+    this.#workersProgress = workersProgress;
     this.#plan = plan;
     this.#options = options;
     this.#broker = new BrokerWatch(options.broker, options.log, options.signal);
@@ -53,7 +53,7 @@ export class Supervision {
       },
       onRefused: (name, reason) => this.#refused(name, reason),
       onProgress: (name, told) => {
-        if (this.#open.get(name) && this.#progress.told(name, told)) this.#signs.sign(performance.now());
+        if (this.#open.get(name) && this.#workersProgress.told(name, told)) this.#signs.sign(performance.now());
       },
     });
   }
@@ -107,7 +107,7 @@ export class Supervision {
   }
 
   async #adopt(names: readonly string[]): Promise<void> {
-    const { workspace, formats, tally, log, exchange } = this.#options;
+    const { workspace, formats, progress, log, exchange } = this.#options;
     const options = { exchange, parts: workspace.parts, formats: formats.map(({ format }) => format) };
     await forEachOf(names, atOnce, async (name) => {
       const document = this.#open.get(name);
@@ -124,8 +124,8 @@ export class Supervision {
         return;
       }
       this.#open.close(name);
-      this.#progress.adopted(name, handed);
-      addTold(handed.requests, tally.requests);
+      this.#workersProgress.adopted(name, handed);
+      addTold(handed.requests, progress.requests);
       this.#names.read(handed.worker);
       this.#signs.sign(performance.now());
     });
@@ -147,14 +147,14 @@ export class Supervision {
   }
 
   async #lookAtTried(): Promise<void> {
-    const { exchange, tally, log } = this.#options;
+    const { exchange, progress, log } = this.#options;
     for (const tried of await exchange.tried()) {
       if (this.#lookedAt.has(tried.token)) continue;
       this.#lookedAt.add(tried.token);
       const reason = valueIf(v.pipe(v.string(), v.parseJson(), triedSchema), await exchange.reason(tried));
       const document = this.#open.get(tried.name);
       if (!reason || !document) continue;
-      addTold(reason.requests, tally.requests);
+      addTold(reason.requests, progress.requests);
       this.#triedBy.set(tried.name, reason.worker);
       const what = `document ${document.ref.documentId}: worker ${reason.worker} found it ${reason.status}: ${reason.error}`;
       const next = this.#tryAgain(tried.name) ? "another attempt follows" : "this run reads it itself later";
@@ -164,13 +164,13 @@ export class Supervision {
   }
 
   #tryAgain(name: string): boolean {
-    this.#progress.forget(name);
+    this.#workersProgress.forget(name);
     return this.#open.tried(name);
   }
 
   #refused(name: string, reason: string): void {
     if (!this.#open.get(name)) return;
-    this.#progress.forget(name);
+    this.#workersProgress.forget(name);
     this.#open.lost(name);
     if (!this.#refusals.has(reason)) this.#options.log("warn", `a worker gave a document back: ${reason}`);
     this.#refusals.add(reason);

@@ -1,6 +1,6 @@
 import type * as v from "valibot";
 import { type Job, serviceName } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import type { Log } from "../log.js";
 import { count, object, text, valueIf } from "../schema.js";
@@ -36,7 +36,7 @@ const nothing: DocumentRead = { chunks: 0, child_chunks: 0, pages_expected: 0, p
 
 /** Counts what workers have read in the tally of the run, so that its progress is that of all of them. */
 export class WorkersProgress {
-  readonly #tally: RunTally;
+  readonly #progress: RunProgress;
   readonly #known = new Map<string, DocumentRead>();
   readonly #adopted = new Set<string>();
   /** The requests that the worker of a document had sent when it told of it last. */
@@ -44,13 +44,13 @@ export class WorkersProgress {
   /** Requests of each worker that no result has told of yet. */
   readonly #untold = new Map<string, number>();
 
-  constructor(tally: RunTally) {
-    this.#tally = tally;
+  constructor(progress: RunProgress) {
+    this.#progress = progress;
   }
 
   /** A worker tells how far a document is. False: the text is none of a worker, or it did nothing since it told of this document last. */
-  told(name: string, progress: unknown): boolean {
-    const told = valueIf(progressSchema, progress);
+  told(name: string, received: unknown): boolean {
+    const told = valueIf(progressSchema, received);
     if (!told) return false;
     const { worker, sent, untold, ...read } = told;
     this.#set(name, read);
@@ -65,14 +65,14 @@ export class WorkersProgress {
     if (!this.#known.has(name)) return;
     this.#set(name, nothing);
     this.#known.delete(name);
-    this.#tally.documentsBegun--;
+    this.#progress.documentsBegun--;
   }
 
   /** A document is read and taken over. */
   adopted(name: string, { worker, result: { row }, pages }: Handed): void {
     const { chunk_count: chunks, child_chunk_count: child_chunks } = row;
     this.#set(name, { chunks, child_chunks, pages_expected: pages, pages });
-    this.#tally.documentsDone++;
+    this.#progress.documentsDone++;
     this.#adopted.add(name);
     this.#setUntold(worker, 0);
   }
@@ -81,27 +81,27 @@ export class WorkersProgress {
   takeBack(): void {
     for (const name of [...this.#known.keys()]) if (!this.#adopted.has(name)) this.forget(name);
     for (const { chunks, child_chunks } of this.#known.values()) {
-      this.#tally.chunks -= chunks;
-      this.#tally.child_chunks -= child_chunks;
+      this.#progress.chunks -= chunks;
+      this.#progress.child_chunks -= child_chunks;
     }
     for (const worker of [...this.#untold.keys()]) this.#setUntold(worker, 0);
-    this.#tally.documentsDone = 0;
-    this.#tally.documentsFound = 0 - this.#adopted.size; // they count as begun here
+    this.#progress.documentsDone = 0;
+    this.#progress.documentsFound = 0 - this.#adopted.size; // they count as begun here
   }
 
   #setUntold(worker: string, requests: number): void {
-    this.#tally.requestsElsewhere += requests - (this.#untold.get(worker) ?? 0);
+    this.#progress.requestsElsewhere += requests - (this.#untold.get(worker) ?? 0);
     this.#untold.set(worker, requests);
   }
 
   #set(name: string, read: DocumentRead): void {
     const before = this.#known.get(name);
-    if (!before) this.#tally.documentsBegun++;
+    if (!before) this.#progress.documentsBegun++;
     const { chunks, child_chunks, pages_expected, pages } = before ?? nothing;
-    this.#tally.chunks += read.chunks - chunks;
-    this.#tally.child_chunks += read.child_chunks - child_chunks;
-    this.#tally.pagesExpected += read.pages_expected - pages_expected;
-    this.#tally.pagesDone += read.pages - pages;
+    this.#progress.chunks += read.chunks - chunks;
+    this.#progress.child_chunks += read.child_chunks - child_chunks;
+    this.#progress.pagesExpected += read.pages_expected - pages_expected;
+    this.#progress.pagesDone += read.pages - pages;
     this.#known.set(name, read);
   }
 }

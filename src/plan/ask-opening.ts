@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Client } from "../client/open-client.js";
-import type { RequestTally } from "../client/request-tally.js";
+import type { RequestCounts } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import { type Discovery, uploadsOf } from "../crawl/discovery.js";
-import type { LookAhead } from "../crawl/prefetch.js";
+import type { Prefetch } from "../crawl/prefetch.js";
 import { readMetadataFields } from "../crawl/read-details.js";
 import { BusyError } from "../errors.js";
 import type { Job } from "../job/job.js";
@@ -40,17 +40,17 @@ const noOriginalsDoubt = "originals: this release gives none; files attached to 
 export async function askOpening(
   api: Client,
   job: Job,
-  lookAhead: LookAhead,
-  { tally, now }: { readonly tally: RequestTally; readonly now: () => Date },
+  prefetch: Prefetch,
+  { progress, now }: { readonly progress: RequestCounts; readonly now: () => Date },
 ): Promise<Opening> {
-  const discovery = await discoverDocuments(api, job, lookAhead);
+  const discovery = await discoverDocuments(api, job, prefetch);
   const { datasets, found } = discovery;
   const [status, fields] = await Promise.all([captureStatus(api, datasets, now), readMetadataFields(api, datasets)]);
   const batches = datasets.reduce((sum, dataset) => sum + dataset.batches.length, 0);
   const failures = [...(found?.failures ?? []), ...status.failures, ...fields.failures];
-  const shaky = tally.retried > 0 && failures.length > 0;
+  const shaky = progress.retried > 0 && failures.length > 0;
   // batches and lists are asked again at the end, details then
-  const requests = tally.sent - tally.retried + batches + (found?.pages ?? 0) + detailRequests(job, discovery);
+  const requests = progress.sent - progress.retried + batches + (found?.pages ?? 0) + detailRequests(job, discovery);
   const uploads = job.originals ? uploadsOf(discovery).map(({ ref }) => ref) : [];
   const originals = await countOriginalRequests(api, uploads, job.details);
   return {
@@ -83,12 +83,12 @@ export interface EarlierRun {
 /** Looks at the folder of the job, and changes nothing: neither the lock nor the work of others. */
 export async function findEarlierRun(job: Job, now: () => Date): Promise<EarlierRun> {
   const folders = foldersOf(job);
-  const atWork = await holderOf(join(folders.private, "lock"));
+  const atWork = await ownerOf(join(folders.private, "lock"));
   if (atWork !== undefined) return { continued: undefined, atWork };
   return { continued: (await findEarlierWork(folders, job, now))?.runId, atWork };
 }
 
-async function holderOf(path: string): Promise<string | undefined> {
+async function ownerOf(path: string): Promise<string | undefined> {
   try {
     const lock = await readLock(path).catch(() => undefined); // a plan can do without it
     if (lock) await refuseHeld(path, lock, Date.now());

@@ -2,7 +2,7 @@ import type { Listed, ListPage } from "../client/check-answer.js";
 import { type KnowledgeApi, pageSize } from "../client/knowledge-api.js";
 import type { OnAnswer } from "../client/open-client.js";
 import type { Request } from "../client/send.js";
-import type { LookAhead } from "../crawl/prefetch.js";
+import type { Prefetch } from "../crawl/prefetch.js";
 import { SkipError } from "../errors.js";
 import type { DocumentSurvey, RowSizes } from "./document-survey.js";
 import type { Latency } from "./job-plan.js";
@@ -10,7 +10,7 @@ import type { Latency } from "./job-plan.js";
 /** The parts that all questions share, and the facts about the service that they collect. */
 export interface Inquiry {
   readonly api: KnowledgeApi;
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly sizes: RowSizes;
   readonly chunkPages: PageSize;
   readonly childPages: PageSize;
@@ -21,7 +21,7 @@ export interface Inquiry {
 }
 
 /** An inquiry without facts yet. */
-export function newInquiry(parts: Pick<Inquiry, "api" | "lookAhead" | "sizes">): Inquiry {
+export function newInquiry(parts: Pick<Inquiry, "api" | "prefetch" | "sizes">): Inquiry {
   return {
     ...parts,
     chunkPages: new PageSize(),

@@ -1,4 +1,4 @@
-import type { RequestTally } from "../client/request-tally.js";
+import type { RequestCounts } from "../client/request-counts.js";
 import { type DocumentNames, namesOf } from "../crawl/discovery.js";
 import type { Job } from "../job/job.js";
 import { requestCounts } from "../run/manifest.js";
@@ -19,7 +19,7 @@ interface Asked {
   readonly sizes: RowSizes;
   readonly earlier: EarlierRun;
   readonly disk: PlanDisk;
-  readonly requests: RequestTally;
+  readonly requests: RequestCounts;
   readonly seconds: number;
 }
 

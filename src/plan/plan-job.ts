@@ -2,7 +2,7 @@ import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { documentsOf } from "../crawl/discovery.js";
 import { writeGivenList } from "../crawl/document-list.js";
-import { LookAhead } from "../crawl/prefetch.js";
+import { Prefetch } from "../crawl/prefetch.js";
 import { type FileFormat, fileFormats, formatOf } from "../dump/formats/formats.js";
 import { SkipError, StopError } from "../errors.js";
 import type { Job } from "../job/job.js";
@@ -24,7 +24,7 @@ import type { JobPlan, PlanDisk } from "./job-plan.js";
 import { makePlan } from "./make-plan.js";
 import { settleChildren, surveyDocuments } from "./settle-children.js";
 
-export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "tally" | "log" | "now"> {
+export interface PlanOptions extends Pick<RunOptions, "env" | "signal" | "progress" | "log" | "now"> {
   /**
    * Requests that may be spent on exact numbers, beyond one for each document and its first child list; 1,000 by default,
    * infinite for as many as it takes.
@@ -47,37 +47,47 @@ const aheadPerSlot = 4;
  */
 export async function planJob(job: Job, options: PlanOptions = {}): Promise<JobPlan> {
   const setting = withDefaults(options);
-  const { tally, now } = setting;
+  const { progress, now } = setting;
   const answers = new AnswerLog();
   const start = performance.now();
   await using service = await openService(job, setting, { onAnswer: answers.add });
   const { client, baseUrl } = service;
-  const lookAhead = new LookAhead(job.service.concurrency * aheadPerSlot);
+  const prefetch = new Prefetch(job.service.concurrency * aheadPerSlot);
   const sizes = new RowSizes(job.output.keepSignatures);
-  const inquiry = newInquiry({ api: client, lookAhead, sizes });
+  const inquiry = newInquiry({ api: client, prefetch, sizes });
 
-  tally.step = "listing documents";
+  progress.step = "listing documents";
   const listedAt = now();
-  const opening = await askOpening(client, job, lookAhead, { tally: tally.requests, now });
+  const opening = await askOpening(client, job, prefetch, { progress: progress.requests, now });
   const { documentsOut } = options;
   if (documentsOut !== undefined) await writeGivenList(documentsOut, opening.discovery, { job, listedAt });
-  tally.step = "sampling every document";
+  progress.step = "sampling every document";
   const refs = documentsOf(opening.discovery).map(({ ref }) => ref);
-  const surveys = await surveyDocuments(inquiry, refs, tally);
+  const surveys = await surveyDocuments(inquiry, refs, progress);
   requireSomething(surveys);
-  tally.step = "probing the service";
+  progress.step = "probing the service";
   const pagesRepeat = await probePaging(inquiry, surveys);
-  tally.step = "reading child lists";
+  progress.step = "reading child lists";
   await settleChildren(inquiry, surveys, job.childChunks === "none" ? 0 : (options.budget ?? usualBudget));
   await askLongest(inquiry, surveys);
   await inquiry.chunkTies.askAgain();
   await inquiry.childTies.askAgain();
 
-  const { throttled } = tally.requests;
+  const { throttled } = progress.requests;
   const evidence = { ...inquiry, answers, surveys, pagesRepeat, withoutFields: opening.withoutFields, throttled };
   const [earlier, disk] = [await findEarlierRun(job, now), await diskSpace(job, surveys)];
   const seconds = (performance.now() - start) / 1000;
-  const plan = makePlan({ job, baseUrl, opening, evidence, sizes, earlier, disk, requests: tally.requests, seconds });
+  const plan = makePlan({
+    job,
+    baseUrl,
+    opening,
+    evidence,
+    sizes,
+    earlier,
+    disk,
+    requests: progress.requests,
+    seconds,
+  });
   return { ...plan, documents_out: documentsOut ?? null };
 }
 

@@ -3,7 +3,7 @@ import type { DocumentRef } from "../client/knowledge-api.js";
 import { noEvidence, withPage } from "../crawl/child-evidence.js";
 import { mapAhead } from "../crawl/prefetch.js";
 import { readList } from "../crawl/read-list.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import { countOf } from "../words.js";
 import { DocumentSurvey, embeddedIn, pagesOf } from "./document-survey.js";
@@ -69,12 +69,8 @@ function mayCarry({ embedding, docForm }: DocumentSurvey): boolean {
   return embedding === "agrees" || (embedding === "unknown" && docForm === "hierarchical_model");
 }
 
-async function forEach<T>(
-  { lookAhead }: Inquiry,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  for await (const _ of mapAhead(items, lookAhead, work));
+async function forEach<T>({ prefetch }: Inquiry, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  for await (const _ of mapAhead(items, prefetch, work));
 }
 
 type Ask = (inquiry: Inquiry, survey: DocumentSurvey, chunks: readonly Listed[]) => Promise<void>;
@@ -92,7 +88,7 @@ async function readDocument(inquiry: Inquiry, survey: DocumentSurvey, askBare: A
     return answer;
   };
   try {
-    for await (const { rows, total, docForm } of readList(pageOf, inquiry.lookAhead)) {
+    for await (const { rows, total, docForm } of readList(pageOf, inquiry.prefetch)) {
       if (total !== survey.total) survey.doubts.add("it changed while it was read");
       const records = rows.filter(({ id }) => seen.size < seen.add(id).size);
       evidence = withPage(evidence, { records, docForm, total }, () => "");
@@ -130,16 +126,16 @@ async function takeChildren(
 export async function surveyDocuments(
   inquiry: Inquiry,
   refs: readonly DocumentRef[],
-  tally: RunTally,
+  progress: RunProgress,
 ): Promise<readonly DocumentSurvey[]> {
   const surveys: DocumentSurvey[] = [];
-  tally.documents = refs.length;
-  for await (const survey of mapAhead(refs, inquiry.lookAhead, (ref) => surveyDocument(inquiry, ref))) {
+  progress.documents = refs.length;
+  for await (const survey of mapAhead(refs, inquiry.prefetch, (ref) => surveyDocument(inquiry, ref))) {
     surveys.push(survey);
-    tally.documentsDone++;
-    tally.chunks += survey.total ?? 0;
-    tally.child_chunks += survey.children.sum;
-    if (survey.error !== null) tally.documentsFailed++;
+    progress.documentsDone++;
+    progress.chunks += survey.total ?? 0;
+    progress.child_chunks += survey.children.sum;
+    if (survey.error !== null) progress.documentsFailed++;
   }
   return surveys;
 }

@@ -5,7 +5,7 @@ import { type Dump, databaseOf, openDump } from "../dump/open-dump.js";
 import { StopError, UsageError } from "../errors.js";
 import { fileErrorText } from "../file-error.js";
 import { isThere, writeAside } from "../files/files.js";
-import { emptyReadTally, type ReadTally } from "../read-tally.js";
+import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Verification } from "../verify/findings.js";
 import { verifyRun } from "../verify/verify-run.js";
 import { gatherChanges } from "./facts/changes.js";
@@ -38,7 +38,7 @@ export interface RenderedReport {
 export async function renderReport(request: ReportRequest): Promise<RenderedReport> {
   const options = withReportDefaults(request);
   const { facts, folders } = await gatherFacts(options);
-  options.tally.step = "writing the page";
+  options.progress.step = "writing the page";
   const html = renderPage(facts, await readAssets());
   return { html, summary: summaryOf(facts, folders) };
 }
@@ -54,15 +54,15 @@ const verified = 0.6;
 
 /** Gathers all facts of a report. Rejects as `renderReport` does. */
 async function gatherFacts(options: ReportOptions): Promise<Gathered> {
-  const { folder, against, database, content, verify, tally } = options;
+  const { folder, against, database, content, verify, progress } = options;
   if (database !== undefined) await checkDatabase(database);
   const dump = await openDump(folder, "there is no report");
   const old = against === undefined ? undefined : await openDump(against, "nothing was compared");
-  const reading = { ...options, tally: partOfTally(tally, { from: 0, to: verified }) };
+  const reading = { ...options, progress: segmentOfProgress(progress, { from: 0, to: verified }) };
   const [facts, verification] = verify
     ? await readAndVerify(dump, reading)
     : [await factsOfRun(dump, reading), undefined];
-  const comparing = { ...options, tally: partOfTally(tally, { from: verified, to: 1 }) };
+  const comparing = { ...options, progress: segmentOfProgress(progress, { from: verified, to: 1 }) };
   return {
     facts: {
       ...facts,
@@ -86,7 +86,7 @@ async function readAndVerify(dump: Dump, options: ReportOptions): Promise<readon
   return bothOf(
     options.signal,
     (signal) => factsOfRun(dump, { ...options, memory, signal }),
-    (signal) => verifyRun(dump.folder, { memory, signal, tally: options.tally }),
+    (signal) => verifyRun(dump.folder, { memory, signal, progress: options.progress }),
   );
 }
 
@@ -105,14 +105,14 @@ type FactsOfRun = Pick<ReportFacts, "freshness" | "lengths" | "indexing" | "chan
 
 /** Loads the rows of a run, and gathers the facts that they give. StopError if a file is not as its run wrote it. */
 async function factsOfRun(dump: Dump, options: ReportOptions): Promise<FactsOfRun> {
-  const { tally, signal } = options;
+  const { progress, signal } = options;
   return withSpill(":memory:", options, async (connection) => {
     const loaded = await loadTables(connection, dump, options);
     const source = factSourceOf(dump, loaded, options);
     const { manifest } = dump;
     const step = async <Facts>(name: string, gather: () => Promise<Facts>): Promise<Facts> => {
       signal.throwIfAborted();
-      tally.step = name;
+      progress.step = name;
       return gather();
     };
     return {
@@ -162,7 +162,7 @@ const units = 1_000_000;
  * The tally of one part of a larger work: the whole tally shows its step, and its bytes as a share of the span. It never goes back,
  * also where there turns out to be more to do.
  */
-export function partOfTally(whole: ReadTally, { from, to }: Span): ReadTally {
+export function segmentOfProgress(whole: ReadProgress, { from, to }: Span): ReadProgress {
   let [expected, done, share] = [0, 0, 0];
   const show = () => {
     if (expected > 0) share = Math.max(share, Math.min(1, done / expected));
@@ -234,7 +234,7 @@ function withReportDefaults({ folder, against, database, ...request }: ReportReq
     nameFolder: request.nameFolder,
     memory: request.memory ?? "800MB",
     signal: request.signal ?? new AbortController().signal,
-    tally: request.tally ?? emptyReadTally(),
+    progress: request.progress ?? emptyReadProgress(),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import type { Cut, LostFacts } from "./lost-facts.js";
 import type { ChunkPlace, NamedDocument } from "./named-document.js";
 import type { NameFolder } from "./place.js";
@@ -315,5 +315,5 @@ export interface ReportOptions {
   readonly nameFolder: NameFolder | undefined;
   readonly signal: AbortSignal;
   /** Updated while the work goes on. */
-  readonly tally: ReadTally;
+  readonly progress: ReadProgress;
 }

@@ -76,12 +76,12 @@ function openServiceOf({ old, baseUrl, options }: Course): Promise<OpenService> 
 const nothingRead: Target = { dump: undefined, refusals: new Map() };
 
 function signsOf({ old, database, options }: Course): Promise<Signs> {
-  options.tally.step = "reading the run";
-  return findSigns(old, { ...options, database, tally: undefined });
+  options.progress.step = "reading the run";
+  return findSigns(old, { ...options, database, progress: undefined });
 }
 
 async function readTarget(course: Course, api: KnowledgeApi, signs: Signs, dir: string): Promise<Target> {
-  course.options.tally.step = "reading the documents as they stand";
+  course.options.progress.step = "reading the documents as they stand";
   const fit = signs.documents.filter(({ refused }) => refused === null);
   const refusals = await readRefusals(api, fit);
   const documents = fit.filter((document) => refusals.get(documentKey(document))?.isReadable !== false);
@@ -98,7 +98,7 @@ async function planned(
 ): Promise<RestoreResult> {
   const { old, baseUrl, database, options } = course;
   const { memory, signal, addDisabled } = options;
-  options.tally.step = "planning";
+  options.progress.step = "planning";
   const choice = { chosen: new Set([...options.chunks, ...chosen]), addDisabled };
   const lost = await planLost(old, dump, { documents, database, refusals, memory, signal, ...choice });
   const { job, run_id } = old.manifest;
@@ -167,7 +167,7 @@ async function applyWith(tools: Tools): Promise<RestoreResult> {
 }
 
 async function write(tools: Tools, plan: RestorePlan): Promise<Applied> {
-  tools.course.options.tally.step = "writing";
+  tools.course.options.progress.step = "writing";
   return applyPlan(plan, applyOptions(tools));
 }
 
@@ -182,9 +182,9 @@ function alsoUndo(folder: string): string {
 }
 
 function applyOptions({ course, journal, api, writer }: Tools) {
-  const { signal, log, tally, sleep, now, settle, lockTime, concurrency } = course.options;
+  const { signal, log, progress, sleep, now, settle, lockTime, concurrency } = course.options;
   return {
-    ...{ api, writer, journal, signal, log, tally, sleep },
+    ...{ api, writer, journal, signal, log, progress, sleep },
     ...(concurrency === undefined ? {} : { concurrency }),
     settle: settle / 1_000,
     lockTime: lockTime / 1_000,
@@ -215,7 +215,7 @@ interface WrittenOptions {
 async function proveWritten(options: WrittenOptions): Promise<readonly ProofDifference[]> {
   const { course, folder, journal, api } = options;
   const { written, openAdds } = journal;
-  course.options.tally.step = "proving";
+  course.options.progress.step = "proving";
   const ids = new Set(written.map(({ document_id }) => document_id));
   const documents = course.old.manifest.documents.filter(({ document_id }) => ids.has(document_id));
   const gone = await readGone(api, documents);
@@ -296,7 +296,7 @@ async function dumpDocuments(
       .map(({ document_id }) => document_id),
   );
   const hasChildren = reading.documents.some(({ document_id }) => withChildren.has(document_id));
-  return dumpTarget({ ...options, baseUrl }, { ...reading, hasChildren }, options.tally, "nothing was restored");
+  return dumpTarget({ ...options, baseUrl }, { ...reading, hasChildren }, options.progress, "nothing was restored");
 }
 
 /**

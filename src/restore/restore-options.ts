@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isMissed, level, planCounts, position, type RestorePlan, restorePlan } from "../compare/lost/restore-plan.js";
 import { exitCodes } from "../errors.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 
 import type { TargetService } from "./target.js";
@@ -30,7 +30,7 @@ export interface RestoreOptions extends Omit<TargetService, "baseUrl"> {
   /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   /** Updated while the work goes on. */
-  readonly tally: RestoreTally;
+  readonly progress: RestoreProgress;
   /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */
   readonly confirm: (planned: RestoreResult) => Promise<Confirmed>;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -143,7 +143,7 @@ function isNothingLost({ documents }: RestorePlan): boolean {
 type RestoreStep = "reading the run" | "reading the documents as they stand" | "planning" | "writing" | "proving";
 
 /** How far a restore is. */
-export interface RestoreTally {
+export interface RestoreProgress {
   step: RestoreStep;
   /** Chunks that the plan changes, or whose children it changes, and those of them that are done. */
   chunks: number;
@@ -151,10 +151,10 @@ export interface RestoreTally {
   /** Chunks that wait until the service takes changes of them. */
   waiting: number;
   /** The dump that is being made of the documents; undefined while there is none. */
-  dump: RunTally | undefined;
+  dump: RunProgress | undefined;
 }
 
 /** A tally of nothing yet. */
-export function emptyRestoreTally(): RestoreTally {
+export function emptyRestoreProgress(): RestoreProgress {
   return { step: "reading the run", chunks: 0, chunksDone: 0, waiting: 0, dump: undefined };
 }

@@ -12,7 +12,7 @@ import type { Draft, Label } from "../job/draft-from-file.js";
 import type { Job } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
 import { type OpenService, openService, withDefaults } from "../job/open-service.js";
-import { emptyRunTally, type RunTally } from "../job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import type { Log } from "../log.js";
 import { documentKey, type RawRecord } from "../rows/row.js";
 import { runJob } from "../run/run-job.js";
@@ -21,9 +21,9 @@ import { makeFolder } from "../store/folder/job-folders.js";
 import { lockJob } from "../store/folder/lock.js";
 
 /** A tally that has a place for the dump that is being made. */
-export interface DumpTally {
+export interface DumpProgress {
   /** Undefined while no dump is made. */
-  dump: RunTally | undefined;
+  dump: RunProgress | undefined;
 }
 
 /**
@@ -33,19 +33,19 @@ export interface DumpTally {
 export async function dumpTarget(
   service: TargetService,
   reading: TargetReading,
-  tally: DumpTally,
+  progress: DumpProgress,
   consequence: string,
 ): Promise<Dump> {
-  tally.dump = emptyRunTally();
+  progress.dump = emptyRunProgress();
   try {
     const { folder } = await runJob(targetJob(reading, service), {
       ...runOptionsOf(service),
-      tally: tally.dump,
+      progress: progress.dump,
       fresh: true,
     });
     return await openDump(folder, consequence);
   } finally {
-    tally.dump = undefined;
+    progress.dump = undefined;
   }
 }
 
@@ -160,7 +160,7 @@ export async function withRestoreFolder<T>(
     const loss = await lock.lossOf();
     if (loss) throw loss;
   };
-  const own = join(folder, `.${lock.holder.id}`);
+  const own = join(folder, `.${lock.owner.id}`);
   await makeFolder(own);
   await removeFolderOf(lock.replaced?.id ?? "", folder);
   try {

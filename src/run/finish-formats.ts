@@ -7,7 +7,7 @@ import type { StagedFile, StagedRows, TextFormat, Writer } from "../dump/formats
 import { fileFormats, formats } from "../dump/formats/formats.js";
 import { jsonlText } from "../dump/formats/jsonl.js";
 import type { Format, Job } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 /** The files of every format. */
 interface Finished {
@@ -19,7 +19,7 @@ interface Finished {
 type Finish = (
   rows: StagedRows & RunFacts,
   outputs: Outputs,
-  tally: RunTally,
+  progress: RunProgress,
   signal: AbortSignal,
 ) => Promise<Finished>;
 
@@ -28,20 +28,20 @@ type Finish = (
  * and the database share the memory of DuckDB then. If it does not suffice, they are made once more, one after the other and
  * each by one thread of DuckDB, because every thread holds 2,048 rows in memory, however long they are.
  */
-export const finishFormats: Finish = async (rows, outputs, tally, signal) => {
+export const finishFormats: Finish = async (rows, outputs, progress, signal) => {
   try {
-    return await finishAtOnce(rows, outputs, tally, signal);
+    return await finishAtOnce(rows, outputs, progress, signal);
   } catch (error) {
     if (!lacksMemory(error)) throw error;
-    return finishInTurn({ ...rows, threads: 1 }, outputs, tally, signal);
+    return finishInTurn({ ...rows, threads: 1 }, outputs, progress, signal);
   }
 };
 
-const finishAtOnce: Finish = async (rows, outputs, tally, signal) => {
+const finishAtOnce: Finish = async (rows, outputs, progress, signal) => {
   const { writers, loaded, writeDatabase } = outputs;
   signal.throwIfAborted();
   const names = [...writers.map(({ format }) => format), ...(writeDatabase ? ["duckdb"] : [])];
-  tally.step = `writing ${names.join(", ")}`;
+  progress.step = `writing ${names.join(", ")}`;
   const shared = { ...rows, instances: Math.max(1, loaded) };
   const files = writers.map((writer) => writer.finish(shared));
   const damage = writeDatabase?.(shared);
@@ -49,15 +49,15 @@ const finishAtOnce: Finish = async (rows, outputs, tally, signal) => {
   return { files: (await Promise.all(files)).flat(), damage: await damage };
 };
 
-const finishInTurn: Finish = async (rows, { writers, writeDatabase }, tally, signal) => {
+const finishInTurn: Finish = async (rows, { writers, writeDatabase }, progress, signal) => {
   const files: StagedFile[] = [];
   for (const writer of writers) {
     signal.throwIfAborted();
-    tally.step = `writing ${writer.format}`;
+    progress.step = `writing ${writer.format}`;
     files.push(...(await writer.finish(rows)));
   }
   signal.throwIfAborted();
-  tally.step = "writing duckdb";
+  progress.step = "writing duckdb";
   return { files, damage: await writeDatabase?.(rows) };
 };
 

@@ -39,7 +39,7 @@ export interface Gathered {
   readonly requests: RequestSum;
 }
 
-type MakeRunOptions = Pick<Required<RunOptions>, "tally" | "log" | "now" | "onCommit" | "report" | "signal">;
+type MakeRunOptions = Pick<Required<RunOptions>, "progress" | "log" | "now" | "onCommit" | "report" | "signal">;
 
 /** What a run has before it reads: the writers of its formats, and the database that it adds to. */
 export interface PreparedRun {
@@ -77,19 +77,19 @@ export async function finishRun(
   prepared: PreparedRun,
   { reading, baseUrl, requests }: Gathered,
 ): Promise<RunResult> {
-  const { tally, onCommit } = context;
+  const { progress, onCommit } = context;
   const { outputs, signal, waiting } = prepared;
   requireDocument(reading);
   const duckDb = databaseOptions(job, workspace, signal);
-  const staging = { job, baseUrl, workspace, outputs, tally, duckDb, requests, signal };
+  const staging = { job, baseUrl, workspace, outputs, progress, duckDb, requests, signal };
   const { manifest, damage } = await stageRun(reading, staging);
   signal.throwIfAborted();
-  tally.step = "publishing";
+  progress.step = "publishing";
   const { newDatabase } = outputs;
   const isDamaged = prepared.isDamaged || damage !== undefined;
   const published = await publishRun({ job, manifest, newDatabase, isDamaged, waiting, onCommit, signal }, workspace);
   const { report, failures } = context.report
-    ? await reportRun(job, workspace, published, { tally, signal })
+    ? await reportRun(job, workspace, published, { progress, signal })
     : { report: undefined, failures: [] };
   const problems = [...prepared.losses, ...(damage ?? []), ...published.problems, ...failures];
   const status = problems.length > 0 ? "partial" : manifest.status;

@@ -7,7 +7,7 @@ import type { RunOptions } from "../job/open-service.js";
 import type { Log } from "../log.js";
 import { removeOtherExchanges } from "../parallel/exchange/open-exchange.js";
 import { type EarlierOptions, earlierWork, hasPlan, isHandedOut, writePlan } from "../store/earlier-work.js";
-import { type Hold, makeOwnFolder } from "../store/folder/job-folders.js";
+import { type LeasedJob, makeOwnFolder } from "../store/folder/job-folders.js";
 import { type Lease, openedWith } from "../store/folder/lease.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
 import { type Workspace, workspaceIn } from "../store/workspace.js";
@@ -29,7 +29,7 @@ interface LeasedWorkspace extends Workspace, Lease {
  */
 export async function openWorkspace(
   job: Job,
-  options: EarlierOptions & Pick<Required<RunOptions>, "tally" | "env" | "signal"> & Pick<RunOptions, "workers">,
+  options: EarlierOptions & Pick<Required<RunOptions>, "progress" | "env" | "signal"> & Pick<RunOptions, "workers">,
 ): Promise<LeasedWorkspace> {
   const lease = await leaseJob(job, options);
   return openedWith(lease, async () => {
@@ -44,7 +44,7 @@ export async function openWorkspace(
     return leasedWorkspace(lease, workspace, async () => {
       const isRead = (await readdir(workspace.parts).catch(() => [])).length > 0;
       const isBegun = isRead || (await isHandedOut(workspace.work).catch(() => false));
-      options.tally.isKept = isBegun;
+      options.progress.isKept = isBegun;
       return isBegun ? "what was read" : "nothing";
     });
   });
@@ -86,9 +86,9 @@ function leasedWorkspace(lease: Lease, workspace: Workspace, keptAfterFailure: (
 }
 
 /** Does what an earlier run left undone, with the database of the bucket if the job has one. */
-async function bringUpToDate(hold: Hold, job: Job, log: Log): Promise<void> {
-  if (writtenFormats(job).includes("duckdb")) await hold.remote?.bringDatabase();
-  await mendPublished(hold, job, log);
+async function bringUpToDate(leased: LeasedJob, job: Job, log: Log): Promise<void> {
+  if (writtenFormats(job).includes("duckdb")) await leased.remote?.bringDatabase();
+  await mendPublished(leased, job, log);
 }
 
 async function makeFolders({ work, stage, scratch, parts }: Workspace): Promise<void> {

@@ -6,8 +6,8 @@ import { problemText } from "../file-error.js";
 import { flush } from "../files/flush.js";
 import type { Job } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
-import type { RunTally } from "../job/run-tally.js";
-import { emptyReadTally } from "../read-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
+import { emptyReadProgress } from "../read-progress.js";
 import { reportName } from "../report/place.js";
 import { shellText } from "../shell-text.js";
 import { removeWaiting } from "../status/waiting-status.js";
@@ -140,14 +140,14 @@ export async function reportRun(
   job: Job,
   workspace: Workspace,
   { folder }: Pick<Published, "folder">,
-  { tally, signal }: { readonly tally: RunTally; readonly signal: AbortSignal },
+  { progress, signal }: { readonly progress: RunProgress; readonly signal: AbortSignal },
 ): Promise<Reported> {
-  tally.step = "writing the report";
+  progress.step = "writing the report";
   const path = join(workspace.folder, reportName);
   try {
     const { writeReport } = await import("../report/render-report.js"); // heavy; most runs do without
     const against = await wholeRun(await completeRunBefore(workspace, job.name), workspace, signal);
-    const request = { folder, against, memory: job.output.memory, signal, tally: emptyReadTally() };
+    const request = { folder, against, memory: job.output.memory, signal, progress: emptyReadProgress() };
     await writeReport(path, request, { aside: join(workspace.scratch, reportName) });
     await workspace.remote?.publishReport(path);
     return { report: shownPath(job, path), failures: [] };

@@ -1,7 +1,7 @@
 import type { Download } from "../client/download.js";
 import type { Client } from "../client/open-client.js";
 import { plainText } from "../client/plain-text.js";
-import { countRetry } from "../client/request-tally.js";
+import { countRetry } from "../client/request-counts.js";
 import { discoverDocuments } from "../crawl/discover-documents.js";
 import {
   type Discovery,
@@ -28,14 +28,14 @@ import {
 import { isTooLongForFolder } from "../dump/formats/format.js";
 import { StopError } from "../errors.js";
 import type { Shard } from "../job/job.js";
-import { readingDocuments } from "../job/run-tally.js";
+import { readingDocuments } from "../job/run-progress.js";
 
 import { wantedFiles } from "../originals/ask-for-file.js";
 import { type HeldOriginal, listOriginals, originalWarnings, saveOriginals } from "../originals/save-originals.js";
 import type { Row } from "../rows/row.js";
 import { sumOfDrift } from "../rows/row-from-record.js";
 import type { DocumentResult, DumpedDocument } from "../segments/document-result.js";
-import { lookAheadOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
+import { prefetchOf, type ReadOptions, readDocuments } from "../segments/read-documents.js";
 import { captureStatus, type StatusReading, statusReadingSchema } from "../status/capture-status.js";
 import { readOnce } from "../store/earlier-work.js";
 import { nameAndId } from "../words.js";
@@ -56,19 +56,19 @@ export interface ReadAllOptions extends ReadOptions {
  * again with those documents that changed, details, originals, status again.
  */
 export async function readEverything(api: Client, options: ReadAllOptions): Promise<Reading> {
-  const { job, tally, now, workspace } = options;
+  const { job, progress, now, workspace } = options;
   const { work } = workspace;
-  tally.step = "listing documents";
+  progress.step = "listing documents";
   const whole = await readDiscovery(api, options);
   if (job.output.partition === "dataset") requireFolderNames(whole);
   const { discovery, datasets, list } = shareOf(whole, job.shard);
-  tally.step = "reading status";
+  progress.step = "reading status";
   const before = await readOnce<StatusReading>(work, "status", {
     schema: statusReadingSchema,
     read: () => captureStatus(api, datasets, now),
     isWhole: ({ failures }) => failures.length === 0,
   });
-  tally.step = readingDocuments;
+  progress.step = readingDocuments;
   const reading = readOnce<FieldsReading>(work, "fields", {
     schema: fieldsReadingSchema,
     read: () => readMetadataFields(api, datasets),
@@ -82,7 +82,7 @@ export async function readEverything(api: Client, options: ReadAllOptions): Prom
     ? await readDetailsOnce(api, { datasets, documentsOf: discovery.datasets }, options)
     : undefined;
   const originals = job.originals ? await readOriginals(api, { discovery, details, documents }, options) : undefined;
-  tally.step = "reading status";
+  progress.step = "reading status";
   const after = await captureStatus(api, datasets, now);
   const joined = undefined;
   const answers = { discovery, documents, notes, fields, details, originals, before, after };
@@ -109,9 +109,9 @@ function shareOf(whole: Discovery, shard: Shard | undefined): Share {
 async function readDetailsOnce(
   api: Client,
   asked: DetailsAsked,
-  { job, workspace, tally, log }: ReadOptions,
+  { job, workspace, progress, log }: ReadOptions,
 ): Promise<DetailsReading> {
-  tally.step = "reading details";
+  progress.step = "reading details";
   return readOnce<DetailsReading>(workspace.work, "details", {
     schema: detailsReadingSchema,
     read: async () => {
@@ -127,21 +127,21 @@ async function readDetailsOnce(
 async function readOriginals(
   api: Client,
   { discovery, details, documents }: Pick<Answers, "discovery" | "details" | "documents">,
-  { job, workspace, tally, now, log, baseUrl, download }: ReadAllOptions,
+  { job, workspace, progress, now, log, baseUrl, download }: ReadAllOptions,
 ): Promise<readonly HeldOriginal[]> {
   const { concurrency, retries, maxOriginal } = job.service;
-  tally.step = "saving originals";
+  progress.step = "saving originals";
   const parts = documents.map(({ files }) => files);
   const wanted = await wantedFiles(documentsOf(discovery), uploadsOf(discovery, details?.documents), parts);
   const held = await saveOriginals(wanted, {
     ...{ api, download, baseUrl, workspace, retries, now, job: job.name, longest: maxOriginal, atOnce: concurrency },
     details: details?.documents,
     onRetry: (error, wait) => {
-      countRetry(error, tally.requests);
+      countRetry(error, progress.requests);
       log("warn", `${error.message}; next try in ${(wait / 1000).toFixed(1)} s`);
     },
     onSaved: (done) => {
-      tally.step = `saving originals (${done} of ${wanted.length})`;
+      progress.step = `saving originals (${done} of ${wanted.length})`;
     },
   });
   const { originals = [] } = listOriginals(held);
@@ -167,7 +167,7 @@ async function readDiscovery(
     schema: discoverySchema,
     read: async () => {
       const { shard } = job;
-      return tell(await discoverDocuments(api, job, lookAheadOf(job), shard ? { keeps: isRowOf(shard) } : {}));
+      return tell(await discoverDocuments(api, job, prefetchOf(job), shard ? { keeps: isRowOf(shard) } : {}));
     },
     isWhole: ({ found }) => found !== undefined,
   });

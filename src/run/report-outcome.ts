@@ -12,7 +12,7 @@ import { Notifier } from "../notify/notifier.js";
 import { metricsAfter, type RunOutcome, renderMetrics } from "../notify/run-metrics.js";
 import type { DocumentRow } from "../rows/row.js";
 import { incompleteText } from "../segments/document-result.js";
-import { foldersOf, type Hold, type JobFolders, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
+import { foldersOf, type JobFolders, type LeasedJob, makeOwnFolder, refuseLinks } from "../store/folder/job-folders.js";
 import { countOf, nameAndId } from "../words.js";
 
 type Context = Required<RunOptions>;
@@ -36,7 +36,7 @@ export class OutcomeReport {
   readonly #notifier: Notifier | undefined;
   readonly #start = performance.now();
   #runId: string | null = null;
-  #lease: Hold | undefined;
+  #lease: LeasedJob | undefined;
 
   constructor(job: Job, context: Context) {
     this.#job = job;
@@ -45,7 +45,7 @@ export class OutcomeReport {
   }
 
   /** The run has its lease and its id. */
-  began(workspace: Hold & { readonly runId: string }): void {
+  began(workspace: LeasedJob & { readonly runId: string }): void {
     this.#runId = workspace.runId;
     this.#lease = workspace;
     this.#notifier?.start(this.#job.name, workspace.runId);
@@ -86,9 +86,9 @@ export class OutcomeReport {
   }
 
   #outcomeOf(end: End): RunOutcome {
-    const { now, tally } = this.#context;
+    const { now, progress } = this.#context;
     const seconds = (performance.now() - this.#start) / 1000;
-    const known = { job: this.#job.name, runId: this.#runId, finishedAt: now(), seconds, requests: tally.requests };
+    const known = { job: this.#job.name, runId: this.#runId, finishedAt: now(), seconds, requests: progress.requests };
     return { ...known, rows: undefined, documents: undefined, failedDocuments: [], failedNames: [], ...end };
   }
 }
@@ -138,9 +138,9 @@ function publication({ manifest, status, problems, names }: PublishedRun): End {
  * of a key, say, uses a folder that the next holder fences, but makes none where there is nothing of the job yet. The file
  * that `output.metrics_file` names gets the same text.
  */
-async function writeMetrics(job: Job, outcome: RunOutcome, hold?: Pick<Hold, "own">): Promise<void> {
+async function writeMetrics(job: Job, outcome: RunOutcome, leased?: Pick<LeasedJob, "own">): Promise<void> {
   const folders = foldersOf(job);
-  if (hold) return replaceMetrics(folders, hold.own, job, outcome);
+  if (leased) return replaceMetrics(folders, leased.own, job, outcome);
   await refuseLinks(folders);
   if (!(await isThere(folders.private))) return;
   const own = join(folders.private, `metrics.${randomUUID()}`);

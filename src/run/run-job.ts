@@ -28,7 +28,7 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<RunRes
     await outcome.succeeded(result);
     return result;
   } catch (thrown) {
-    const error = sayDiskError(workError(thrown), job.output.dir, context.tally.step);
+    const error = sayDiskError(workError(thrown), job.output.dir, context.progress.step);
     await outcome.failed(error);
     throw error;
   }
@@ -67,18 +67,18 @@ interface ReadOptions {
 async function read({ client, baseUrl, download }: OpenService, options: ReadOptions): Promise<Gathered> {
   const { job, context, workspace, list, workers } = options;
   const { signal, outputs } = options.prepared;
-  const { tally, now, log, retryFailed } = context;
+  const { progress, now, log, retryFailed } = context;
   const { formats } = outputs;
   signal.addEventListener("abort", () => client.stop(signal.reason), { once: true });
-  await using requests = await keepRequestSum(workspace.work, tally.requests);
+  await using requests = await keepRequestSum(workspace.work, progress.requests);
   const handOutOver = async (discovery: Discovery, { broker }: Workers) => {
     const exchange = await ownExchange(workspace, workspace.runId);
     const ends = AbortSignal.any([signal, client.signal]); // a key that the service refuses ends the run at once
     const list256 = list?.sha256;
-    await handOut(discovery, { job, workspace, formats, tally, log, signal: ends, broker, exchange, list: list256 });
+    await handOut(discovery, { job, workspace, formats, progress, log, signal: ends, broker, exchange, list: list256 });
   };
   const reading = await readEverything(client, {
-    ...{ job, workspace, formats, tally, now, log, retryFailed, baseUrl, download },
+    ...{ job, workspace, formats, progress, now, log, retryFailed, baseUrl, download },
     given: list?.discovery,
     handOut: workers && ((discovery) => handOutOver(discovery, workers)),
   });

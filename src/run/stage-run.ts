@@ -12,7 +12,7 @@ import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
 import type { PartFile } from "../files/join-parts.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import { listOriginals, stageOriginals } from "../originals/save-originals.js";
 import { allKinds, type Kind } from "../rows/columns.js";
@@ -32,7 +32,7 @@ interface StageOptions {
   readonly baseUrl: string;
   readonly workspace: Workspace;
   readonly outputs: Outputs;
-  readonly tally: RunTally;
+  readonly progress: RunProgress;
   /** DuckDB's memory limit and temporary folder. */
   readonly duckDb: DuckDbOptions;
   /** The requests that it took to read the rows. */
@@ -93,14 +93,14 @@ async function stageFiles(
   discovered: Discovered | undefined,
   options: StageOptions,
 ): Promise<StagedRun> {
-  const { workspace, outputs, tally, signal } = options;
+  const { workspace, outputs, progress, signal } = options;
   const runParts = await writeRunParts(reading, workspace, outputs);
-  tally.step = "joining the parts";
+  progress.step = "joining the parts";
   const staged = await joinRows(reading, runParts, workspace, options.job, signal);
   if (reading.originals) await stageOriginals(reading.originals, workspace.stage);
   const withoutChildren = options.job.childChunks === "none";
   const facts = { run: runRowOf(reading, options), withoutChildren, documentChanges: discovered?.changes };
-  const { files, damage } = await finishFormats({ ...staged, ...facts }, outputs, tally, signal);
+  const { files, damage } = await finishFormats({ ...staged, ...facts }, outputs, progress, signal);
   const shard = await stageList(reading, options.job, workspace.stage);
   const manifest = manifestOf(reading, { files, discovered, shard }, options);
   await writeManifest(join(workspace.stage, manifestName), manifest);

@@ -3,12 +3,12 @@ import type { Batch, Checkpoint } from "../crawl/batch.js";
 import { type ChildSource, forecastLists, listCounts, sampleOf, supposedChildren } from "../crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../crawl/crawl-document.js";
 import type { IdSet } from "../crawl/id-set.js";
-import type { LookAhead } from "../crawl/prefetch.js";
+import type { Prefetch } from "../crawl/prefetch.js";
 import { answersOf, type TellProblem } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { SkipError } from "../errors.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import type { DocumentRow, Row } from "../rows/row.js";
 import { type Drift, DriftCount, noDrift, rowFromRecord } from "../rows/row-from-record.js";
@@ -36,7 +36,7 @@ export class DocumentAttempt {
   readonly #attempt: AttemptNumber;
   readonly #options: DumpOptions;
   readonly #earlier: Earlier | undefined;
-  readonly #tally: AttemptTally;
+  readonly #progress: AttemptProgress;
   readonly #rows: DocumentRows;
   /** Times that the document was read, this attempt and its sweep included. */
   sweeps: number;
@@ -59,7 +59,7 @@ export class DocumentAttempt {
     this.sweeps = attempt.sweeps + 1;
     this.#options = options;
     this.#earlier = earlier;
-    this.#tally = new AttemptTally(options.tally, options.job.childChunks, earlier?.read);
+    this.#progress = new AttemptProgress(options.progress, options.job.childChunks, earlier?.read);
     this.#rows = new DocumentRows(ref, options.job.output.keepSignatures, earlier?.read.drift);
     this.#docForm = earlier?.read.docForm ?? null;
     this.#childPage = earlier?.read.childPage ?? 0;
@@ -73,10 +73,10 @@ export class DocumentAttempt {
       try {
         const rows = this.#rows.rowsFrom(batch);
         if (batch.kind === "chunks" && this.#options.job.childChunks !== "none") {
-          this.#store.keepAside(embeddedLines(batch.records, this.#tally.counts.chunks, this.#least(batch)));
+          this.#store.keepAside(embeddedLines(batch.records, this.#progress.counts.chunks, this.#least(batch)));
         }
         this.#count(batch);
-        await this.#store.add(batch.kind, rows, this.#progress(batch.checkpoint));
+        await this.#store.add(batch.kind, rows, this.#savedState(batch.checkpoint));
       } catch (error) {
         throw tooDeep(error) ?? error;
       }
@@ -85,7 +85,7 @@ export class DocumentAttempt {
 
   /** Rows read of each kind. */
   get counts(): { readonly chunks: number; readonly child_chunks: number } {
-    return this.#tally.counts;
+    return this.#progress.counts;
   }
 
   /** Rows that came with one answer, in the largest page of a child list: a list of more may have taken several. */
@@ -128,11 +128,11 @@ export class DocumentAttempt {
 
   /** Takes back what was counted. */
   takeBack(): void {
-    this.#tally.takeBack();
+    this.#progress.takeBack();
   }
 
   result(status: DocumentRow["status"], error: string | null, proof: Proof): DocumentResult {
-    const { chunks, child_chunks } = this.#tally.counts;
+    const { chunks, child_chunks } = this.#progress.counts;
     const row: DocumentRow = {
       dataset_id: this.#ref.datasetId,
       document_id: this.#ref.documentId,
@@ -150,12 +150,12 @@ export class DocumentAttempt {
   }
 
   #crawlOptions(problem: TellProblem): CrawlOptions {
-    const { job, lookAhead } = this.#options;
+    const { job, prefetch } = this.#options;
     const from = this.#earlier && { checkpoint: this.#earlier.read.checkpoint, ids: this.#earlier.ids };
     const { childChunks } = job;
     const { keepSignatures } = job.output;
     const fromTheEnd = this.#attempt.fromTheEnd && isWhole(this.#ref);
-    return { childChunks, embedded: () => this.#embedded(), keepSignatures, lookAhead, problem, fromTheEnd, from };
+    return { childChunks, embedded: () => this.#embedded(), keepSignatures, prefetch, problem, fromTheEnd, from };
   }
 
   /** Children that a chunk has to embed for them to be kept: `auto` may want all, ties those of lists of several pages. */
@@ -170,14 +170,14 @@ export class DocumentAttempt {
     yield* readEmbedded(this.#store.asidePath);
   }
 
-  #progress(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
+  #savedState(checkpoint: Checkpoint | undefined): DocumentProgress | undefined {
     if (!checkpoint) return undefined;
     const read: ReadSoFar = {
       checkpoint,
       docForm: this.#docForm,
       childPage: this.#childPage,
       splitLists: this.#splitLists,
-      counts: { ...this.#tally.counts },
+      counts: { ...this.#progress.counts },
       drift: this.#rows.drift,
     };
     return { attempt: this.#attempt, read };
@@ -191,7 +191,7 @@ export class DocumentAttempt {
     if (kind === "chunks") this.#docForm = docForm ?? this.#docForm;
     else if (piece !== undefined) this.#childPiece = Math.min(this.#childPiece, piece);
     else if (isPage) this.#childPage = Math.max(this.#childPage, records.length);
-    this.#tally.count(batch);
+    this.#progress.count(batch);
   }
 }
 
@@ -203,8 +203,8 @@ function isWhole({ status, keyword }: DocumentRef): boolean {
 type Counts = { chunks: number; child_chunks: number };
 
 /** Counts what one reading of a document comes to, in the tally of the run, too, from which it can be taken back. */
-class AttemptTally {
-  readonly #tally: RunTally;
+class AttemptProgress {
+  readonly #progress: RunProgress;
   readonly #childChunks: Job["childChunks"];
   readonly #counts: Counts;
   #begun = false;
@@ -213,15 +213,15 @@ class AttemptTally {
 
   /** `earlier` is what a process before has counted, and where it stopped. */
   constructor(
-    tally: RunTally,
+    progress: RunProgress,
     childChunks: Job["childChunks"],
     earlier: { readonly counts: Counts; readonly checkpoint: Checkpoint } | undefined,
   ) {
-    this.#tally = tally;
+    this.#progress = progress;
     this.#childChunks = childChunks;
     this.#counts = { chunks: 0, child_chunks: 0, ...earlier?.counts };
-    tally.chunks += this.#counts.chunks;
-    tally.child_chunks += this.#counts.child_chunks;
+    progress.chunks += this.#counts.chunks;
+    progress.child_chunks += this.#counts.child_chunks;
     if (earlier) {
       this.#expect(earlier.checkpoint);
       this.#add(0, this.#doneAt(earlier.checkpoint));
@@ -235,7 +235,7 @@ class AttemptTally {
 
   count({ kind, records, isPage, checkpoint }: Batch): void {
     this.#counts[kind] += records.length;
-    this.#tally[kind] += records.length;
+    this.#progress[kind] += records.length;
     const isDecision = kind === "child_chunks" && records.length === 0 && !isPage;
     if (checkpoint && (!this.#begun || isDecision)) this.#expect(checkpoint);
     if (checkpoint && isDecision) this.#add(0, this.#doneAt(checkpoint) - this.#done);
@@ -244,11 +244,11 @@ class AttemptTally {
 
   /** Takes back what was counted. */
   takeBack(): void {
-    const tally = this.#tally;
-    tally.chunks -= this.#counts.chunks;
-    tally.child_chunks -= this.#counts.child_chunks;
+    const progress = this.#progress;
+    progress.chunks -= this.#counts.chunks;
+    progress.child_chunks -= this.#counts.child_chunks;
     this.#add(-this.#expected, -this.#done);
-    if (this.#begun) tally.documentsBegun--;
+    if (this.#begun) progress.documentsBegun--;
     this.#begun = false;
     Object.assign(this.#counts, { chunks: 0, child_chunks: 0 });
   }
@@ -258,7 +258,7 @@ class AttemptTally {
     const { total, pageSize } = checkpoint;
     const pages = Math.max(1, Math.ceil(total / Math.max(pageSize, 1))) + this.#listsOf(checkpoint);
     this.#add(pages - this.#expected, 0);
-    if (!this.#begun) this.#tally.documentsBegun++;
+    if (!this.#begun) this.#progress.documentsBegun++;
     this.#begun = true;
   }
 
@@ -279,8 +279,8 @@ class AttemptTally {
   #add(expected: number, done: number): void {
     this.#expected += expected;
     this.#done += done;
-    this.#tally.pagesExpected += expected;
-    this.#tally.pagesDone += done;
+    this.#progress.pagesExpected += expected;
+    this.#progress.pagesDone += done;
   }
 }
 
@@ -325,8 +325,8 @@ export interface DumpOptions {
   readonly shared?: SharedParts<DocumentResult> | undefined;
   /** Names of the documents of which an earlier process left files there. */
   readonly begun: ReadonlySet<string>;
-  readonly lookAhead: LookAhead;
-  readonly tally: RunTally;
+  readonly prefetch: Prefetch;
+  readonly progress: RunProgress;
   /** Read documents again that an earlier process could not read whole. */
   readonly retryFailed: boolean;
 }

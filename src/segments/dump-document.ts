@@ -4,7 +4,7 @@ import type { TellProblem } from "../crawl/read-list.js";
 import { type Flaws, MovedError, readUntilStill } from "../crawl/read-whole-list.js";
 import { SkipError } from "../errors.js";
 import type { PartFile } from "../files/join-parts.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import type { Kind } from "../rows/columns.js";
 import { DocumentAttempt, type DumpOptions, type Earlier } from "./document-attempt.js";
@@ -40,22 +40,22 @@ export async function dumpDocument(
 ): Promise<DumpedDocument> {
   const found = options.shared?.found(name);
   if (found) {
-    countFinished(found.state, options.tally);
+    countFinished(found.state, options.progress);
     return documentOf(found.state, found.files, true);
   }
   const store: Store = new DocumentStore(options.parts, name, options.formats);
   const isBegun = options.begun.has(name);
   const finished = isBegun ? await store.result(resultSchema) : undefined;
   if (finished && !(options.retryFailed && finished.row.status !== "complete")) {
-    countFinished(finished, options.tally);
+    countFinished(finished, options.progress);
     return documentOf(finished, store.files, true);
   }
   if (finished) await store.discard();
 
   const { consistency } = options.job;
-  const progress = isBegun ? await store.resume(progressSchema) : undefined;
-  let earlier = progress?.read ? await withIds(progress.read, part(options, name, "chunks")) : undefined;
-  let at = progress?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
+  const saved = isBegun ? await store.resume(progressSchema) : undefined;
+  let earlier = saved?.read ? await withIds(saved.read, part(options, name, "chunks")) : undefined;
+  let at = saved?.attempt ?? { number: 1, sweeps: 0, fromTheEnd: consistency === "anchored" };
   const read = async (flaws: Flaws): Promise<DumpedDocument> => {
     const attempt = new DocumentAttempt(ref, store, at, options, earlier);
     try {
@@ -93,13 +93,13 @@ async function sweep(
   ref: DocumentRef,
   attempt: DocumentAttempt,
   pathsOf: () => Promise<PartPaths>,
-  { job, lookAhead }: DumpOptions,
+  { job, prefetch }: DumpOptions,
   problem: TellProblem,
 ): Promise<Proof> {
   const ranksSuffice = job.consistency !== "sweeps";
   const sweeps = attempt.isOneAnswer
     ? []
-    : await sweepsOf(api, ref, await pathsOf(), attempt, { lookAhead, problem, ranksSuffice });
+    : await sweepsOf(api, ref, await pathsOf(), attempt, { prefetch, problem, ranksSuffice });
   if (sweeps.length > 0) attempt.sweeps++;
   for (const one of sweeps) await one();
   if (attempt.isAnchored) return "anchored";
@@ -144,8 +144,8 @@ function documentOf(
   return { row, drift, childLists, proof, files, isOld };
 }
 
-function countFinished({ row }: DocumentResult, tally: RunTally): void {
-  tally.documentsFound++;
-  tally.chunks += row.chunk_count;
-  tally.child_chunks += row.child_chunk_count;
+function countFinished({ row }: DocumentResult, progress: RunProgress): void {
+  progress.documentsFound++;
+  progress.chunks += row.chunk_count;
+  progress.child_chunks += row.child_chunk_count;
 }

@@ -2,13 +2,13 @@ import type { KnowledgeApi } from "../client/knowledge-api.js";
 import type { Client } from "../client/open-client.js";
 import { type Discovery, documentsOf, namesOf, type PlacedDocument } from "../crawl/discovery.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
-import { LookAhead } from "../crawl/prefetch.js";
+import { Prefetch } from "../crawl/prefetch.js";
 import { ListProof, readList } from "../crawl/read-list.js";
 import type { TextFormat } from "../dump/formats/format.js";
 import { SkipError } from "../errors.js";
 import { forEachOf } from "../files/files.js";
 import type { Job } from "../job/job.js";
-import type { RunTally } from "../job/run-tally.js";
+import type { RunProgress } from "../job/run-progress.js";
 
 import type { Log } from "../log.js";
 import type { Workspace } from "../store/workspace.js";
@@ -23,7 +23,7 @@ export interface ReadOptions {
   readonly job: Job;
   readonly formats: readonly TextFormat[];
   readonly workspace: Workspace;
-  readonly tally: RunTally;
+  readonly progress: RunProgress;
   readonly now: () => Date;
   readonly log: Log;
   readonly retryFailed: boolean;
@@ -42,8 +42,8 @@ interface DocumentsRead {
 }
 
 /** Pages of one run that are asked for ahead. */
-export function lookAheadOf({ service }: ReadOptions["job"]): LookAhead {
-  return new LookAhead(service.concurrency * aheadPerSlot);
+export function prefetchOf({ service }: ReadOptions["job"]): Prefetch {
+  return new Prefetch(service.concurrency * aheadPerSlot);
 }
 
 /**
@@ -65,14 +65,14 @@ async function readAll(
   shared: SharedParts<DocumentResult>,
   options: ReadOptions,
 ): Promise<DocumentsRead> {
-  const { job, tally, workspace, log } = options;
+  const { job, progress, workspace, log } = options;
   const placed = documentsOf(discovery);
   const names = namesOf(discovery);
-  tally.documents = placed.length;
-  const lookAhead = lookAheadOf(job);
+  progress.documents = placed.length;
+  const prefetch = prefetchOf(job);
   const begun = await namesIn(workspace.parts);
   const atOnce = job.service.concurrency * documentsPerSlot;
-  const dumping = { ...options, parts: workspace.parts, begun, lookAhead };
+  const dumping = { ...options, parts: workspace.parts, begun, prefetch };
   const sharing = { ...dumping, shared };
   const read = ({ ref, name }: PlacedDocument, how: DumpOptions) =>
     dumpDocument(api, ref, name, how).catch((error: unknown) => {
@@ -84,13 +84,13 @@ async function readAll(
   await forEachOf(placed, atOnce, async (place, index) => {
     const result = await read(place, sharing);
     documents[index] = result;
-    tally.documentsDone++;
-    if (result.row.status === "failed") tally.documentsFailed++;
+    progress.documentsDone++;
+    if (result.row.status === "failed") progress.documentsFailed++;
     if (result.row.status !== "complete") log("warn", sentenceOf(result.row, names));
   });
 
   if (documents.every(({ row }) => row.status === "failed")) return { documents, notes: [] };
-  const { ids, notes } = await findMovedDocuments(api, discovery, lookAhead);
+  const { ids, notes } = await findMovedDocuments(api, discovery, prefetch);
   for (const note of notes) log("warn", note);
   for (const [index, { name }] of placed.entries())
     if (begun.has(secondName(name)) && !documents[index]?.isOld) await discardDocument(secondName(name), dumping);
@@ -100,13 +100,13 @@ async function readAll(
     ([index, { ref, name }]) =>
       documents[index]?.row.status !== "failed" && (ids.has(ref.documentId) || isSecondBegun(index, name)),
   );
-  if (again.length > 0) tally.step = "reading changed documents again";
+  if (again.length > 0) progress.step = "reading changed documents again";
   if (again.length > 0)
     log("info", `${countOf(again.length, "document")} changed since the run listed them: reading them again`);
   await forEachOf(again, atOnce, async ([index, { ref, name }]) => {
     const second = await read({ ref, name: secondName(name) }, dumping);
     const first = documents[index];
-    if (first) documents[index] = newerOf(first, second, tally);
+    if (first) documents[index] = newerOf(first, second, progress);
   });
   return { documents, notes };
 }
@@ -115,12 +115,12 @@ async function readAll(
 const secondName = (name: string): string => `${name}_again`;
 
 /** The second reading, unless the first one is the better; the tally forgets the rows of the other. */
-function newerOf(first: DumpedDocument, second: DumpedDocument, tally: RunTally): DumpedDocument {
+function newerOf(first: DumpedDocument, second: DumpedDocument, progress: RunProgress): DumpedDocument {
   const isWorse =
     second.row.status === "failed" || (second.row.status !== "complete" && first.row.status === "complete");
   const dropped = isWorse ? second : first;
-  tally.chunks -= dropped.row.chunk_count;
-  tally.child_chunks -= dropped.row.child_chunk_count;
+  progress.chunks -= dropped.row.chunk_count;
+  progress.child_chunks -= dropped.row.child_chunk_count;
   return isWorse ? first : second;
 }
 
@@ -139,7 +139,7 @@ interface MovedDocuments {
 export async function findMovedDocuments(
   api: Pick<KnowledgeApi, "documents">,
   { found }: Discovery,
-  lookAhead: LookAhead,
+  prefetch: Prefetch,
 ): Promise<MovedDocuments> {
   const before = new Map(found?.rows.map(({ document_id, word_count }) => [document_id, word_count]));
   const lists = new Set(found?.rows.map(({ dataset_id: id }) => String(id)));
@@ -150,7 +150,7 @@ export async function findMovedDocuments(
       const read: ReadSizedPage = (page, limit) => api.documents(datasetId, page, limit);
       const readPage = halvingPages(read, { name: "documents", problem: () => {} });
       const proof = new ListProof("documents", () => {});
-      for await (const page of readList(readPage, lookAhead)) {
+      for await (const page of readList(readPage, prefetch)) {
         for (const { id, word_count: now } of proof.add(page)) {
           const then = before.get(id);
           if (typeof then === "number" && typeof now === "number" && then !== now) ids.add(id);

@@ -3,7 +3,7 @@ import { type DocumentRef, pageSize as fullPage, type KnowledgeApi } from "../cl
 import { type ChildSource, embeddedChildren, type KeptChildren } from "../crawl/child-evidence.js";
 import { ContentDigest, type Fingerprinted } from "../crawl/digests.js";
 import { halvingPages, type ReadSizedPage } from "../crawl/halve-pages.js";
-import type { LookAhead } from "../crawl/prefetch.js";
+import type { Prefetch } from "../crawl/prefetch.js";
 import { pagesOf, type TellProblem } from "../crawl/read-list.js";
 import { sweepList, sweepPages } from "../crawl/sweep-list.js";
 import { jsonText, parseJson } from "../rows/exact-json.js";
@@ -37,7 +37,7 @@ export interface ReadRows {
 }
 
 export interface SweepOptions {
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly problem: TellProblem;
   /** Whether ranks alone prove chunks that were read from their end; else their pages before the last are read again. */
   readonly ranksSuffice: boolean;
@@ -56,13 +56,13 @@ export async function sweepsOf(
   ref: DocumentRef,
   paths: PartPaths,
   read: ReadRows,
-  { lookAhead, problem, ranksSuffice }: SweepOptions,
+  { prefetch, problem, ranksSuffice }: SweepOptions,
 ): Promise<readonly Sweep[]> {
   const { counts, childPage, hasShortLists, chunkAnswers, isAnchored } = read;
   const children = counts.child_chunks > 0 ? paths.childChunks : undefined;
   const sweeps: Sweep[] = [];
   if (chunkAnswers > 1 && !(isAnchored && ranksSuffice)) {
-    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { lookAhead, problem }));
+    sweeps.push(() => sweepChunks(api, ref, { ...paths, childChunks: children }, read, { prefetch, problem }));
   }
   const split = hasShortLists ? [] : await splitLists(children, paths.aside, childPage);
   for (const [chunkId, stored] of split) {
@@ -70,7 +70,7 @@ export async function sweepsOf(
     const readSized: ReadSizedPage = (page, limit, retries) => api.childChunks(ref, chunkId, page, limit, retries);
     const readPage = halvingPages(readSized, { name, problem });
     const list = { name, readPage, stored, total: stored.rows, fingerprints: fingerprintOf };
-    sweeps.push(() => sweepList(list, lookAhead, (text, kind) => problem(text, kind === "grew" ? "moved" : kind)));
+    sweeps.push(() => sweepList(list, prefetch, (text, kind) => problem(text, kind === "grew" ? "moved" : kind)));
   }
   return sweeps;
 }
@@ -80,7 +80,7 @@ async function sweepChunks(
   ref: DocumentRef,
   paths: Omit<PartPaths, "childChunks"> & { readonly childChunks: string | undefined },
   { counts, total, isAnchored, pageSize, source }: ReadRows,
-  { lookAhead, problem }: Pick<SweepOptions, "lookAhead" | "problem">,
+  { prefetch, problem }: Pick<SweepOptions, "prefetch" | "problem">,
 ): Promise<void> {
   const pages = pagesOf({ total, pageSize }) - 1;
   const compared = isAnchored ? pages * pageSize : counts.chunks;
@@ -90,8 +90,8 @@ async function sweepChunks(
   const readPage = halvingPages(readSized, { name: "chunks", problem, size: isAnchored ? pageSize : undefined });
   const fingerprints = source === "lists" ? fingerprintOf : fingerprintsWithChildren;
   const list = { name: "chunks", readPage, stored, total, fingerprints };
-  if (isAnchored) await sweepPages(list, pages, lookAhead, problem);
-  else await sweepList(list, lookAhead, problem);
+  if (isAnchored) await sweepPages(list, pages, prefetch, problem);
+  else await sweepList(list, prefetch, problem);
 }
 
 /** The stored lists that may have come with several answers, and are not what their chunk embedded, ids and contents. */

@@ -10,7 +10,7 @@ import type { Dump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
 import { UnreadableError } from "../files/files.js";
 import { splitLines } from "../files/lines.js";
-import type { ReadTally } from "../read-tally.js";
+import type { ReadProgress } from "../read-progress.js";
 import { allKinds, type Kind } from "../rows/columns.js";
 import { documentKey } from "../rows/row.js";
 import { recordFromRow } from "../rows/row-from-record.js";
@@ -44,13 +44,13 @@ export async function indexDump(dump: Dump, options: OpenOptions): Promise<Index
   const read = async <T>(kind: Kind, make: (file: RowFile, bytes: AsyncIterable<Buffer>) => Promise<T>): Promise<T> => {
     const { handle, name } = await openRows(dump, kind, options);
     handles.push(handle);
-    options.tally.step = `indexing ${name}`;
+    options.progress.step = `indexing ${name}`;
     return make(new RowFile(name, handle), piecesOf(handle, options));
   };
   const { counts } = dump.manifest;
   const readDetails = (kind: "datasets" | "document_details") =>
     counts[kind] === undefined ? undefined : read(kind, (file, bytes) => DetailRows.make(file, bytes, kind));
-  for (const kind of allKinds) options.tally.expected += dump.tablesOf([kind])?.[0]?.bytes ?? 0;
+  for (const kind of allKinds) options.progress.expected += dump.tablesOf([kind])?.[0]?.bytes ?? 0;
   try {
     const open = {
       manifest: dump.manifest,
@@ -71,10 +71,10 @@ export async function indexDump(dump: Dump, options: OpenOptions): Promise<Index
   }
 }
 
-async function* piecesOf(handle: FileHandle, { signal, tally }: OpenOptions): AsyncGenerator<Buffer> {
+async function* piecesOf(handle: FileHandle, { signal, progress }: OpenOptions): AsyncGenerator<Buffer> {
   for await (const piece of handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 1 << 20 })) {
     signal.throwIfAborted();
-    tally.done += piece.length;
+    progress.done += piece.length;
     yield piece;
   }
 }
@@ -142,8 +142,8 @@ function reasonOf({ manifest: { files, options } }: Dump): string {
 
 /** Writes the rows of a file as JSONL into a temporary file that only we can open, and whose room is free again when it is closed. */
 async function rewriteRows(dump: Dump, table: DumpTable, options: OpenOptions): Promise<FileHandle> {
-  const { signal, tally } = options;
-  tally.step = `reading ${table.path}`;
+  const { signal, progress } = options;
+  progress.step = `reading ${table.path}`;
   const folder = await mkdtemp(join(tmpdir(), "kbdump-serve-")).catch((error: NodeJS.ErrnoException) => {
     const hint = "set TMPDIR to a folder that can be written to";
     throw new StopError(`${table.path} is rewritten in ${tmpdir()}, where that fails: ${error.code}; ${hint}`);
@@ -155,8 +155,8 @@ async function rewriteRows(dump: Dump, table: DumpTable, options: OpenOptions): 
     try {
       const checked = await dump.check(table, () => signal.throwIfAborted());
       await writeLines(dump.lines(checked, { memory, temporary: folder, signal }), handle);
-      tally.done += table.bytes;
-      tally.expected += (await handle.stat()).size;
+      progress.done += table.bytes;
+      progress.expected += (await handle.stat()).size;
       return handle;
     } catch (error) {
       await handle.close();
@@ -198,11 +198,11 @@ export interface ServeOptions {
   readonly key?: string;
   /** Ends the indexing; its reason is what rejects. A service that runs is ended by `close`. */
   readonly signal?: AbortSignal;
-  readonly tally?: ReadTally;
+  readonly progress?: ReadProgress;
 }
 
 /** The options that the opening of a dump takes. */
-type OpenOptions = Required<Pick<ServeOptions, "signal" | "tally">>;
+type OpenOptions = Required<Pick<ServeOptions, "signal" | "progress">>;
 
 /** The rows of `datasets` or `document_details`, each found by its ids. */
 class DetailRows {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { startService } from "../demo/start-service.js";
 import { type Dump, openDump } from "../dump/open-dump.js";
 import { StopError } from "../errors.js";
-import { emptyReadTally } from "../read-tally.js";
+import { emptyReadProgress } from "../read-progress.js";
 import { jsonText } from "../rows/exact-json.js";
 import { DumpKnowledge } from "./dump-knowledge.js";
 import { indexDump, type ServeOptions } from "./index-dump.js";
@@ -31,12 +31,12 @@ export async function serveDump(folder: string, options: ServeOptions = {}): Pro
   const {
     port = 0,
     key = `kbdump-${randomBytes(12).toString("hex")}`,
-    tally = emptyReadTally("opening the dump"),
+    progress = emptyReadProgress("opening the dump"),
   } = options;
   const { signal = new AbortController().signal } = options;
   const found = await openDump(folder, "it cannot be served");
   await found.checkSizes(found.manifest.files);
-  const dump = await indexDump(found, { signal, tally });
+  const dump = await indexDump(found, { signal, progress });
   try {
     const knowledge = new DumpKnowledge(dump);
     const service = await startService({ port, key, knowledge, signs: false, jsonText }).catch((error: Error) => {

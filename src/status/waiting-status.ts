@@ -19,7 +19,7 @@ import { encodeLines } from "../files/lines.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import type { Row } from "../rows/row.js";
-import { type Hold, type JobFolders, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
+import { type JobFolders, type LeasedJob, makeFolder, makeOwnFolder } from "../store/folder/job-folders.js";
 import { type JobOptions, leaseJob } from "../store/open-job.js";
 
 /** Leaves readings of the indexing status, under a name that sorts, where the next run, or the next `kbdump status`, folds them into the database. */
@@ -57,9 +57,9 @@ export async function joinWaiting(paths: readonly string[], target: string): Pro
  * Removes waiting readings once the database that holds them is published. Each is renamed into our own folder first, so that a
  * fenced run removes none. The next run reads a reading again that cannot be removed, and adds none twice.
  */
-export async function removeWaiting(paths: readonly string[], hold: Hold): Promise<void> {
+export async function removeWaiting(paths: readonly string[], leased: LeasedJob): Promise<void> {
   for (const path of paths) {
-    const target = join(hold.own, basename(path));
+    const target = join(leased.own, basename(path));
     await rename(path, target)
       .then(() => rm(target))
       .catch(() => {});
@@ -89,29 +89,29 @@ export async function addWaiting(job: Job, options: JobOptions): Promise<boolean
   }
 }
 
-async function addUnderLease(job: Job, hold: Hold, log: Log): Promise<boolean> {
-  if ((await hold.remote?.bringDatabase(largeDatabase)) === false) return false;
-  await mendPending(hold, job, log);
-  const current = await currentDatabase(hold);
+async function addUnderLease(job: Job, leased: LeasedJob, log: Log): Promise<boolean> {
+  if ((await leased.remote?.bringDatabase(largeDatabase)) === false) return false;
+  await mendPending(leased, job, log);
+  const current = await currentDatabase(leased);
   if (current !== undefined && (await stat(current)).size > largeDatabase) return false;
-  await renewDatabase(job, hold, current);
+  await renewDatabase(job, leased, current);
   return true;
 }
 
-async function renewDatabase(job: Job, hold: Hold, previous: string | undefined): Promise<void> {
-  const options = databaseOptions(job, hold);
+async function renewDatabase(job: Job, leased: LeasedJob, previous: string | undefined): Promise<void> {
+  const options = databaseOptions(job, leased);
   const found = previous === undefined ? undefined : await inspectDatabase(previous, options);
-  if (found?.state === "corrupt") throw new StopError(corruptText(hold.shownDatabase, found.reason));
+  if (found?.state === "corrupt") throw new StopError(corruptText(leased.shownDatabase, found.reason));
   if (found?.state === "foreign")
-    throw new StopError(`${hold.shownDatabase} ${found.what}, so the readings wait beside it. Move it away`);
-  const waiting = await waitingFiles(hold);
-  const scratch = join(hold.own, "status");
+    throw new StopError(`${leased.shownDatabase} ${found.what}, so the readings wait beside it. Move it away`);
+  const waiting = await waitingFiles(leased);
+  const scratch = join(leased.own, "status");
   await makeOwnFolder(scratch);
   try {
     const target = join(scratch, newDatabase);
     await copyWithStatus(previous, target, await joinWaiting(waiting, join(scratch, "waiting.jsonl")), options);
-    await replaceDatabase(target, hold, options);
-    await removeWaiting(waiting, hold);
+    await replaceDatabase(target, leased, options);
+    await removeWaiting(waiting, leased);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -16,12 +16,12 @@ import { addWaiting, leaveWaiting } from "./waiting-status.js";
 import {
   advance,
   countsOf,
-  emptyWatchTally,
+  emptyWatchProgress,
   isOver,
   type WatchedDocument,
   type WatchedDocuments,
   type WatchOptions,
-  type WatchTally,
+  type WatchProgress,
 } from "./watched-documents.js";
 
 /** Tries after the first, of one request; another poll comes anyway. */
@@ -34,14 +34,14 @@ const mostRetries = 2;
  * there is no key, or with the reason of `options.signal`.
  */
 export async function watchStatus(job: Job, options: WatchOptions): Promise<WatchedStatus> {
-  const { interval, timeout, tally = emptyWatchTally(), onPoll = () => {}, sleep = sleepFor, ...rest } = options;
+  const { interval, timeout, progress = emptyWatchProgress(), onPoll = () => {}, sleep = sleepFor, ...rest } = options;
   const setting = withDefaults(rest);
   const { now, log } = setting;
   const startedAt = now().getTime();
   const folders = foldersOf(job);
   await refuseLinks(folders);
   const drift = new DriftCount();
-  const poll = new Poll(batchesOf(namedDatasets(job)), { now, log, onPoll, folders, tally, drift: drift.add });
+  const poll = new Poll(batchesOf(namedDatasets(job)), { now, log, onPoll, folders, progress, drift: drift.add });
   const deadline = deadlineAfter(timeout, sleep);
   const signal = AbortSignal.any([setting.signal, deadline.signal]);
   const inTime = await pollToTheEnd(poll, job, { ...setting, signal }, () => sleep(interval, signal))
@@ -52,10 +52,10 @@ export async function watchStatus(job: Job, options: WatchOptions): Promise<Watc
     .finally(deadline.cancel);
   const seconds = (now().getTime() - startedAt) / 1000;
   const added = await addReadings(job, setting);
-  const { polls, readings } = tally;
-  const rows = [...tally.documents.values()].map(({ row }) => row);
+  const { polls, readings } = progress;
+  const rows = [...progress.documents.values()].map(({ row }) => row);
   const place = { database: folders.shownDatabase, added };
-  return { status: statusOf(tally, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
+  return { status: statusOf(progress, inTime), seconds, polls, readings, rows, drift: drift.drift, ...place };
 }
 
 /** A database that cannot be read is said, and no reason to keep back how the watch ended. */
@@ -67,7 +67,7 @@ async function addReadings(job: Job, setting: Required<RunOptions>): Promise<boo
   });
 }
 
-function statusOf({ documents }: WatchTally, inTime: boolean): WatchedStatus["status"] {
+function statusOf({ documents }: WatchProgress, inTime: boolean): WatchedStatus["status"] {
   if (!inTime) return "timeout";
   return [...documents.values()].every(({ state }) => state === "completed") ? "completed" : "error";
 }
@@ -104,7 +104,7 @@ interface PollOptions extends Pick<WatchOptions, "onPoll"> {
   readonly now: () => Date;
   readonly log: Log;
   readonly folders: JobFolders;
-  readonly tally: WatchTally;
+  readonly progress: WatchProgress;
   readonly drift: RowOptions["drift"];
 }
 
@@ -126,16 +126,16 @@ class Poll {
 
   /** Reads every batch once; true when there is nothing to wait for any more. StopError where there is nothing to be had. */
   async next(api: Pick<KnowledgeApi, "indexingStatus">): Promise<boolean> {
-    const { now, folders, tally, drift, onPoll } = this.#options;
+    const { now, folders, progress, drift, onPoll } = this.#options;
     const readings = await readBatches(api, this.#batches, now, drift);
     const at = now().getTime();
-    const { documents, changed } = advance(tally.documents, readings, at);
+    const { documents, changed } = advance(progress.documents, readings, at);
     const rows = changed.map(({ row }) => row);
     await leaveWaiting(folders, runIdFrom(now()), rows);
-    tally.documents = documents;
-    tally.polls++;
-    tally.readings += rows.length;
-    if (readings.every(({ error }) => !error)) tally.readAt = at;
+    progress.documents = documents;
+    progress.polls++;
+    progress.readings += rows.length;
+    if (readings.every(({ error }) => !error)) progress.readAt = at;
     this.#refuse(readings);
     this.#tellOutage(readings, at);
     this.#warn(at);
@@ -175,7 +175,7 @@ class Poll {
 
   /** Warns once of everything. */
   #warn(at: number): void {
-    const warnings = watchWarnings(this.#options.tally.documents, at).filter(({ about }) => !this.#told.has(about));
+    const warnings = watchWarnings(this.#options.progress.documents, at).filter(({ about }) => !this.#told.has(about));
     for (const { about } of warnings) this.#told.add(about);
     for (const { text } of warnings.slice(0, mostWarnings)) this.#options.log("warn", text);
     const more = warnings.length - mostWarnings;

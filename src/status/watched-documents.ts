@@ -135,7 +135,7 @@ export function timeLeft(samples: readonly Sample[], row: Row, now: number): num
 }
 
 /** The state of a watch; its polls fill it, the progress view shows it. Moments are in milliseconds. */
-export interface WatchTally {
+export interface WatchProgress {
   documents: WatchedDocuments;
   /** When every batch was read for the last time. */
   readAt: number | undefined;
@@ -145,7 +145,7 @@ export interface WatchTally {
 }
 
 /** A tally of nothing yet. */
-export function emptyWatchTally(): WatchTally {
+export function emptyWatchProgress(): WatchProgress {
   return { documents: new Map(), readAt: undefined, polls: 0, readings: 0 };
 }
 
@@ -154,7 +154,7 @@ export interface WatchOptions extends Pick<RunOptions, "env" | "signal" | "log" 
   readonly interval: number;
   /** Milliseconds after which the watch ends although not every document is completed; never, if undefined. */
   readonly timeout?: number | undefined;
-  readonly tally?: WatchTally;
+  readonly progress?: WatchProgress;
   /** Told after every poll which documents are new or changed. */
   readonly onPoll?: (changed: readonly WatchedDocument[]) => void;
   /** Rejects, or not, when the signal is aborted. */

@@ -12,7 +12,7 @@ import type { Log } from "../log.js";
 import { object, text, valueIf } from "../schema.js";
 import { tool } from "../tool.js";
 import { isToken } from "./folder/fence.js";
-import type { Hold, JobFolders } from "./folder/job-folders.js";
+import type { JobFolders, LeasedJob } from "./folder/job-folders.js";
 import { removeFrom } from "./folder/remove-from.js";
 import { requestFile } from "./request-sum.js";
 
@@ -58,17 +58,21 @@ const factsSchema = object({
 });
 
 /** The work that can be continued; any other is set aside, and said to be. */
-export async function earlierWork(hold: Hold, job: Job, options: EarlierOptions): Promise<EarlierWork | undefined> {
+export async function earlierWork(
+  leased: LeasedJob,
+  job: Job,
+  options: EarlierOptions,
+): Promise<EarlierWork | undefined> {
   let found: EarlierWork | undefined;
-  for (const name of (await readdir(hold.own)).filter(isRunId).sort()) {
-    const runId = await settlePublished(hold, name, job, options);
+  for (const name of (await readdir(leased.own)).filter(isRunId).sort()) {
+    const runId = await settlePublished(leased, name, job, options);
     if (runId === undefined) continue;
-    const facts = valueIf(factsSchema, await readJsonFile(join(hold.own, runId, "plan.json")));
-    const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(hold, runId));
+    const facts = valueIf(factsSchema, await readJsonFile(join(leased.own, runId, "plan.json")));
+    const why = reasonAgainst(facts, job, options) ?? (await reasonOfNewer(leased, runId));
     if (why === undefined && facts) found = { runId, startedAt: facts.started_at };
-    else if (!facts && (await isEmpty(join(hold.own, runId, "parts"))))
-      await rm(join(hold.own, runId), { recursive: true, force: true }); // it ended before it had begun
-    else await setAside(hold, runId, `the work of run ${runId} is not continued: ${why}`, options);
+    else if (!facts && (await isEmpty(join(leased.own, runId, "parts"))))
+      await rm(join(leased.own, runId), { recursive: true, force: true }); // it ended before it had begun
+    else await setAside(leased, runId, `the work of run ${runId} is not continued: ${why}`, options);
   }
   if (found) options.log("info", `continuing the run that began at ${found.startedAt.toISOString()}`);
   else if (options.retryFailed)
@@ -98,9 +102,9 @@ export async function findEarlierWork(
 async function workIn(folder: string): Promise<readonly string[]> {
   const holders = await readdir(folder, { withFileTypes: true }).catch((): Dirent[] => []);
   const found: string[] = [];
-  for (const holder of holders.filter((entry) => entry.isDirectory() && isToken(entry.name))) {
-    const names = await readdir(join(folder, holder.name)).catch((): string[] => []);
-    found.push(...names.filter(isRunId).map((name) => join(folder, holder.name, name)));
+  for (const owner of holders.filter((entry) => entry.isDirectory() && isToken(entry.name))) {
+    const names = await readdir(join(folder, owner.name)).catch((): string[] => []);
+    found.push(...names.filter(isRunId).map((name) => join(folder, owner.name, name)));
   }
   return found.sort((a, b) => (basename(a) < basename(b) ? -1 : 1));
 }
@@ -110,29 +114,29 @@ async function workIn(folder: string): Promise<readonly string[]> {
  * the new run that the work now is for. Work that was not published stays as it is.
  */
 async function settlePublished(
-  hold: Hold,
+  leased: LeasedJob,
   runId: string,
   job: Job,
   { now, retryFailed, list }: EarlierOptions,
 ): Promise<string | undefined> {
-  const work = join(hold.own, runId);
-  if (!(await isThere(join(hold.runs, runId)))) return runId;
-  const { status } = (await readRunFacts(join(hold.runs, runId))) ?? {};
-  if (status === undefined) return renamed(hold, runId, now()); // something else lies where it would be published
+  const work = join(leased.own, runId);
+  if (!(await isThere(join(leased.runs, runId)))) return runId;
+  const { status } = (await readRunFacts(join(leased.runs, runId))) ?? {};
+  if (status === undefined) return renamed(leased, runId, now()); // something else lies where it would be published
   const samePlan = valueIf(factsSchema, await readJsonFile(join(work, "plan.json")))?.plan === planHash(job, list);
   if (status === "partial" && retryFailed && samePlan) {
     await forgetOnceRead(work);
     await rm(join(work, requestFile), { force: true });
-    return renamed(hold, runId, now());
+    return renamed(leased, runId, now());
   }
   await rm(work, { recursive: true, force: true });
   return undefined;
 }
 
 /** Gives work the id of a new run; its start stays that of the work, which may be too old by now. */
-async function renamed(hold: Hold, runId: string, now: Date): Promise<string> {
-  const newId = await newRunId(hold.runs, now);
-  await rename(join(hold.own, runId), join(hold.own, newId));
+async function renamed(leased: LeasedJob, runId: string, now: Date): Promise<string> {
+  const newId = await newRunId(leased.runs, now);
+  await rename(join(leased.own, runId), join(leased.own, newId));
   return newId;
 }
 
@@ -148,16 +152,21 @@ function reasonAgainst(
 }
 
 /** Another machine may have published a run of the job since: what was read before that run is older than what it read. */
-async function reasonOfNewer({ runs, remote }: Hold, runId: string): Promise<string | undefined> {
+async function reasonOfNewer({ runs, remote }: LeasedJob, runId: string): Promise<string | undefined> {
   const newest = remote && (await readdir(runs)).filter(isRunId).sort().at(-1);
   return newest !== undefined && newest > runId ? `run ${newest} was published since` : undefined;
 }
 
 /** The last work that was set aside is kept, in case somebody wants it; its time says since when. */
-async function setAside(hold: Hold, runId: string, message: string, { log, now }: EarlierOptions): Promise<void> {
-  const aside = join(hold.private, "set-aside");
-  await removeFrom(hold, aside);
-  await rename(join(hold.own, runId), aside);
+async function setAside(
+  leased: LeasedJob,
+  runId: string,
+  message: string,
+  { log, now }: EarlierOptions,
+): Promise<void> {
+  const aside = join(leased.private, "set-aside");
+  await removeFrom(leased, aside);
+  await rename(join(leased.own, runId), aside);
   await utimes(aside, now(), now());
   log("info", `${message}; it lies in ${aside}`);
 }

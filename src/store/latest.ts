@@ -9,7 +9,7 @@ import { problemText } from "../file-error.js";
 import { ifAbsent, isThere, kindOf } from "../files/files.js";
 import { type Fingerprint, fingerprint } from "../files/join-parts.js";
 import type { Log } from "../log.js";
-import type { Hold } from "./folder/job-folders.js";
+import type { LeasedJob } from "./folder/job-folders.js";
 import { moveAside } from "./folder/remove-from.js";
 import { workspaceIn } from "./workspace.js";
 
@@ -17,9 +17,9 @@ import { workspaceIn } from "./workspace.js";
  * Lets `latest` lead to a run. A symlink cannot be replaced in place: a new one is made in our folder and renamed over it.
  * Throws StopError if something else has taken its place meanwhile.
  */
-export async function pointLatest(hold: Hold, runId: string): Promise<void> {
-  const path = join(hold.folder, "latest");
-  const aside = join(hold.own, "latest");
+export async function pointLatest(leased: LeasedJob, runId: string): Promise<void> {
+  const path = join(leased.folder, "latest");
+  const aside = join(leased.own, "latest");
   await rm(aside, { force: true, recursive: true });
   await symlink(join("runs", runId), aside);
   const other = await otherThanLink(path);
@@ -31,14 +31,14 @@ export async function pointLatest(hold: Hold, runId: string): Promise<void> {
  * Points `latest` to the newest complete run of the job, which an earlier run may have failed to do. Anything but a link there,
  * such as a folder left by copying or unpacking, is moved aside. Throws UsageError, and changes nothing, if that is not possible.
  */
-export async function mendLatest(hold: Hold, job: string, log: Log): Promise<void> {
-  const path = join(hold.folder, "latest");
+export async function mendLatest(leased: LeasedJob, job: string, log: Log): Promise<void> {
+  const path = join(leased.folder, "latest");
   const other = await otherThanLink(path);
   if (other) {
     const run = other.isDirectory() ? await readRunFacts(path) : undefined;
     const what = run ? `${kindOf(other)}, a copy of run ${run.run_id},` : kindOf(other);
-    const aside = await moveAside(hold, path).catch(async (error: unknown) => {
-      if (!(await isThere(hold.own))) throw error; // we were fenced
+    const aside = await moveAside(leased, path).catch(async (error: unknown) => {
+      if (!(await isThere(leased.own))) throw error; // we were fenced
       throw new UsageError(
         `${path} is ${what} where a link belongs, and it cannot be moved aside (${problemText(error)}). Move it away`,
         [],
@@ -46,8 +46,8 @@ export async function mendLatest(hold: Hold, job: string, log: Log): Promise<voi
     });
     log("warn", `${path} was ${what} where a link belongs: it was moved to ${aside}`);
   }
-  const newest = await newestComplete(hold, job);
-  if (newest !== undefined) await pointLatest(hold, newest);
+  const newest = await newestComplete(leased, job);
+  if (newest !== undefined) await pointLatest(leased, newest);
 }
 
 /** The file or folder that has the name of `latest` and is no link; undefined if there is nothing, or a link. */
@@ -60,7 +60,7 @@ async function otherThanLink(path: string): Promise<Stats | undefined> {
  * Finds the newest complete run; undefined if `latest` leads to it already, or to an existing place outside of `runs`. Reads
  * manifests from the newest on, and stops at the first match.
  */
-async function newestComplete({ folder, runs }: Hold, job: string): Promise<string | undefined> {
+async function newestComplete({ folder, runs }: LeasedJob, job: string): Promise<string | undefined> {
   const path = join(folder, "latest");
   const link = await readlink(path).catch(() => undefined);
   const isElsewhere = link !== undefined && dirname(link) !== "runs";
@@ -78,9 +78,9 @@ async function newestComplete({ folder, runs }: Hold, job: string): Promise<stri
  * holder, so that the rename fails once a successor has fenced it. Rejects where nothing is published: StopError when there is
  * a run of this id already.
  */
-export async function commitRun(hold: Hold, runId: string): Promise<void> {
-  const { stage } = workspaceIn(hold, runId);
-  const folder = join(hold.runs, runId);
+export async function commitRun(leased: LeasedJob, runId: string): Promise<void> {
+  const { stage } = workspaceIn(leased, runId);
+  const folder = join(leased.runs, runId);
   const manifest = await fingerprint(join(stage, manifestName));
   try {
     await refuseTaken(folder);

@@ -8,12 +8,12 @@ import { ifAbsent, isThere, writeAside } from "../files/files.js";
 import type { Job } from "../job/job.js";
 import type { Log } from "../log.js";
 import type { Bucket, Condition, Written } from "./bucket/bucket.js";
-import type { BucketHolder } from "./bucket/head.js";
-import { type BucketHold, holdInBucket } from "./bucket/lease.js";
+import type { BucketOwner } from "./bucket/head.js";
+import { type BucketLease, leaseInBucket } from "./bucket/lease.js";
 import { openBucket } from "./bucket/open-bucket.js";
-import { type Hold, shownPath } from "./folder/job-folders.js";
+import { type LeasedJob, shownPath } from "./folder/job-folders.js";
 import { type Lease, type LeaseOptions, leaseFolder, openedWith } from "./folder/lease.js";
-import { holderFrom, isAlive, thisHolder } from "./folder/lock-holder.js";
+import { isAlive, ownerFrom, thisOwner } from "./folder/lock-owner.js";
 
 import { openRemote } from "./remote.js";
 
@@ -47,42 +47,42 @@ async function leaseBucket(url: string, job: Job, lease: Lease, options: JobOpti
   signal.throwIfAborted();
   signal.addEventListener("abort", endSoon, { once: true });
   const bucket = await openBucket(url, { env, signal: ends.signal });
-  let held: BucketHold | undefined;
-  const explain = async (error: unknown) => lease.explain((held && lossBehind(error, held)) ?? error);
+  let inBucket: BucketLease | undefined;
+  const explain = async (error: unknown) => lease.explain((inBucket && lossBehind(error, inBucket)) ?? error);
   const close = async () => {
-    await held
+    await inBucket
       ?.release()
-      .catch((error: unknown) => log("warn", `the hold in the bucket could not be let go: ${problemText(error)}`));
+      .catch((error: unknown) => log("warn", `the lease of the bucket could not be released: ${problemText(error)}`));
     signal.removeEventListener("abort", endSoon);
     await bucket.close();
   };
   try {
     const unsafe = await requireConditions(bucket, job, log);
-    const holder = { ...(await thisHolder(options.now())), released: false };
-    held = await holdInBucket(bucket, { ...options, holder, isDead, unsafe });
-    const lost = AbortSignal.any([lease.lost, held.lost]);
+    const owner = { ...(await thisOwner(options.now())), released: false };
+    inBucket = await leaseInBucket(bucket, { ...options, owner, isDead, unsafe });
+    const lost = AbortSignal.any([lease.lost, inBucket.lost]);
     const remoteOptions = { log, signal, unsafe, outage: job.service.outage };
-    const remote = await openRemote(bucket, held, { ...lease, lost }, remoteOptions);
+    const remote = await openRemote(bucket, inBucket, { ...lease, lost }, remoteOptions);
     const end = async () => {
       await close();
       await lease[Symbol.asyncDispose]();
     };
     return { ...lease, lost, remote, explain, [Symbol.asyncDispose]: end };
   } catch (error) {
-    const reason = (held && lossBehind(error, held)) ?? error;
+    const reason = (inBucket && lossBehind(error, inBucket)) ?? error;
     await close();
     throw reason;
   }
 }
 
 /** A process of this machine that is no more gives no further sign of life. */
-async function isDead(holder: BucketHolder): Promise<boolean> {
-  const known = holderFrom(JSON.stringify(holder));
+async function isDead(owner: BucketOwner): Promise<boolean> {
+  const known = ownerFrom(JSON.stringify(owner));
   return known !== undefined && (await isAlive(known)) === false;
 }
 
 /** The LostError behind an error where another run has taken over. */
-function lossBehind(error: unknown, { lost }: BucketHold): unknown {
+function lossBehind(error: unknown, { lost }: BucketLease): unknown {
   return lost.aborted && !(error instanceof InterruptedError) ? lost.reason : undefined;
 }
 
@@ -93,21 +93,21 @@ const markName = "bucket";
  * Makes sure that the folder of a job is for nothing else: the runs of a local folder are its dumps, and a work folder removes whatever
  * its bucket does not list. `url`: the place of the job in its bucket; undefined: it has none. UsageError where the folder has another use.
  */
-async function claimFolder(hold: Hold, url: string | undefined): Promise<void> {
-  const mark = join(hold.private, markName);
-  const owner = (await readFile(mark, "utf8").catch(ifAbsent(undefined)))?.trim();
-  if (owner === url) return;
-  if (owner !== undefined)
+async function claimFolder(leased: LeasedJob, url: string | undefined): Promise<void> {
+  const mark = join(leased.private, markName);
+  const urlOfMark = (await readFile(mark, "utf8").catch(ifAbsent(undefined)))?.trim();
+  if (urlOfMark === url) return;
+  if (urlOfMark !== undefined)
     throw refusal(
-      `${hold.folder} is the work folder of ${owner}`,
+      `${leased.folder} is the work folder of ${urlOfMark}`,
       `Let ${url === undefined ? "output.dir" : "output.work_dir"} name another folder`,
     );
-  if ((await readdir(hold.runs)).some(isRunId) || (await isThere(hold.database)))
+  if ((await readdir(leased.runs)).some(isRunId) || (await isThere(leased.database)))
     throw refusal(
-      `${hold.folder} holds runs or a database of its own, which a work folder of ${url} would remove`,
+      `${leased.folder} holds runs or a database of its own, which a work folder of ${url} would remove`,
       "Let output.work_dir name another folder",
     );
-  await writeAside(mark, `${url}\n`, { aside: join(hold.own, markName) });
+  await writeAside(mark, `${url}\n`, { aside: join(leased.own, markName) });
 }
 
 function refusal(problem: string, remedy: string): UsageError {

@@ -12,10 +12,10 @@ import { fingerprint } from "../files/join-parts.js";
 import type { Log } from "../log.js";
 import { type Bucket, type Condition, cleanUpBucket, type ObjectFacts, removeBelow } from "./bucket/bucket.js";
 import type { BucketRun, Head } from "./bucket/head.js";
-import type { BucketHold } from "./bucket/lease.js";
+import type { BucketLease } from "./bucket/lease.js";
 import { DamagedError } from "./bucket/objects.js";
 import { pendingDatabase } from "./folder/fence.js";
-import { type Hold, makeOwnFolder, type Remote } from "./folder/job-folders.js";
+import { type LeasedJob, makeOwnFolder, type Remote } from "./folder/job-folders.js";
 import { moveAside, removeFrom } from "./folder/remove-from.js";
 
 interface RemoteOptions {
@@ -36,15 +36,15 @@ const reportKey = "report.html";
  */
 export async function openRemote(
   bucket: Bucket,
-  held: BucketHold,
-  hold: Hold,
+  held: BucketLease,
+  leased: LeasedJob,
   { log, signal, unsafe, outage }: RemoteOptions,
 ): Promise<Remote> {
   await cleanUpBucket(bucket, held.head()).catch((error: unknown) => {
     log("warn", `what earlier runs left in ${bucket.url} could not be removed: ${problemText(error)}`);
   });
-  await bringManifests(bucket, held.head(), hold, { log, signal });
-  await stripRuns(hold);
+  await bringManifests(bucket, held.head(), leased, { log, signal });
+  await stripRuns(leased);
   const databaseKey = `${bucket.url.slice(bucket.url.lastIndexOf("/") + 1)}.duckdb`;
   let database: Condition = "absent";
 
@@ -67,7 +67,7 @@ export async function openRemote(
     bringDatabase: async (most) => {
       const found = await bucket.look(databaseKey);
       if (found && most !== undefined && found.bytes > most) return false;
-      await bringDatabase(bucket, databaseKey, found, hold, { log, signal });
+      await bringDatabase(bucket, databaseKey, found, leased, { log, signal });
       database = found ? { etag: found.etag } : "absent";
       return true;
     },
@@ -100,33 +100,33 @@ async function bringDatabase(
   bucket: Bucket,
   key: string,
   found: ObjectFacts | undefined,
-  hold: Hold,
+  leased: LeasedJob,
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
 ): Promise<void> {
-  const local = await fingerprint(hold.database).catch(ifAbsent(undefined));
+  const local = await fingerprint(leased.database).catch(ifAbsent(undefined));
   const isSame = local && found ? local.sha256 === found.sha256 : local === found;
   if (isSame) return;
-  await forgetBuilt(hold);
-  if (!found) return keepLast(hold, log);
+  await forgetBuilt(leased);
+  if (!found) return keepLast(leased, log);
   log("info", `fetching ${bucket.url}/${key} (${bytesText(found.bytes)})`);
-  const aside = join(hold.own, "fetched.duckdb");
+  const aside = join(leased.own, "fetched.duckdb");
   await rm(aside, { force: true });
   await bucket.fetchFile(key, aside, found, { signal });
-  await removeLocal(hold);
-  await rename(aside, hold.database);
+  await removeLocal(leased);
+  await rename(aside, leased.database);
 }
 
 /** Somebody removed the database from the bucket: the copy may be the last one of the history of runs that are gone. */
-async function keepLast(hold: Hold, log: Log): Promise<void> {
-  const aside = await moveAside(hold, hold.database);
-  await removeLocal(hold);
-  const problem = `${hold.shownDatabase} is gone, and is built again from the runs that are left`;
+async function keepLast(leased: LeasedJob, log: Log): Promise<void> {
+  const aside = await moveAside(leased, leased.database);
+  await removeLocal(leased);
+  const problem = `${leased.shownDatabase} is gone, and is built again from the runs that are left`;
   log("warn", `${problem}. Its last copy is kept as ${aside}`);
 }
 
 /** The write-ahead log goes with its database: DuckDB would replay it on the next one. */
-async function removeLocal(hold: Hold): Promise<void> {
-  for (const path of [`${hold.database}.wal`, hold.database]) await removeFrom(hold, path);
+async function removeLocal(leased: LeasedJob): Promise<void> {
+  for (const path of [`${leased.database}.wal`, leased.database]) await removeFrom(leased, path);
 }
 
 /** Manifests on their way at once. */
@@ -136,19 +136,19 @@ const manifestsAtOnce = 8;
 async function bringManifests(
   bucket: Bucket,
   head: Head,
-  hold: Hold,
+  leased: LeasedJob,
   { log, signal }: Pick<Places, "log" | "signal">,
 ): Promise<void> {
   const listed = new Map(head.runs.map((run) => [run.run_id, run]));
-  for (const runId of (await readdir(hold.runs)).filter(isRunId)) {
+  for (const runId of (await readdir(leased.runs)).filter(isRunId)) {
     const run = listed.get(runId);
-    if (run && (await hasManifestOf(join(hold.runs, runId), run))) listed.delete(runId);
-    else await removeFrom(hold, join(hold.runs, runId));
+    if (run && (await hasManifestOf(join(leased.runs, runId), run))) listed.delete(runId);
+    else await removeFrom(leased, join(leased.runs, runId));
   }
-  const aside = join(hold.own, "manifests");
+  const aside = join(leased.own, "manifests");
   await rm(aside, { recursive: true, force: true });
   await makeOwnFolder(aside);
-  await fetchManifests(bucket, [...listed.values()], { aside, target: hold.runs, log, signal });
+  await fetchManifests(bucket, [...listed.values()], { aside, target: leased.runs, log, signal });
   await rm(aside, { recursive: true, force: true });
 }
 
@@ -216,7 +216,7 @@ const uploadsAtOnce = 3;
  */
 async function uploadRun(
   bucket: Bucket,
-  held: BucketHold,
+  held: BucketLease,
   manifest: Manifest,
   stage: string,
   patience: Patience,
@@ -260,21 +260,21 @@ async function removeFolder(bucket: Bucket, folder: string): Promise<void> {
  * Leaves the manifests alone of the runs in the work folder: the bucket has the rest. The originals of the newest run stay, because the
  * next run takes those from there that are unchanged.
  */
-export async function stripRuns(hold: Hold): Promise<void> {
-  const runIds = (await readdir(hold.runs)).filter(isRunId).sort();
+export async function stripRuns(leased: LeasedJob): Promise<void> {
+  const runIds = (await readdir(leased.runs)).filter(isRunId).sort();
   for (const runId of runIds) {
     const needed = [manifestName, ...(runId === runIds.at(-1) ? ["originals"] : [])];
-    const folder = join(hold.runs, runId);
+    const folder = join(leased.runs, runId);
     const names = (await readdir(folder)).filter((name) => !needed.includes(name));
-    for (const name of names) await removeFrom(hold, join(folder, name));
+    for (const name of names) await removeFrom(leased, join(folder, name));
   }
 }
 
 /** Removes databases that an earlier run built and did not publish: the one in the bucket may have changed since. */
-async function forgetBuilt(hold: Hold): Promise<void> {
-  await rm(join(hold.own, pendingDatabase), { force: true });
-  for (const runId of (await readdir(hold.own)).filter(isRunId))
-    await rm(join(hold.own, runId, "scratch"), { recursive: true, force: true });
+async function forgetBuilt(leased: LeasedJob): Promise<void> {
+  await rm(join(leased.own, pendingDatabase), { force: true });
+  for (const runId of (await readdir(leased.own)).filter(isRunId))
+    await rm(join(leased.own, runId, "scratch"), { recursive: true, force: true });
 }
 
 interface Patience {

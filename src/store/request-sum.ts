@@ -1,12 +1,12 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import type { RequestTally } from "../client/request-tally.js";
+import type { RequestCounts } from "../client/request-counts.js";
 import { readJsonFile } from "../files/files.js";
 import { count, object } from "../schema.js";
 
 /** Requests of a run, over all the processes that worked at it. */
-export type RequestSum = Pick<RequestTally, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;
+export type RequestSum = Pick<RequestCounts, "sent" | "retried" | "throttled" | "bytes" | "retriedBy">;
 
 /** The file in the work folder of a run that says what its processes have asked so far. */
 export const requestFile = "requests.json";
@@ -20,10 +20,10 @@ interface KeptRequestSum extends AsyncDisposable {
 }
 
 /** Keeps the sum of requests in the work folder of a run, so that the process that ends the run knows of those before it. */
-export async function keepRequestSum(folder: string, tally: RequestTally): Promise<KeptRequestSum> {
+export async function keepRequestSum(folder: string, progress: RequestCounts): Promise<KeptRequestSum> {
   const path = join(folder, requestFile);
   const earlier = v.parse(sumSchema, await readJsonFile(path));
-  const sum = () => addRequests(earlier, tally);
+  const sum = () => addRequests(earlier, progress);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const written = new WrittenSum(file, sum);
   return { sum, [Symbol.asyncDispose]: () => written.close() };
@@ -64,17 +64,17 @@ class WrittenSum {
 }
 
 /** The requests of both. */
-export function addRequests(earlier: RequestSum, tally: RequestSum): RequestSum {
-  const reasons = [...new Set([...Object.keys(earlier.retriedBy), ...Object.keys(tally.retriedBy)])];
+export function addRequests(earlier: RequestSum, progress: RequestSum): RequestSum {
+  const reasons = [...new Set([...Object.keys(earlier.retriedBy), ...Object.keys(progress.retriedBy)])];
   const retriedBy = reasons.map((reason) => [
     reason,
-    (earlier.retriedBy[reason] ?? 0) + (tally.retriedBy[reason] ?? 0),
+    (earlier.retriedBy[reason] ?? 0) + (progress.retriedBy[reason] ?? 0),
   ]);
   return {
-    sent: earlier.sent + tally.sent,
-    retried: earlier.retried + tally.retried,
-    throttled: earlier.throttled + tally.throttled,
-    bytes: earlier.bytes + tally.bytes,
+    sent: earlier.sent + progress.sent,
+    retried: earlier.retried + progress.retried,
+    throttled: earlier.throttled + progress.throttled,
+    bytes: earlier.bytes + progress.bytes,
     retriedBy: Object.fromEntries(retriedBy),
   };
 }

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Manifest } from "../dump/manifest.js";
 import { readManifest, readRunFacts } from "../dump/read-manifest.js";
 import { isRunId } from "../dump/run-id.js";
-import type { Hold } from "./folder/job-folders.js";
+import type { LeasedJob } from "./folder/job-folders.js";
 
 /** The folders of a run that is at work, below `output/<job>/.work/<token>/<run_id>`. */
-export interface Workspace extends Hold {
+export interface Workspace extends LeasedJob {
   readonly runId: string;
   /** The start of the run that began this work: an earlier one, if it is continued. */
   readonly startedAt: Date;
@@ -20,10 +20,10 @@ export interface Workspace extends Hold {
 }
 
 /** The folders of a run below that of its holder; makes none. */
-export function workspaceIn(hold: Hold, runId: string): Omit<Workspace, "startedAt"> {
-  const work = join(hold.own, runId);
+export function workspaceIn(leased: LeasedJob, runId: string): Omit<Workspace, "startedAt"> {
+  const work = join(leased.own, runId);
   const [parts, stage, scratch] = [join(work, "parts"), join(work, "stage"), join(work, "scratch")];
-  return { ...hold, runId, work, parts, stage, scratch };
+  return { ...leased, runId, work, parts, stage, scratch };
 }
 
 type Place = Pick<Workspace, "runs" | "runId">;

@@ -1,6 +1,6 @@
 import { type DumpTable, type Manifest, type ManifestFile, manifestName, tablesOf } from "../dump/manifest.js";
 import { contradictionsIn, readDumpFolder } from "../dump/read-manifest.js";
-import { emptyReadTally, type ReadTally } from "../read-tally.js";
+import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
 import type { Kind } from "../rows/columns.js";
 import { type DocumentRow, documentKey } from "../rows/row.js";
 import { countOf } from "../words.js";
@@ -64,17 +64,17 @@ export async function verifyRun(path: string, options: VerifyOptions = {}): Prom
 async function checkFiles(
   folder: string,
   files: readonly ManifestFile[],
-  { signal, tally, findings }: Setting,
+  { signal, progress, findings }: Setting,
   { files: all, originals = [] }: Manifest,
 ): Promise<readonly DumpTable[]> {
   const sizeOf = (list: readonly { readonly bytes: number }[]) => list.reduce((sum, { bytes }) => sum + bytes, 0);
-  tally.expected += 2 * sizeOf(files) + sizeOf(originals);
+  progress.expected += 2 * sizeOf(files) + sizeOf(originals);
   const asListed = new Set<ManifestFile>();
   for (const file of files) {
-    tally.step = `hashing ${file.path}`;
+    progress.step = `hashing ${file.path}`;
     const onBytes = (bytes: number) => {
       signal.throwIfAborted();
-      tally.done += bytes;
+      progress.done += bytes;
     };
     if (await checkFile(folder, file, findings, onBytes)) asListed.add(file);
   }
@@ -88,11 +88,11 @@ async function checkFiles(
 const nameOfTable = ({ kind, format }: DumpTable) => `${kind}.${format}`;
 
 /** Reads the bytes of every original; gives their numbers, null where the run was not asked for them. */
-async function checkSaved(folder: string, manifest: Manifest, { signal, tally, findings }: Setting): Promise<Saved> {
-  tally.step = "hashing originals";
+async function checkSaved(folder: string, manifest: Manifest, { signal, progress, findings }: Setting): Promise<Saved> {
+  progress.step = "hashing originals";
   return checkOriginals(folder, manifest, findings, (bytes) => {
     signal.throwIfAborted();
-    tally.done += bytes;
+    progress.done += bytes;
   });
 }
 
@@ -105,20 +105,20 @@ async function checkRows(
   setting: Setting,
 ): Promise<Omit<Checked, keyof Saved>> {
   const { folder, manifest } = subject;
-  const { memory, signal, tally, findings } = setting;
+  const { memory, signal, progress, findings } = setting;
   const unguarded = manifest.options.output.csv_safe;
   const options = { memory, signal, unguarded, onRows: progressOf(tables, setting) };
   return withRowStore(options, async (reader, store) => {
     const loaded = await loadFiles(reader, store, folder, tables, findings);
     const firsts = firstOfKinds(loaded, manifest);
-    tally.step = "comparing the formats";
+    progress.step = "comparing the formats";
     await compareFormats(store, manifest, loaded, firsts, findings);
     const database =
       subject.database === undefined
         ? undefined
         : await verifyDatabase(reader, store, subject.database, manifest, firsts, findings);
 
-    tally.step = "checking ids and counts";
+    progress.step = "checking ids and counts";
     const inDatabase = firsts.size === 0 && database;
     const rows = inDatabase ? database.rows : firsts;
     const documents = inDatabase ? database.share.kept : manifest.documents;
@@ -140,12 +140,12 @@ async function checkRows(
 }
 
 /** Tells the tally of rows that were read; a table counts by its bytes. */
-function progressOf(tables: readonly DumpTable[], { signal, tally }: Setting): RowStoreOptions["onRows"] {
+function progressOf(tables: readonly DumpTable[], { signal, progress }: Setting): RowStoreOptions["onRows"] {
   const bytesPerRow = new Map(tables.map(({ path, bytes, rows }) => [path, bytes / Math.max(rows, 1)]));
   return ({ name }, rows) => {
     signal.throwIfAborted();
-    tally.step = `reading ${name}`;
-    tally.done += rows * (bytesPerRow.get(name) ?? 0);
+    progress.step = `reading ${name}`;
+    progress.done += rows * (bytesPerRow.get(name) ?? 0);
   };
 }
 
@@ -240,7 +240,7 @@ export interface VerifyOptions {
   /** Ends the verification; its reason is what it rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while the verification goes on. */
-  readonly tally?: ReadTally;
+  readonly progress?: ReadProgress;
 }
 
 /** The options with their defaults. */
@@ -249,6 +249,6 @@ function withVerifyDefaults(options: VerifyOptions): Required<VerifyOptions> {
     duckdb: options.duckdb ?? false,
     memory: options.memory ?? "800MB",
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyReadTally(),
+    progress: options.progress ?? emptyReadProgress(),
   };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runIdFrom } from "../../src/dump/run-id.js";
 import {
-  type BucketHolder,
+  type BucketOwner,
   type BucketRun,
   bytesOfHead,
   deadAfter,
@@ -23,7 +23,7 @@ import {
 const url = "s3://kb-dumps/head.json";
 const sha256 = "0".repeat(64);
 
-const holders: fc.Arbitrary<BucketHolder> = fc.record({
+const holders: fc.Arbitrary<BucketOwner> = fc.record({
   id: fc.uuid(),
   host: fc.string(),
   pid: fc.nat(),
@@ -40,7 +40,7 @@ const runs: fc.Arbitrary<BucketRun> = fc.record({
 const heads: fc.Arbitrary<Head> = fc
   .array(
     fc.oneof(
-      holders.map((holder) => (head: Head) => takenOver(head, holder)),
+      holders.map((owner) => (head: Head) => takenOver(head, owner)),
       runs.map((run) => (head: Head) => withRun(head, run, run.status === "complete")),
     ),
     { maxLength: 8 },
@@ -49,18 +49,18 @@ const heads: fc.Arbitrary<Head> = fc
 
 test("a head is read back as it was written, with members of a newer version wherever they are", () => {
   fc.assert(
-    fc.property(heads, holders, (head, holder) => {
+    fc.property(heads, holders, (head, owner) => {
       const newer = {
         ...head,
         more: [1],
-        holder: { ...holder, more: 2 },
+        owner: { ...owner, more: 2 },
         runs: head.runs.map((run) => ({ ...run, more: 3, manifest: { ...run.manifest, more: 4 } })),
       };
       const read = headFrom(bytesOfHead(newer), url);
       expect(read).toEqual(newer);
-      expect(releasedHead(withBeat(read))).toMatchObject({ more: [1], holder: { more: 2 } });
+      expect(releasedHead(withBeat(read))).toMatchObject({ more: [1], owner: { more: 2 } });
       expect(withoutRuns(read, []).runs).toEqual(newer.runs);
-      expect(withRun(takenOver(read, holder), extraRun, true)).toMatchObject({ more: [1] });
+      expect(withRun(takenOver(read, owner), extraRun, true)).toMatchObject({ more: [1] });
     }),
   );
 });
@@ -75,7 +75,7 @@ const extraRun: BucketRun = {
 test("a head may be taken over once it is released, has no holder, or did not change for two minutes", () => {
   fc.assert(
     fc.property(heads, fc.nat(2 * deadAfter), (head, age) => {
-      const isHeld = head.holder !== null && !head.holder.released;
+      const isHeld = head.owner !== null && !head.owner.released;
       expect(mayTakeOver(head, age)).toBe(!isHeld || age >= 120_000);
       expect(mayTakeOver(releasedHead(head), 0)).toBe(true);
     }),
@@ -93,7 +93,7 @@ test("a takeover raises the epoch and keeps the runs; the holder before owns the
       expect(isHeadOf(first, first.epoch, one.id)).toBe(true);
       expect(isHeadOf(withBeat(first), first.epoch, one.id)).toBe(true);
       expect(isHeadOf(second, first.epoch, one.id)).toBe(false);
-      expect(isHeadOf({ ...second, holder: one }, first.epoch, one.id)).toBe(false);
+      expect(isHeadOf({ ...second, owner: one }, first.epoch, one.id)).toBe(false);
     }),
   );
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { BusyError, LostError } from "../../src/errors.js";
 import { type Bucket, cleanUpBucket } from "../../src/store/bucket/bucket.js";
 import { type BucketRun, bytesOfHead, emptyHead, type Head, headFrom } from "../../src/store/bucket/head.js";
-import { type BucketHold, type BucketHoldOptions, holdInBucket } from "../../src/store/bucket/lease.js";
+import { type BucketLease, type BucketLeaseOptions, leaseInBucket } from "../../src/store/bucket/lease.js";
 import { tryConditions } from "../../src/store/open-job.js";
 import { startCuttingProxy } from "../servers/cutting-proxy.js";
 import { envFor, faultyStores, hasS3, startMoto, type TestStore } from "../servers/start-s3.js";
@@ -10,13 +10,13 @@ import { keysBelow, openAt } from "./bucket-helpers.js";
 
 const still = { now: () => new Date("2026-11-20T02:00:00Z"), log: () => {}, every: 3_600_000 };
 
-async function hold(bucket: Bucket, options: Partial<BucketHoldOptions> = {}): Promise<BucketHold> {
-  const held = await holdInBucket(bucket, { ...still, ...options });
+async function leased(bucket: Bucket, options: Partial<BucketLeaseOptions> = {}): Promise<BucketLease> {
+  const held = await leaseInBucket(bucket, { ...still, ...options });
   onTestFinished(() => held.release().catch(() => {}));
   return held;
 }
 
-function runOf(held: BucketHold, second = 0): BucketRun {
+function runOf(held: BucketLease, second = 0): BucketRun {
   const run_id = `2026112${second}T020000123Z`;
   const manifest = { bytes: 1, sha256: "0".repeat(64) };
   return { run_id, status: "complete", folder: held.folderOf(run_id), manifest };
@@ -47,20 +47,20 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
 
   test("lists runs, names the newest complete one, drops them, and lets go", async () => {
     const bucket = await newPlace();
-    const first = await hold(bucket);
+    const first = await leased(bucket);
     await first.commit(runOf(first, 1), { isComplete: true });
     await first.commit({ ...runOf(first, 2), status: "partial" }, { isComplete: false });
     await first.commit(runOf(first, 1), { isComplete: true });
     const head = await headOf(bucket);
     expect(head).toEqual(first.head());
-    expect(head).toMatchObject({ epoch: 1, latest: "20261121T020000123Z", holder: { pid: process.pid } });
+    expect(head).toMatchObject({ epoch: 1, latest: "20261121T020000123Z", owner: { pid: process.pid } });
     expect(head.runs.map(({ run_id }) => run_id)).toEqual(["20261121T020000123Z", "20261122T020000123Z"]);
-    await expect(holdInBucket(bucket, still)).rejects.toThrow(
+    await expect(leaseInBucket(bucket, still)).rejects.toThrow(
       /^another run of this job is at work: process \d+ on \S+ since 2026-11-20T02:00:00.000Z. It gave its last sign of life \d s ago; without another one, its hold is taken over in 1\d\d s. Wait/,
     );
-    await expect(holdInBucket(bucket, still)).rejects.toBeInstanceOf(BusyError);
+    await expect(leaseInBucket(bucket, still)).rejects.toBeInstanceOf(BusyError);
     await first.release();
-    const second = await hold(bucket);
+    const second = await leased(bucket);
     await second.dropRuns(["20261121T020000123Z"]);
     expect(await headOf(bucket)).toMatchObject({ epoch: 2, latest: null, runs: [{ run_id: "20261122T020000123Z" }] });
   });
@@ -69,12 +69,12 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const bucket = await newPlace();
     for (const age of [0, 120_000]) {
       const places = atOnce(bucket, 20, age);
-      const results = await Promise.allSettled(places.map((place) => holdInBucket(place, still)));
+      const results = await Promise.allSettled(places.map((place) => leaseInBucket(place, still)));
       const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       const refused = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
       expect(won.length).toBe(1);
       for (const error of refused) expect(error).toBeInstanceOf(BusyError);
-      expect((await headOf(bucket)).holder?.id).toBe(won[0]?.token);
+      expect((await headOf(bucket)).owner?.id).toBe(won[0]?.token);
     }
     expect((await headOf(bucket)).epoch).toBe(2);
   });
@@ -113,9 +113,9 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
 
   test("a holder that was frozen can change nothing once another took over", async () => {
     const bucket = await newPlace();
-    const frozen = await hold(bucket);
+    const frozen = await leased(bucket);
     await frozen.commit(runOf(frozen, 1), { isComplete: true });
-    const next = await hold(agedBy(bucket, 120_000));
+    const next = await leased(agedBy(bucket, 120_000));
     const before = await headOf(bucket);
     expect(next.epoch).toBe(frozen.epoch + 1);
     await expect(frozen.commit(runOf(frozen, 2), { isComplete: true })).rejects.toThrow(
@@ -133,9 +133,9 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     "%s of a frozen holder that does not know yet changes nothing",
     async (how) => {
       const bucket = await newPlace();
-      const frozen = await hold(bucket);
+      const frozen = await leased(bucket);
       await frozen.commit(runOf(frozen, 1), { isComplete: true });
-      await hold(agedBy(bucket, 120_000));
+      await leased(agedBy(bucket, 120_000));
       const before = await headOf(bucket);
       if (how === "release") await frozen.release();
       else await expect(frozen.dropRuns(["20261121T020000123Z"])).rejects.toBeInstanceOf(LostError);
@@ -148,10 +148,10 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     "a head that was %s is refused, so that no run counts as left behind",
     async (how) => {
       const bucket = await newPlace();
-      const earlier = await hold(bucket);
+      const earlier = await leased(bucket);
       await earlier.release();
       const old = bytesOfHead(earlier.head());
-      const last = await hold(bucket);
+      const last = await leased(bucket);
       const run = runOf(last, 1);
       await bucket.put(`${run.folder}/manifest.json`, Buffer.from("{}"));
       await last.commit(run, { isComplete: true });
@@ -159,22 +159,22 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
       if (how === "removed") await bucket.remove(["head.json"]);
       else await bucket.put("head.json", old);
       for (let tries = 0; tries < 3; tries++)
-        await expect(holdInBucket(bucket, still)).rejects.toThrow(
+        await expect(leaseInBucket(bucket, still)).rejects.toThrow(
           `${bucket.url}/head.json was removed or replaced by hand: ${bucket.url}/${run.folder} is newer. `,
         );
       await bucket.put("head.json", bytesOfHead(last.head()));
-      expect((await hold(bucket)).head().runs).toEqual([run]);
+      expect((await leased(bucket)).head().runs).toEqual([run]);
     },
   );
 
   test("signs of life raise the beat, and find out that another took over", async () => {
     const bucket = await newPlace();
-    const first = await hold(bucket, { every: 30 });
+    const first = await leased(bucket, { every: 30 });
     await expect.poll(async () => (await headOf(bucket)).beat).toBeGreaterThan(3);
     await first.commit(runOf(first, 1), { isComplete: true });
     await expect
       .poll(() =>
-        holdInBucket(agedBy(bucket, 120_000), still).then(
+        leaseInBucket(agedBy(bucket, 120_000), still).then(
           () => true,
           () => false,
         ),
@@ -186,7 +186,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
 
   test("a head that disappears or is replaced ends the hold", async () => {
     const bucket = await newPlace();
-    const held = await hold(bucket);
+    const held = await leased(bucket);
     await bucket.remove(["head.json"]);
     await expect(held.commit(runOf(held, 1), { isComplete: true })).rejects.toThrow("was removed or replaced");
     expect(await bucket.read("head.json")).toBeUndefined();
@@ -196,7 +196,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     const proxy = await startCuttingProxy(store.port);
     const [direct, bucket] = [await newPlace(), await openAt({ env: envFor(proxy.url) }, `s3://kb-dumps/job-${count}`)];
     proxy.cutAnswers("PUT", times);
-    const held = await hold(bucket);
+    const held = await leased(bucket);
     expect((await headOf(direct)).epoch).toBe(1);
     proxy.cutAnswers("PUT", times);
     await held.commit(runOf(held, 1), { isComplete: true });
@@ -204,7 +204,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
     expect(held.head().runs.length).toBe(1);
     proxy.cutAnswers("PUT", times);
     await held.release();
-    expect((await headOf(direct)).holder?.released).toBe(true);
+    expect((await headOf(direct)).owner?.released).toBe(true);
     expect(proxy.cuts()).toBe(3 * times);
     expect(held.lost.aborted).toBe(false);
   });
@@ -212,7 +212,7 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
   test("a commit whose three answers are all lost is settled by reading", async () => {
     const proxy = await startCuttingProxy(store.port);
     const bucket = await openAt({ env: envFor(proxy.url) }, `s3://kb-dumps/job-${++count}`);
-    const held = await hold(bucket);
+    const held = await leased(bucket);
     proxy.cutAnswers("PUT", 3);
     await held.commit(runOf(held, 1), { isComplete: true });
     expect(proxy.cuts()).toBe(3);
@@ -221,13 +221,13 @@ describe.skipIf(!hasS3)("holding a job in a bucket", () => {
 
   test("cleaning up removes what earlier holders left, and nothing else", async () => {
     const bucket = await newPlace();
-    const first = await hold(bucket);
+    const first = await leased(bucket);
     const listed = runOf(first, 1);
     for (const folder of [listed.folder, first.folderOf("20261122T020000123Z")])
       await bucket.put(`${folder}/a`, Buffer.from("a"));
     await bucket.put("runs/notes.txt", Buffer.from("of somebody else"));
     await first.commit(listed, { isComplete: true });
-    const second = await hold(agedBy(bucket, 120_000));
+    const second = await leased(agedBy(bucket, 120_000));
     await bucket.put(`${second.folderOf("20261123T020000123Z")}/a`, Buffer.from("a"));
     expect(await cleanUpBucket(bucket, first.head())).toEqual([]);
     expect(await cleanUpBucket(bucket, second.head())).toEqual([first.folderOf("20261122T020000123Z")]);
@@ -254,10 +254,10 @@ describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $na
     const bucket = await openAt(store, "s3://kb-dumps/job");
     expect(await tryConditions(bucket)).toMatch(/^the store ignores If-None-Match: it replaced/);
     expect(await keysBelow(bucket, "")).toEqual([]);
-    const held = await hold(bucket, { unsafe: true });
+    const held = await leased(bucket, { unsafe: true });
     await held.commit(runOf(held, 1), { isComplete: true });
-    await expect(holdInBucket(bucket, { ...still, unsafe: true })).rejects.toBeInstanceOf(BusyError);
-    const next = await hold(agedBy(bucket, 120_000), { unsafe: true });
+    await expect(leaseInBucket(bucket, { ...still, unsafe: true })).rejects.toBeInstanceOf(BusyError);
+    const next = await leased(agedBy(bucket, 120_000), { unsafe: true });
     await expect(held.dropRuns(["20261121T020000123Z"])).rejects.toBeInstanceOf(LostError);
     expect(await headOf(bucket)).toEqual(next.head());
     expect(next.head().runs.length).toBe(1);

@@ -22,7 +22,7 @@ const greetCommand = defineCommand({
   },
   results: () => ({}),
   epilog: "Exit codes: 0 nobody else · 4 others were greeted, too",
-  async run({ name, more, howOften, friend, shout, tone, json }, world) {
+  async run({ name, more, howOften, friend, shout, tone, json }, environment) {
     expectTypeOf(name).toEqualTypeOf<string>();
     expectTypeOf(more).toEqualTypeOf<string[] | undefined>();
     expectTypeOf(howOften).toEqualTypeOf<string>();
@@ -31,7 +31,7 @@ const greetCommand = defineCommand({
     expectTypeOf(tone).toEqualTypeOf<"warm" | "cool" | undefined>();
     expectTypeOf(json).toEqualTypeOf<boolean>();
     if (name === "nobody") throw new UsageError("Nobody is there:", []);
-    world.stdout.write(`${JSON.stringify({ name, more, howOften, friend, shout, tone, json })}\n`);
+    environment.stdout.write(`${JSON.stringify({ name, more, howOften, friend, shout, tone, json })}\n`);
     return more?.length ? 4 : 0;
   },
 });
@@ -44,7 +44,7 @@ const registry: Registry = {
 async function run(...args: readonly string[]) {
   let stdout = "";
   const output = { write: (text: string) => (stdout += text) };
-  const world = {
+  const environment = {
     program: () => "kbdump",
     stdout: output,
     stderr: output,
@@ -53,7 +53,7 @@ async function run(...args: readonly string[]) {
     interrupt: () => {},
     committing: () => {},
   };
-  const code = await runCommandLine(args, world, registry);
+  const code = await runCommandLine(args, environment, registry);
   return { code, stdout };
 }
 

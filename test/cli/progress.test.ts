@@ -2,18 +2,22 @@ import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { RecentRate, renderBar, renderReading, renderRun, silentTime, waitingText } from "../../src/cli/progress.js";
 import { openView } from "../../src/cli/view.js";
-import { emptyRunTally, type RunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 
 import { withoutTimes } from "./run-kbdump.js";
 
-const tallyOf = (facts: Partial<RunTally>): RunTally => ({ ...emptyRunTally(), step: "reading documents", ...facts });
+const tallyOf = (facts: Partial<RunProgress>): RunProgress => ({
+  ...emptyRunProgress(),
+  step: "reading documents",
+  ...facts,
+});
 
 /** The facts of a run that had done nothing at first, and is as `facts` say after so many milliseconds. */
-function factsAfter(elapsed: number, facts: Partial<RunTally>) {
-  const tally = tallyOf({ ...facts, pagesDone: 0 });
-  const rendering = renderRun(tally);
+function factsAfter(elapsed: number, facts: Partial<RunProgress>) {
+  const progress = tallyOf({ ...facts, pagesDone: 0 });
+  const rendering = renderRun(progress);
   rendering.facts(0);
-  Object.assign(tally, facts);
+  Object.assign(progress, facts);
   return rendering.facts(elapsed);
 }
 
@@ -40,61 +44,61 @@ test("nothing is foretold before anything is known, and the share never passes 1
 });
 
 test("the time left counts from when the size was known", () => {
-  const tally = tallyOf({ documents: 2 });
-  const { facts } = renderRun(tally);
+  const progress = tallyOf({ documents: 2 });
+  const { facts } = renderRun(progress);
   facts(60_000);
-  Object.assign(tally, { documentsBegun: 2, pagesExpected: 200 });
+  Object.assign(progress, { documentsBegun: 2, pagesExpected: 200 });
   facts(60_000);
-  tally.pagesDone = 50;
+  progress.pagesDone = 50;
   expect(facts(70_000)).toMatchObject({ share: 0.25, remaining_seconds: 30 });
 });
 
 test("requests that workers have sent count before a result tells of them", () => {
-  const tally = tallyOf({ requestsElsewhere: 0 });
-  const { facts } = renderRun(tally);
+  const progress = tallyOf({ requestsElsewhere: 0 });
+  const { facts } = renderRun(progress);
   facts(0);
-  Object.assign(tally.requests, { sent: 41, answered: 40 });
-  tally.requestsElsewhere = 60;
+  Object.assign(progress.requests, { sent: 41, answered: 40 });
+  progress.requestsElsewhere = 60;
   expect(facts(10_000)).toMatchObject({ counts: { requests: 101 }, per_second: 10 });
 });
 
 test("a shard says which one it is, first", () => {
-  const tally = tallyOf({ documents: 2 });
-  expect(renderRun(tally, { index: 3, count: 16 }).lines(1_000)[0]).toMatch(/^shard 3 of 16 · 0\/2 documents · /);
-  expect(renderRun(tally).lines(1_000)[0]).toMatch(/^0\/2 documents · /);
+  const progress = tallyOf({ documents: 2 });
+  expect(renderRun(progress, { index: 3, count: 16 }).lines(1_000)[0]).toMatch(/^shard 3 of 16 · 0\/2 documents · /);
+  expect(renderRun(progress).lines(1_000)[0]).toMatch(/^0\/2 documents · /);
 });
 
 test("one line says how long, how far and how fast", () => {
   const counts = { documents: 13, documentsDone: 4, documentsBegun: 13, chunks: 4800, child_chunks: 1 };
-  const tally = tallyOf({ ...counts, pagesExpected: 10 });
-  const { lines } = renderRun(tally);
+  const progress = tallyOf({ ...counts, pagesExpected: 10 });
+  const { lines } = renderRun(progress);
   lines(0);
-  tally.pagesDone = 5;
-  tally.requests.answered = 2360;
+  progress.pagesDone = 5;
+  progress.requests.answered = 2360;
   expect(lines(10_000)).toEqual([
     "50 % · 10.0 s left · 4/13 documents · 4,800 chunks · 1 child chunk · 236 requests/s",
   ]);
-  Object.assign(tally, { step: "writing duckdb", pagesDone: 10 });
+  Object.assign(progress, { step: "writing duckdb", pagesDone: 10 });
   expect(lines(10_000)[0]).toMatch(/^100 % · writing duckdb · 4\/13/);
 });
 
 test("while answers hang, the line says for how many, and foretells nothing", () => {
   vi.setSystemTime(0);
-  const tally = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
-  const { lines, facts } = renderRun(tally);
+  const progress = tallyOf({ documents: 2, documentsBegun: 2, pagesExpected: 10 });
+  const { lines, facts } = renderRun(progress);
   lines(0);
-  tally.pagesDone = 5;
+  progress.pagesDone = 5;
   vi.advanceTimersByTime(60_000);
-  Object.assign(tally.requests, { inFlight: 3, silentSince: performance.now() - 9_999 });
+  Object.assign(progress.requests, { inFlight: 3, silentSince: performance.now() - 9_999 });
   expect(lines(60_000)[0]).toMatch(/^50 % · 1 min 0 s left · /);
-  tally.requests.silentSince = performance.now() - 50_400;
+  progress.requests.silentSince = performance.now() - 50_400;
   expect(lines(60_000)[0]).toMatch(/^50 % · waiting 50 s for 3 answers · 0\/2 documents · /);
   expect(facts(60_000)).toMatchObject({
     silent_seconds: 50.4,
     counts: { in_flight: 3 },
     remaining_seconds: null,
   });
-  tally.requests.inFlight = 0;
+  progress.requests.inFlight = 0;
   expect(facts(60_000)).toMatchObject({ silent_seconds: null, remaining_seconds: 60 });
 });
 
@@ -142,15 +146,15 @@ afterEach(() => {
 function watched(options: { isTTY?: boolean; format?: "text" | "json"; quiet?: boolean }, wait: number): string {
   let text = "";
   const output = { isTTY: options.isTTY ?? false, columns: 60, write: (more: string) => (text += more) };
-  const tally = { step: "reading chunks.csv", expected: 40_000_000, done: 0 };
+  const progress = { step: "reading chunks.csv", expected: 40_000_000, done: 0 };
   const view = openView({
     output,
     env: { NO_COLOR: "1" },
     format: options.format ?? "text",
     quiet: options.quiet ?? false,
   });
-  const stop = view.watch(renderReading(tally));
-  const reading = setInterval(() => (tally.done += 1_000_000), 1_000);
+  const stop = view.watch(renderReading(progress));
+  const reading = setInterval(() => (progress.done += 1_000_000), 1_000);
   vi.advanceTimersByTime(wait);
   clearInterval(reading);
   stop();

@@ -14,7 +14,7 @@ export async function runHere(
   const [stdout, stderr] = [collect(), collect()];
   const ended = new AbortController();
   const interrupt = (error: Error) => ended.abort(error);
-  const world = {
+  const environment = {
     program: () => "kbdump",
     ...(stdin ? { openStdin: () => stdin } : {}),
     stdout,
@@ -24,7 +24,9 @@ export async function runHere(
     interrupt,
     committing: () => {},
   };
-  const code = await runCommandLine(args, world).catch((error) => tellError(error, outputFlags(args), world));
+  const code = await runCommandLine(args, environment).catch((error) =>
+    tellError(error, outputFlags(args), environment),
+  );
   return { code, stdout: stdout.text(), stderr: withoutTimes(stderr.text()) };
 }
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { widthOf } from "../../src/cli/display-width.js";
 import { renderRun } from "../../src/cli/progress.js";
 import { openView, type Rendering } from "../../src/cli/view.js";
-import { emptyRunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { Screen } from "./screen.js";
 
@@ -43,7 +43,7 @@ class Terminal extends EventEmitter {
 const open = (output: Parameters<typeof openView>[0]["output"], env: NodeJS.ProcessEnv = { NO_COLOR: "1" }) =>
   openView({ output, env, format: "text", quiet: false, now: () => new Date(2026, 10, 20, 14, 3, 7) });
 
-const quarter = { ...emptyRunTally(), documents: 3, documentsBegun: 1, pagesExpected: 4, pagesDone: 1 };
+const quarter = { ...emptyRunProgress(), documents: 3, documentsBegun: 1, pagesExpected: 4, pagesDone: 1 };
 
 test("on a terminal: a bar that is drawn over, cut with an ellipsis, and gone at the end", () => {
   const terminal = new Terminal(60);
@@ -64,7 +64,7 @@ test("on a terminal: a bar that is drawn over, cut with an ellipsis, and gone at
 test("NO_COLOR and TERM=dumb take the colours away", () => {
   for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
     const terminal = new Terminal(60);
-    const stop = open(terminal, env).watch(renderRun(emptyRunTally()));
+    const stop = open(terminal, env).watch(renderRun(emptyRunProgress()));
     vi.advanceTimersByTime(150);
     stop();
     expect(terminal.written.length).toBeGreaterThan(1);
@@ -74,7 +74,7 @@ test("NO_COLOR and TERM=dumb take the colours away", () => {
 
 /** Three lines as wide as they may be. */
 const wide: Rendering = {
-  facts: renderRun(emptyRunTally()).facts,
+  facts: renderRun(emptyRunProgress()).facts,
   lines: () => [],
   block: (_elapsed, { columns }) => ["a", "b", "c"].map((letter) => letter.repeat(columns - 1)),
   drawEvery: 1_000,
@@ -112,7 +112,7 @@ test("elsewhere: plain lines that begin with the time of day; with quiet: nothin
   const view = open(output);
   view.log("info", "line");
   view.log("warn", "odd \u001b[2J thing");
-  const stop = view.watch(renderRun(emptyRunTally()));
+  const stop = view.watch(renderRun(emptyRunProgress()));
   vi.advanceTimersByTime(10_000);
   stop();
   expect(written).toEqual([
@@ -123,6 +123,6 @@ test("elsewhere: plain lines that begin with the time of day; with quiet: nothin
   written.length = 0;
   const quiet = openView({ output, env: {}, format: "text", quiet: true });
   quiet.log("warn", "line");
-  quiet.watch(renderRun(emptyRunTally()))();
+  quiet.watch(renderRun(emptyRunProgress()))();
   expect(written).toEqual([]);
 });

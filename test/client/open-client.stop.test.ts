@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
 import { type ClientOptions, openClient } from "../../src/client/open-client.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { openTestClient } from "./open-test-client.js";
 import { rejection, testKey } from "./open-test-http.js";
@@ -21,23 +21,23 @@ async function busyClient(options: Partial<ClientOptions> = {}) {
     if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
     else if (pageOf(request) > 10) response.writeHead(401).end();
   });
-  const tally = emptyRequestTally();
-  const client = openTestClient(url, { concurrency: 3, retries: 6, tally, ...options });
+  const progress = emptyRequestCounts();
+  const client = openTestClient(url, { concurrency: 3, retries: 6, progress, ...options });
   const errors = Promise.all([1, 2, 3, 4, 5, 6].map((page) => rejection(client.chunks(document, page))));
   await expect.poll(() => requests.length).toBe(4);
-  return { client, errors, requests, tally };
+  return { client, errors, requests, progress };
 }
 
 describe("everything under way, in the queue and in a wait ends at once, and nothing more is sent", () => {
   const reason = new Error("enough");
 
   it("at stop", async () => {
-    const { client, errors, requests, tally } = await busyClient();
+    const { client, errors, requests, progress } = await busyClient();
     client.stop(reason);
     expect(await errors).toEqual(Array(6).fill(reason));
     expect(await rejection(client.chunks(document, 7))).toBe(reason);
     expect(requests).toHaveLength(4);
-    expect(tally).toMatchObject({ sent: 4, inFlight: 0 });
+    expect(progress).toMatchObject({ sent: 4, inFlight: 0 });
   });
 
   it("at the signal", async () => {
@@ -63,24 +63,24 @@ describe("everything under way, in the queue and in a wait ends at once, and not
       if (pageOf(request) > 10) response.writeHead(401).end();
       else if (pageOf(request) === 3) response.writeHead(500, { "retry-after": "60" }).end();
     });
-    const tally = emptyRequestTally();
-    const client = openTestClient(url, { concurrency: 3, retries: 6, tally });
+    const progress = emptyRequestCounts();
+    const client = openTestClient(url, { concurrency: 3, retries: 6, progress });
     const errors = Promise.all([1, 2, 3, 11, 12, 13].map((page) => rejection(client.chunks(document, page))));
     const [first, ...others] = await errors;
     expect(first).toBeInstanceOf(StopError);
     expect(first?.message).toContain("401; the service does not take this key");
     for (const error of others) expect(error).toBe(first);
     expect(requests.map(pageOf).slice(0, 4)).toEqual([1, 2, 3, 11]);
-    expect(tally.sent).toBeLessThanOrEqual(5); // one may take the slot before the answer is understood
-    expect(tally.inFlight).toBe(0);
+    expect(progress.sent).toBeLessThanOrEqual(5); // one may take the slot before the answer is understood
+    expect(progress.inFlight).toBe(0);
   });
 });
 
 describe("a service that is gone", () => {
   it.each([1, 8])("stops everything within 3 s when it never answered (concurrency %i)", async (concurrency) => {
     const url = await deadUrl();
-    const tally = emptyRequestTally();
-    const client = openTestClient(url, { concurrency, retries: 6, tally });
+    const progress = emptyRequestCounts();
+    const client = openTestClient(url, { concurrency, retries: 6, progress });
     const start = performance.now();
     const errors = await Promise.all(
       Array.from({ length: 40 }, (_, index) => rejection(client.chunks(document, index + 1))),
@@ -91,7 +91,7 @@ describe("a service that is gone", () => {
     expect(errors[0]?.message).toMatch(
       /^the service cannot be reached: GET .*: connection refused; is the service running there\?; check service.base_url$/,
     );
-    expect(tally.sent).toBeLessThanOrEqual(concurrency + 4);
+    expect(progress.sent).toBeLessThanOrEqual(concurrency + 4);
   });
 
   it("stops everything within 3 s when its name is unknown", async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { DocumentRef } from "../../src/client/knowledge-api.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { closeAfterEach, startSetting } from "../servers/ask.js";
 import { type Fault, randomTransientFaults } from "../servers/faults.js";
@@ -18,11 +18,11 @@ describe("the limit of requests in flight", () => {
   it.each([1, 3, 16])("%i, whatever fails and is read again, over all operations", async (concurrency) => {
     const behaviour = { faults: randomTransientFaults(concurrency, 0.3, 1), latency: () => Math.random() * 4 };
     const { server, dataset, document: held } = await startSetting({ chunks: 60, childrenPerChunk: 1 }, behaviour);
-    const tally = emptyRequestTally();
-    const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, tally });
+    const progress = emptyRequestCounts();
+    const client = openTestClient(server.url, { key: server.key, concurrency, retries: 6, progress });
     let most = 0;
     const timer = setInterval(() => {
-      most = Math.max(most, tally.inFlight);
+      most = Math.max(most, progress.inFlight);
     }, 1);
     const ref = { ...document, datasetId: dataset.id, documentId: held.id };
     await Promise.all([
@@ -36,7 +36,7 @@ describe("the limit of requests in flight", () => {
     expect(most).toBeLessThanOrEqual(concurrency);
     const faulty = server.requests.filter(({ fault }) => fault !== undefined);
     expect(faulty.length).toBeGreaterThan(5);
-    expect(tally).toMatchObject({
+    expect(progress).toMatchObject({
       sent: server.requests.length,
       retried: faulty.length,
       throttled: server.requests.filter(({ status }) => status === 429).length,
@@ -75,18 +75,23 @@ describe("the limit of requests in flight", () => {
 describe("the tally", () => {
   it("counts bytes as they came, before decompression", async () => {
     const { server, dataset, document: held } = await startSetting({ chunks: 100 }, { gzip: true });
-    const tally = emptyRequestTally();
-    const client = openTestClient(server.url, { key: server.key, tally });
+    const progress = emptyRequestCounts();
+    const client = openTestClient(server.url, { key: server.key, progress });
     const { rows } = await client.chunks({ ...document, datasetId: dataset.id, documentId: held.id }, 1);
-    expect(tally.bytes).toBeGreaterThan(5_000);
-    expect(tally.bytes).toBeLessThan(JSON.stringify(rows).length / 2);
+    expect(progress.bytes).toBeGreaterThan(5_000);
+    expect(progress.bytes).toBeLessThan(JSON.stringify(rows).length / 2);
   });
 
   it.each([0, 1, 2])("counts every refusal, the last one too (%i retries)", async (retries) => {
     const { url } = await serve((_, response) => response.writeHead(429, { "retry-after": "0" }).end());
-    const tally = emptyRequestTally();
-    await rejection(openTestClient(url, { retries, tally }).chunks(document, 1));
-    expect(tally).toMatchObject({ sent: retries + 1, retried: retries, throttled: retries + 1, answered: retries + 1 });
+    const progress = emptyRequestCounts();
+    await rejection(openTestClient(url, { retries, progress }).chunks(document, 1));
+    expect(progress).toMatchObject({
+      sent: retries + 1,
+      retried: retries,
+      throttled: retries + 1,
+      answered: retries + 1,
+    });
   });
 });
 

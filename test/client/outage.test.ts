@@ -2,8 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { failedRequest, jobFileNames } from "../../src/client/failed-request.js";
-import { type ClientOptions, type HttpOptions, openClient, type World } from "../../src/client/open-client.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { type ClientOptions, type Environment, type HttpOptions, openClient } from "../../src/client/open-client.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import type { Answer, Request } from "../../src/client/send.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { openTestClient } from "./open-test-client.js";
@@ -23,7 +23,7 @@ function setting(
   reply: (seconds: number, path: string, page: number) => Reply | string,
   more: Partial<ClientOptions> = {},
   latency = 20,
-  world: Partial<World> = {},
+  environment: Partial<Environment> = {},
 ) {
   const clock = new VirtualClock();
   const told: string[] = [];
@@ -50,13 +50,13 @@ function setting(
       toldAt.push(clock.now);
     },
     onRetry: (text) => told.push(`retry: ${text}`),
-    world: {
+    environment: {
       openHttp,
       now: () => clock.now,
       sleep: clock.sleep,
       random: () => 0.5,
       turn: async (_, work) => work(),
-      ...world,
+      ...environment,
     },
     ...more,
   });
@@ -250,10 +250,10 @@ describe("what is no outage of the service", () => {
 describe("a plugin daemon that is away", () => {
   it("holds only lists of the kind and dataset that need it, and is waited for", async () => {
     const isAway = (at: number) => at >= 1 && at < 60;
-    const tally = emptyRequestTally();
+    const progress = emptyRequestCounts();
     const { clock, told, chunks, sent } = setting(
       (at, path) => (isAway(at) && path.includes("/high/") ? daemonGone : good),
-      { retries: 0, tally },
+      { retries: 0, progress },
     );
     const economy = Promise.all(pages(400).map((page) => chunks(page, "doc", "economy"))).then(() => clock.now / 1_000);
     const high = Promise.all(pages(800).map((page) => chunks(page, "doc", "high"))).then(() => clock.now / 1_000);

@@ -1,6 +1,6 @@
 import { type HttpOptions, openClient } from "../../src/client/open-client.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
-import { LookAhead, mapAhead } from "../../src/crawl/prefetch.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
+import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 import { randomFrom } from "../servers/random.js";
 import { VirtualClock } from "./virtual-clock.js";
 
@@ -22,7 +22,7 @@ const page = Buffer.from(JSON.stringify({ data: [], total: 0 }));
 /** Reads so many pages in order, some ahead, as the crawl does, from a service in virtual time that refuses some requests. */
 export async function readRefused({ requests, concurrency, latency, seed, refuses, retries = 200 }: Setting) {
   const clock = new VirtualClock();
-  const tally = emptyRequestTally();
+  const progress = emptyRequestCounts();
   const [dice, jitter, random] = [randomFrom(seed), randomFrom(seed + 1_000), randomFrom(seed + 2_000)];
   const sentAt: number[] = [];
   const openHttp = ({ baseUrl }: HttpOptions) => ({
@@ -37,21 +37,21 @@ export async function readRefused({ requests, concurrency, latency, seed, refuse
       return { url: `${baseUrl}/x`, headers, ...answer };
     },
   });
-  const world = {
+  const environment = {
     openHttp,
     now: () => clock.now,
     sleep: clock.sleep,
     random,
     turn: async <T>(_: number, work: () => T) => work(),
   };
-  const client = openClient({ baseUrl: "http://kb.example/v1", key: "k", concurrency, tally, world, retries });
+  const client = openClient({ baseUrl: "http://kb.example/v1", key: "k", concurrency, progress, environment, retries });
   const numbers = Array.from({ length: requests }, (_, index) => index + 1);
   const ref = { datasetId: "set", documentId: "doc", status: [], keyword: undefined };
   const all = async () => {
-    for await (const _ of mapAhead(numbers, new LookAhead(2 * concurrency), (number) => client.chunks(ref, number)));
+    for await (const _ of mapAhead(numbers, new Prefetch(2 * concurrency), (number) => client.chunks(ref, number)));
   };
   await clock.until(all());
-  return { seconds: clock.now / 1_000, refused: tally.throttled, sent: tally.sent, tally, sentAt };
+  return { seconds: clock.now / 1_000, refused: progress.throttled, sent: progress.sent, progress, sentAt };
 }
 
 /** Refuses a share of all requests, whatever the rate. */

@@ -8,17 +8,17 @@ import { renderReading, renderRun } from "../../src/cli/progress.js";
 import { loadAll } from "../../src/cli/registry.js";
 import { openView } from "../../src/cli/view.js";
 import { resultJsonSchemas } from "../../src/cli/write-schemas.js";
-import { renderMove } from "../../src/commands/copy/copy.js";
+import { renderCopy } from "../../src/commands/copy/copy.js";
 import { renderRestore } from "../../src/commands/restore/lost.js";
 import { renderWatch } from "../../src/commands/status/text.js";
 import { BusyError, InterruptedError, UntoldError } from "../../src/errors.js";
-import { emptyRunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../src/job/run-progress.js";
 
-import { emptyReadTally } from "../../src/read-tally.js";
-import { emptyMoveTally } from "../../src/restore/copy/copy-result.js";
-import { emptyRestoreTally } from "../../src/restore/restore-options.js";
+import { emptyReadProgress } from "../../src/read-progress.js";
+import { emptyCopyProgress } from "../../src/restore/copy/copy-result.js";
+import { emptyRestoreProgress } from "../../src/restore/restore-options.js";
 import { isMapping } from "../../src/schema.js";
-import { emptyWatchTally } from "../../src/status/watched-documents.js";
+import { emptyWatchProgress } from "../../src/status/watched-documents.js";
 import { runHere } from "../cli/run-here.js";
 import {
   datasetPlanOf,
@@ -164,8 +164,8 @@ test("init, and serve until it is stopped", async () => {
     };
     const stderr = { write: () => {} };
     const still = { program: () => "kbdump", interrupt: () => {}, committing: () => {} };
-    const world = { ...still, stdout, stderr, env, signal: end.signal };
-    expect(await runCommandLine(["serve", ...args, "--json"], world)).toBe(0);
+    const environment = { ...still, stdout, stderr, env, signal: end.signal };
+    expect(await runCommandLine(["serve", ...args, "--json"], environment)).toBe(0);
     expect(parsed("serve", printed)).toMatchObject({ status: "serving" });
   }
 });
@@ -223,16 +223,16 @@ test("progress of every kind, where much and where nothing is known", () => {
   onTestFinished(() => void vi.useRealTimers());
   const known = { documents: 3, documentsBegun: 1, pagesExpected: 7, pagesDone: 3 };
   const renderings = [
-    renderRun(emptyRunTally()),
-    renderRun({ ...emptyRunTally(), ...known }),
+    renderRun(emptyRunProgress()),
+    renderRun({ ...emptyRunProgress(), ...known }),
     renderReading({ step: "matching", expected: 7, done: 2 }),
-    renderReading(emptyReadTally()),
-    renderWatch(emptyWatchTally()),
-    renderRestore({ ...emptyRestoreTally(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderRestore({ ...emptyRestoreTally(), step: "proving", dump: emptyRunTally() }),
-    renderMove(emptyMoveTally()),
-    renderMove({ ...emptyMoveTally(), step: "writing", chunks: 7, chunksDone: 3 }),
-    renderMove({ ...emptyMoveTally(), step: "proving", dump: emptyRunTally() }),
+    renderReading(emptyReadProgress()),
+    renderWatch(emptyWatchProgress()),
+    renderRestore({ ...emptyRestoreProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderRestore({ ...emptyRestoreProgress(), step: "proving", dump: emptyRunProgress() }),
+    renderCopy(emptyCopyProgress()),
+    renderCopy({ ...emptyCopyProgress(), step: "writing", chunks: 7, chunksDone: 3 }),
+    renderCopy({ ...emptyCopyProgress(), step: "proving", dump: emptyRunProgress() }),
   ];
   for (const rendering of renderings) {
     let written = "";

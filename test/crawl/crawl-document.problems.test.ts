@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { SkipError } from "../../src/errors.js";
 import { closeAfterEach } from "../servers/ask.js";
 import type { RequestRecord } from "../servers/behaviour.js";
@@ -151,7 +151,7 @@ describe("a service that answers wrongly", () => {
 
   it("the first page again and again: told, and it comes to an end, whatever the total", async () => {
     const crawling = await startCrawling({ chunks: 5_000 }, { paging: "same-page" });
-    const { batches, problems } = await crawl(crawling, { childChunks: "none", lookAhead: new LookAhead(4) });
+    const { batches, problems } = await crawl(crawling, { childChunks: "none", prefetch: new Prefetch(4) });
     expect(recordsOf(batches).chunks).toHaveLength(100);
     expect(problems.at(-1)).toBe("chunks: the service counts 5000 and lists 100");
     expect(crawling.server.requests.length).toBeLessThan(15);
@@ -159,7 +159,7 @@ describe("a service that answers wrongly", () => {
 
   it("the same child page again and again: likewise", async () => {
     const crawling = await startCrawling({ chunks: 1, childrenPerChunk: 5_000 }, { paging: "same-page" });
-    const { batches, problems } = await crawl(crawling, { lookAhead: new LookAhead(4) });
+    const { batches, problems } = await crawl(crawling, { prefetch: new Prefetch(4) });
     expect(recordsOf(batches).children).toHaveLength(100);
     expect(problems.at(-1)).toContain("the service counts 5000 and lists 100");
     expect(crawling.server.requests.length).toBeLessThan(15);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { closeAfterEach } from "../servers/ask.js";
 import { askedOf, type Crawling, crawl, neededOf, recordsOf, startCrawling } from "./crawling.js";
 
@@ -103,7 +103,7 @@ describe("batches", () => {
         behaviour,
         concurrency,
       );
-      const { batches, problems } = await crawl(crawling, { lookAhead: new LookAhead(permits) });
+      const { batches, problems } = await crawl(crawling, { prefetch: new Prefetch(permits) });
       expect(problems).toEqual([]);
       expect(crawling.server.maxInFlight).toBeLessThanOrEqual(concurrency);
       all.push(batches);

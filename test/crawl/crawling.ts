@@ -4,7 +4,7 @@ import { type Client, openClient } from "../../src/client/open-client.js";
 import type { Batch } from "../../src/crawl/batch.js";
 import { embeddedChildren, type KeptChildren } from "../../src/crawl/child-evidence.js";
 import { type CrawlOptions, crawlDocument } from "../../src/crawl/crawl-document.js";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { type Setting, startSetting } from "../servers/ask.js";
 import type { Behaviour, RequestRecord } from "../servers/behaviour.js";
 import type { DocumentOptions } from "../servers/store.js";
@@ -44,9 +44,9 @@ export async function crawl(
   const batches: Batch[] = [];
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
-  const lookAhead = new LookAhead(32);
+  const prefetch = new Prefetch(32);
   const embedded = () => keptOf(recordsOf([...read, ...batches]).chunks);
-  const all = { childChunks: "all", embedded, keepSignatures: true, lookAhead, problem, fromTheEnd: false } as const;
+  const all = { childChunks: "all", embedded, keepSignatures: true, prefetch, problem, fromTheEnd: false } as const;
   for await (const batch of crawlDocument(client, ref, { ...all, ...options })) batches.push(batch);
   return { batches, problems };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { LookAhead, mapAhead } from "../../src/crawl/prefetch.js";
+import { mapAhead, Prefetch } from "../../src/crawl/prefetch.js";
 
 /** Some turns of the event loop. */
 async function turns(count: number): Promise<void> {
@@ -8,9 +8,9 @@ async function turns(count: number): Promise<void> {
 }
 
 /** Takes every permit that is left. */
-function permitsOf(lookAhead: LookAhead): number {
+function permitsOf(prefetch: Prefetch): number {
   let permits = 0;
-  while (lookAhead.take()) permits++;
+  while (prefetch.take()) permits++;
   return permits;
 }
 
@@ -30,7 +30,7 @@ describe("mapAhead", () => {
   it("keeps the order, maps every item once, and gives all permits back, whatever takes how long", async () => {
     await fc.assert(
       fc.asyncProperty(delays, permitCounts, fc.nat({ max: 3 }), async (items, permits, slowness) => {
-        const lookAhead = new LookAhead(permits);
+        const prefetch = new Prefetch(permits);
         const mapped: number[] = [];
         const got: number[] = [];
         const map = async ([index, delay]: [number, number]) => {
@@ -38,13 +38,13 @@ describe("mapAhead", () => {
           await turns(delay);
           return index;
         };
-        for await (const index of mapAhead(items.entries(), lookAhead, map)) {
+        for await (const index of mapAhead(items.entries(), prefetch, map)) {
           got.push(index);
           await turns(slowness);
         }
         expect(got).toEqual(items.map((_, index) => index));
         expect(mapped).toEqual(got);
-        expect(permitsOf(lookAhead)).toBe(permits);
+        expect(permitsOf(prefetch)).toBe(permits);
       }),
       { numRuns: 200 },
     );
@@ -53,21 +53,21 @@ describe("mapAhead", () => {
   it("has no more under way or waiting than the permits and one of each list, all lists together", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(delays, { minLength: 1, maxLength: 5 }), permitCounts, async (lists, permits) => {
-        const lookAhead = new LookAhead(permits);
+        const prefetch = new Prefetch(permits);
         let [outstanding, most] = [0, 0];
         const map = async (delay: number) => {
           most = Math.max(most, ++outstanding);
           await turns(delay);
         };
         const work = async (items: number[]) => {
-          for await (const _ of mapAhead(items, lookAhead, map)) {
+          for await (const _ of mapAhead(items, prefetch, map)) {
             await turns(items.length % 3);
             outstanding--;
           }
         };
         await Promise.all(lists.map(work));
         expect(most).toBeLessThanOrEqual(permits + lists.length);
-        expect(permitsOf(lookAhead)).toBe(permits);
+        expect(permitsOf(prefetch)).toBe(permits);
       }),
       { numRuns: 200 },
     );
@@ -79,23 +79,23 @@ describe("mapAhead", () => {
       started++;
       return new Promise<never>(() => {});
     };
-    void mapAhead(Array(100).keys(), new LookAhead(permits), never).next();
+    void mapAhead(Array(100).keys(), new Prefetch(permits), never).next();
     await turns(2);
     expect(started).toBe(permits + 1);
   });
 
   it("starts the next items with permits that others give back, before its consumer works on the one that is there", async () => {
-    const lookAhead = new LookAhead(1);
-    expect(lookAhead.take()).toBe(true);
+    const prefetch = new Prefetch(1);
+    expect(prefetch.take()).toBe(true);
     let started = 0;
-    const list = mapAhead([1, 2, 3], lookAhead, async () => {
+    const list = mapAhead([1, 2, 3], prefetch, async () => {
       started++;
       await turns(2);
     });
     const first = list.next();
     await turns(1);
     expect(started).toBe(1);
-    lookAhead.giveBack();
+    prefetch.giveBack();
     await first;
     expect(started).toBe(2);
   });
@@ -106,7 +106,7 @@ describe("mapAhead", () => {
       for (;;) yield read++;
     }
     const got: number[] = [];
-    for await (const item of mapAhead(endless(), new LookAhead(3), async (item) => item)) {
+    for await (const item of mapAhead(endless(), new Prefetch(3), async (item) => item)) {
       got.push(item);
       if (got.length === 10) break;
     }
@@ -118,17 +118,17 @@ describe("mapAhead", () => {
     const reasons = unhandled();
     await fc.assert(
       fc.asyncProperty(delays, permitCounts, fc.nat({ max: 25 }), async (items, permits, stopAt) => {
-        const lookAhead = new LookAhead(permits);
+        const prefetch = new Prefetch(permits);
         let got = 0;
         const late = async (delay: number) => {
           await turns(delay);
           if (delay > 2) throw new Error("seen by nobody, or by the consumer");
         };
         try {
-          for await (const _ of mapAhead(items, lookAhead, late)) if (got++ === stopAt) break;
+          for await (const _ of mapAhead(items, prefetch, late)) if (got++ === stopAt) break;
         } catch {}
         await turns(6);
-        expect(permitsOf(lookAhead)).toBe(permits);
+        expect(permitsOf(prefetch)).toBe(permits);
       }),
       { numRuns: 200 },
     );
@@ -145,14 +145,14 @@ describe("mapAhead", () => {
       },
     ],
   ])("says that an item failed in its turn, and gives all permits back: map %s", async (_, map) => {
-    const lookAhead = new LookAhead(4);
+    const prefetch = new Prefetch(4);
     const got: number[] = [];
     const read = async () => {
-      for await (const item of mapAhead([1, 2, 3, 4, 5, 6, 7, 8], lookAhead, map)) got.push(item);
+      for await (const item of mapAhead([1, 2, 3, 4, 5, 6, 7, 8], prefetch, map)) got.push(item);
     };
     await expect(read()).rejects.toThrow("third");
     expect(got).toEqual([1, 2]);
-    expect(permitsOf(lookAhead)).toBe(4);
+    expect(permitsOf(prefetch)).toBe(4);
   });
 
   it("leaves no rejection unhandled, neither of items that come too early nor of those that nobody waits for", async () => {
@@ -162,7 +162,7 @@ describe("mapAhead", () => {
       if (item > 0) throw new Error(`item ${item}`);
       return item;
     };
-    const list = mapAhead([0, 1, 2, 3, 4], new LookAhead(9), map);
+    const list = mapAhead([0, 1, 2, 3, 4], new Prefetch(9), map);
     await list.next();
     await turns(3);
     await expect(list.next()).rejects.toThrow("item 1");
@@ -176,22 +176,22 @@ describe("mapAhead", () => {
         fc.array(fc.array(fc.nat({ max: 4 }), { maxLength: 6 }), { minLength: 1, maxLength: 12 }),
         fc.nat({ max: 2 }),
         async (lists, permits) => {
-          const lookAhead = new LookAhead(permits);
+          const prefetch = new Prefetch(permits);
           const wait = async (delay: number) => {
             await turns(delay);
             return delay;
           };
           const work = async (items: number[]) => {
             const got: number[] = [];
-            for await (const item of mapAhead(items, lookAhead, wait)) {
+            for await (const item of mapAhead(items, prefetch, wait)) {
               got.push(item);
-              for await (const inner of mapAhead(Array<number>(item).fill(1), lookAhead, wait)) got.push(-inner);
+              for await (const inner of mapAhead(Array<number>(item).fill(1), prefetch, wait)) got.push(-inner);
             }
             return got;
           };
           const expected = lists.map((items) => items.flatMap((item) => [item, ...Array<number>(item).fill(-1)]));
           expect(await Promise.all(lists.map(work))).toEqual(expected);
-          expect(permitsOf(lookAhead)).toBe(permits);
+          expect(permitsOf(prefetch)).toBe(permits);
         },
       ),
       { numRuns: 100 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { ListProof, readList } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
@@ -62,7 +62,7 @@ async function read(list: MovingList, permits: number) {
   const problems: string[] = [];
   const proof = new ListProof("rows", (text) => void problems.push(text));
   const ids: number[] = [];
-  for await (const page of readList(list.readPage, new LookAhead(permits))) {
+  for await (const page of readList(list.readPage, new Prefetch(permits))) {
     ids.push(...proof.add(page).map(({ id }) => Number(id)));
   }
   proof.finish();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Listed } from "../../src/client/check-answer.js";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { type AnchoredPage, readAnchored } from "../../src/crawl/read-anchored.js";
 import { SkipError } from "../../src/errors.js";
 
@@ -61,7 +61,7 @@ async function read(list: Pick<Moving, "readPage" | "readRow">) {
   const pages: AnchoredPage[] = [];
   const problems: string[] = [];
   const problem = (text: string) => void problems.push(text);
-  for await (const page of readAnchored({ ...list, lookAhead: new LookAhead(0), problem })) pages.push(page);
+  for await (const page of readAnchored({ ...list, prefetch: new Prefetch(0), problem })) pages.push(page);
   return { ids: pages.flatMap(({ rows }) => rows.map(({ id }) => id)), last: pages.at(-1), problems };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ListPage } from "../../src/client/check-answer.js";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { pagesBehind, readList, readRest } from "../../src/crawl/read-list.js";
 import { idsFrom, pageOf } from "./pages.js";
 
@@ -29,7 +29,7 @@ describe("readList", () => {
     async ({ size, total }) => {
       for (const permits of [0, 1, 50]) {
         const { asked, readPage } = listOf(total, size);
-        expect(await idsOf(readList(readPage, new LookAhead(permits)))).toEqual(idsFrom(0, total));
+        expect(await idsOf(readList(readPage, new Prefetch(permits)))).toEqual(idsFrom(0, total));
         expect(asked).toEqual(idsFrom(1, Math.max(1, Math.ceil(total / size))));
       }
     },
@@ -37,7 +37,7 @@ describe("readList", () => {
 
   it("asks for no page before page 1 told how many there are", async () => {
     const { asked, readPage } = listOf(1_000, 100);
-    const pages = readList(readPage, new LookAhead(50));
+    const pages = readList(readPage, new Prefetch(50));
     const first = await pages.next();
     expect([asked, first.value?.rows.length]).toEqual([[1], 100]);
     await pages.next();
@@ -47,13 +47,13 @@ describe("readList", () => {
   it("does not ask again for the first page that it is given", async () => {
     const { asked, readPage } = listOf(250, 100);
     const first = await readPage(1);
-    expect(await idsOf(readList(readPage, new LookAhead(2), first))).toEqual(idsFrom(0, 250));
+    expect(await idsOf(readList(readPage, new Prefetch(2), first))).toEqual(idsFrom(0, 250));
     expect(asked).toEqual([1, 2, 3]);
   });
 
   it("ends at an empty page, and asks for nothing behind it but what was begun", async () => {
     const { asked, readPage } = listOf(1_000, 100, (page, number) => (number === 3 ? { ...page, rows: [] } : page));
-    expect(await idsOf(readList(readPage, new LookAhead(2)))).toEqual(idsFrom(0, 200));
+    expect(await idsOf(readList(readPage, new Prefetch(2)))).toEqual(idsFrom(0, 200));
     expect(asked.length).toBeLessThanOrEqual(3 + 2);
   });
 
@@ -67,7 +67,7 @@ describe("readList", () => {
       asked++;
       return pageOf(ids, total);
     };
-    expect(await idsOf(readList(readPage, new LookAhead(9)))).toEqual(ids);
+    expect(await idsOf(readList(readPage, new Prefetch(9)))).toEqual(ids);
     expect(asked).toBe(1);
   });
 
@@ -78,7 +78,7 @@ describe("readList", () => {
     });
     const got: number[] = [];
     const read = async () => {
-      for await (const { rows } of readList(readPage, new LookAhead(9))) got.push(rows.length);
+      for await (const { rows } of readList(readPage, new Prefetch(9))) got.push(rows.length);
     };
     await expect(read()).rejects.toThrow("page 3");
     expect(got).toEqual([100, 100]);
@@ -88,7 +88,7 @@ describe("readList", () => {
 describe("readRest", () => {
   it.each([1, 2, 3, 4])("gives what lies behind the first %i pages", async (read) => {
     const { asked, readPage } = listOf(301, 100);
-    const rest = readRest(readPage, new LookAhead(1), { total: 301, pageSize: 100 }, read);
+    const rest = readRest(readPage, new Prefetch(1), { total: 301, pageSize: 100 }, read);
     expect(await idsOf(rest)).toEqual(idsFrom(0, 301).slice(read * 100));
     expect(asked).toEqual([2, 3, 4].slice(read - 1));
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { readWholeList } from "../../src/crawl/read-whole-list.js";
 import { GaveUpError, RetryError, SkipError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
@@ -36,7 +36,7 @@ class Uploads {
   };
 }
 
-const alone = () => new LookAhead(0);
+const alone = () => new Prefetch(0);
 
 test("whatever is uploaded or deleted meanwhile, a list without problems is the list as it is", async () => {
   const uploads = fc.array(fc.constant<Edit>("upload"), { maxLength: 2 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ListPage } from "../../src/client/check-answer.js";
 import { ContentDigest } from "../../src/crawl/digests.js";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { sweepList } from "../../src/crawl/sweep-list.js";
 import { SkipError, StopError } from "../../src/errors.js";
 import { idsFrom, pageOf } from "./pages.js";
@@ -14,7 +14,7 @@ async function sweep(now: readonly number[], readPage?: (page: number) => Promis
   const pages = async (page: number) => pageOf(now.slice(page * 2 - 2, page * 2), now.length);
   const fingerprints = ({ id, content }: { id: string; content?: unknown }) => [{ id, content }];
   const list = { name: "chunks", readPage: readPage ?? pages, stored, total: 5, fingerprints };
-  await sweepList(list, new LookAhead(2), (text) => void problems.push(text));
+  await sweepList(list, new Prefetch(2), (text) => void problems.push(text));
   return problems;
 }
 

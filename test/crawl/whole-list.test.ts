@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { noChildren } from "../../src/crawl/child-evidence.js";
-import { LookAhead } from "../../src/crawl/prefetch.js";
+import { Prefetch } from "../../src/crawl/prefetch.js";
 import { type ChildRows, readChildList, wholeList } from "../../src/crawl/read-child-list.js";
 import type { PageRead } from "../../src/crawl/read-list.js";
 
@@ -18,7 +18,7 @@ test("a list is whole with its first page exactly where reading it in full finds
     fc.asyncProperty(page, async (first) => {
       const problems: string[] = [];
       const list = { chunkId: "chunk", readPage: async () => noChildren, first };
-      const reading = { lookAhead: new LookAhead(1), problem: (text: string) => void problems.push(text) };
+      const reading = { prefetch: new Prefetch(1), problem: (text: string) => void problems.push(text) };
       const read: ChildRows[] = [];
       for await (const rows of readChildList(list, undefined, reading)) read.push(rows);
       const whole = wholeList(first);

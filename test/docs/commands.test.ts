@@ -26,7 +26,7 @@ const commands = [
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = "";
   const stdout = { columns: 1_000, write: (piece: string) => (text += piece) };
-  const world = {
+  const environment = {
     program: () => "kbdump",
     stdout,
     stderr: stdout,
@@ -35,7 +35,7 @@ async function helpOf(...command: readonly string[]): Promise<string> {
     interrupt: () => {},
     committing: () => {},
   };
-  await runCommandLine([...command, "--help"], world);
+  await runCommandLine([...command, "--help"], environment);
   return text;
 }
 

@@ -11,8 +11,8 @@ test.skipIf(!hasS3)(
   async () => {
     const store = await startMoto();
     try {
-      const { folder, bucket, hold, openWorker } = await holdBucket(store);
-      const own = await ownExchange(hold, runId);
+      const { folder, bucket, leased, openWorker } = await holdBucket(store);
+      const own = await ownExchange(leased, runId);
       await own.write("plan.json", "{}");
       const [one, two] = [await openWorker("one"), await openWorker("two")];
       const read = [
@@ -34,7 +34,7 @@ test.skipIf(!hasS3)(
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
       expect(await read[0].attempt.hand(files, "{}")).toBe("late");
       await bucket.put(`exchange/${runId}/results/2.json`, Buffer.from("late")); // it had looked before the run ended
-      await removeOtherExchanges(hold, "20261121T020000000Z");
+      await removeOtherExchanges(leased, "20261121T020000000Z");
       expect(await keysBelow(bucket, "exchange/")).toEqual([]);
       await one.close();
       expect(await readdir(join(folder, "one", "test", ".work"))).toEqual([]);

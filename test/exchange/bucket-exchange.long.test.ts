@@ -34,22 +34,22 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   testExchange(() => openBucketWorld(store), rounds(5, 100));
 
   test("a coordinator whose job was taken over changes nothing, and its successor has everything", async () => {
-    const { bucket, hold, machine, openWorker } = await holdBucket(store);
-    const own = await ownExchange(hold, runId);
+    const { bucket, leased, machine, openWorker } = await holdBucket(store);
+    const own = await ownExchange(leased, runId);
     await own.write("plan.json", "old");
     const { attempt, files } = await readInto(await (await openWorker("worker")).of(runId), "1", { "1.a": "rows" });
     await attempt.hand(files, "{}");
     const ahead = await startStoreProxy(store);
     ahead.ageBy(125_000); // no sign of life for two minutes
     const { job } = await machine("successor");
-    const after = await ownExchange((await holdJob(job, ahead.env)).hold, runId);
+    const after = await ownExchange((await holdJob(job, ahead.env)).leased, runId);
     const keys = await keysBelow(bucket, "exchange/");
     for (const act of [
       () => own.write("plan.json", "late"),
       () => own.forget("1"),
       () => own.remove(),
-      () => removeOtherExchanges(hold, undefined),
-      () => ownExchange(hold, "20261121T020000000Z"),
+      () => removeOtherExchanges(leased, undefined),
+      () => ownExchange(leased, "20261121T020000000Z"),
     ])
       await expect(act()).rejects.toThrow(LostError);
     expect(await keysBelow(bucket, "exchange/")).toEqual(keys);
@@ -57,8 +57,8 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   });
 
   test("a worker and a coordinator outlast a store that is gone for a while, as long as the job says", async () => {
-    const { folder, bucket, hold, openWorker } = await holdBucket(store);
-    const own = await ownExchange(hold, runId);
+    const { folder, bucket, leased, openWorker } = await holdBucket(store);
+    const own = await ownExchange(leased, runId);
     const proxy = await startStoreProxy(store);
     const [patient, hasty] = [await openWorker("patient", proxy.env, 30), await openWorker("hasty", proxy.env, 0)];
     const attempts = [];
@@ -81,8 +81,8 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   });
 
   test("a result whose answers are all lost is found to be our own", async () => {
-    const { hold, openWorker } = await holdBucket(store);
-    const own = await ownExchange(hold, runId);
+    const { leased, openWorker } = await holdBucket(store);
+    const own = await ownExchange(leased, runId);
     const proxy = await startCuttingProxy(store.port);
     const worker = await openWorker("worker", envFor(proxy.url), 30);
     const { attempt } = await readInto(await worker.of(runId), "1", {});
@@ -96,8 +96,8 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     timeout: 120_000,
   }, async () => {
     for (let at = 0; ; at++) {
-      const { bucket, hold, openWorker } = await holdBucket(store);
-      const own = await ownExchange(hold, runId);
+      const { bucket, leased, openWorker } = await holdBucket(store);
+      const own = await ownExchange(leased, runId);
       const [frozen, quick] = [await startStoreProxy(store), await openWorker("quick")];
       const slow = await openWorker("slow", frozen.env);
       const one = await readInto(await slow.of(runId), "1", { "1.a": "slow" });
@@ -115,14 +115,14 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
       // It had looked before the run ended: the next coordinator removes it, and no reader ever looks at it.
       if (outcome === "first") expect(name).toMatch(/^PUT .*\/results\/1\.json|^PUT .*\/1\.a/);
       expect(await (await slow.of(runId)).begin("2")).toBeUndefined();
-      await removeOtherExchanges(hold, undefined);
+      await removeOtherExchanges(leased, undefined);
       expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
     }
   });
 
   test("what something else wrote among the results counts for nothing, and stands in nobody's way for good", async () => {
-    const { bucket, hold, openWorker } = await holdBucket(store);
-    const own = await ownExchange(hold, runId);
+    const { bucket, leased, openWorker } = await holdBucket(store);
+    const own = await ownExchange(leased, runId);
     const keys = [
       "results/1.json",
       "results/a b.json",
@@ -142,8 +142,8 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
   });
 
   test("a large file is uploaded in parts and taken whole, and a worker that is late leaves none of it", async () => {
-    const { folder, bucket, hold, openWorker } = await holdBucket(store);
-    const own = await ownExchange(hold, runId);
+    const { folder, bucket, leased, openWorker } = await holdBucket(store);
+    const own = await ownExchange(leased, runId);
     const exchange = await (await openWorker("worker")).of(runId);
     const bytes = randomBytes(17 * 1024 * 1024);
     const facts = { file: "1.a", bytes: bytes.length, sha256: sha256Of(bytes) };
@@ -167,34 +167,34 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(await uploadsIn(bucket)).toEqual([]);
     killed.letGo();
     expect(await handing).toBe("late");
-    await removeOtherExchanges(hold, undefined);
+    await removeOtherExchanges(leased, undefined);
     expect(await keysBelow(bucket, "")).toEqual(["head.json"]);
   });
 
   test("no command stumbles over an exchange or takes it for a dump; readers leave it alone, the next run of the job removes it", async () => {
-    const world = await openJobWorld(store);
-    const [one, two] = [await world.machine("pod-1"), await world.machine("pod-2")];
+    const environment = await openJobWorld(store);
+    const [one, two] = [await environment.machine("pod-1"), await environment.machine("pod-2")];
     const stale = ["plan.json", "under-way", "results/1.json", `attempts/1.${token}/manifest.json`, "head.json"];
     const places = ["", "shards/1-of-2/", "shards/2-of-2/"];
     await one.run({}, { index: 1, count: 2 });
     await two.run({}, { index: 2, count: 2 });
     const keys = places.flatMap((place) => stale.map((key) => `${place}exchange/${runId}/${key}`));
-    for (const key of keys) await world.bucket.put(key, Buffer.from("{}"));
-    const left = async () => (await keysBelow(world.bucket, "")).filter((key) => keys.includes(key));
-    const job = `${world.url}/test`;
-    const env = { ...store.env, KBDUMP_CACHE: join(world.folder, "cache") };
-    const kbdump = (...words: readonly string[]) => runKbdump([...words, "--json"], env, world.folder);
+    for (const key of keys) await environment.bucket.put(key, Buffer.from("{}"));
+    const left = async () => (await keysBelow(environment.bucket, "")).filter((key) => keys.includes(key));
+    const job = `${environment.url}/test`;
+    const env = { ...store.env, KBDUMP_CACHE: join(environment.folder, "cache") };
+    const kbdump = (...words: readonly string[]) => runKbdump([...words, "--json"], env, environment.folder);
     const { code, stdout, stderr } = await kbdump("join", job, "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const listed = await kbdump("list", job);
     expect(JSON.parse(listed.stdout)).toMatchObject({
       jobs: [{ runs: [{ run_id: JSON.parse(stdout).run_id }], ignored: [] }],
     });
-    expect(JSON.parse((await kbdump("list", "--dir", world.url)).stdout).jobs).toHaveLength(1);
+    expect(JSON.parse((await kbdump("list", "--dir", environment.url)).stdout).jobs).toHaveLength(1);
     expect((await kbdump("verify", job)).code).toBe(0);
     expect((await kbdump("verify", `${job}/exchange/${runId}`)).code).toBe(2);
     expect(await left()).toEqual([...keys].sort());
-    const third = await world.machine("third", { keep: { last: 1 } });
+    const third = await environment.machine("third", { keep: { last: 1 } });
     await third.run();
     await pruneJob(third.job, { env: third.env });
     expect(third.warnings).toEqual([]);
@@ -216,8 +216,8 @@ test.skipIf(!hasS3).each(faultyStores)(
   async ({ start }) => {
     const store = await start();
     try {
-      const { folder, hold, openWorker } = await holdBucket(store, { allow_unsafe_lock: true });
-      const own = await ownExchange(hold, runId);
+      const { folder, leased, openWorker } = await holdBucket(store, { allow_unsafe_lock: true });
+      const own = await ownExchange(leased, runId);
       const exchange = await (await openWorker("worker")).of(runId);
       for (let round = 0; round < 5; round++) {
         const read = [];

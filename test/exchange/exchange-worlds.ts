@@ -10,7 +10,7 @@ import {
   openExchanges,
   ownExchange,
 } from "../../src/parallel/exchange/open-exchange.js";
-import { foldersOf, type Hold } from "../../src/store/folder/job-folders.js";
+import { foldersOf, type LeasedJob } from "../../src/store/folder/job-folders.js";
 import { openAt } from "../bucket/bucket-helpers.js";
 import { dataset, document } from "../job/job-folder.js";
 import { jobFor, testFolder } from "../run/job-for.js";
@@ -50,14 +50,14 @@ export async function holdFolder() {
 export async function holdJob(
   job: Job,
   env: NodeJS.ProcessEnv = {},
-): Promise<{ readonly hold: Hold; readonly release: () => Promise<void> }> {
+): Promise<{ readonly leased: LeasedJob; readonly release: () => Promise<void> }> {
   let end = () => {};
   let holding: Promise<void> | undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   const options = { ...exchangeOptions, env };
-  const hold = await new Promise<Hold>((resolve, reject) => {
+  const leased = await new Promise<LeasedJob>((resolve, reject) => {
     holding = underJobLease(job, options, (held) => {
       resolve(held);
       return ended;
@@ -69,18 +69,18 @@ export async function holdJob(
     await holding?.catch(() => {});
   };
   onTestFinished(release);
-  return { hold, release };
+  return { leased, release };
 }
 
 /** The exchange of a job whose output is a folder. */
 export async function openFolderWorld(): Promise<ExchangeWorld> {
-  const { folder, job, folders, hold, release } = await holdFolder();
+  const { folder, job, folders, leased, release } = await holdFolder();
   return {
-    own: await ownExchange(hold, runId),
+    own: await ownExchange(leased, runId),
     worker: async () => (await openExchanges(job, exchangeOptions)).of(runId),
     restart: async () => {
       await release();
-      return ownExchange((await holdJob(job)).hold, runId);
+      return ownExchange((await holdJob(job)).leased, runId);
     },
     damage: (name, _token, file, bytes) =>
       writeFile(join(folders.private, "exchange", runId, "results", name, file), bytes),
@@ -114,13 +114,13 @@ export async function holdBucket(store: TestStore, more: object = {}) {
 
 /** The exchange of a job whose output is a bucket. */
 export async function openBucketWorld(store: TestStore): Promise<ExchangeWorld> {
-  const { folder, job, bucket, openWorker, hold, release } = await holdBucket(store);
+  const { folder, job, bucket, openWorker, leased, release } = await holdBucket(store);
   return {
-    own: await ownExchange(hold, runId),
+    own: await ownExchange(leased, runId),
     worker: async () => (await openWorker(`worker-${++count}`)).of(runId),
     restart: async () => {
       await release();
-      return ownExchange((await holdJob(job, store.env)).hold, runId);
+      return ownExchange((await holdJob(job, store.env)).leased, runId);
     },
     damage: async (name, token, file, bytes) =>
       void (await bucket.put(`exchange/${runId}/attempts/${name}.${token}/${file}`, Buffer.from(bytes))),

@@ -19,10 +19,10 @@ const token = "5fd3c9ab-0000-4000-8000-000000000001";
 testExchange(openFolderWorld, rounds(50, 2000));
 
 async function openPlace() {
-  const world = await holdFolder();
-  const own = await ownFolderExchange(world.hold, runId);
-  const place = join(world.folders.private, "exchange", runId);
-  return { ...world, own, place, worker: await openFolderExchange(world.folders, runId) };
+  const environment = await holdFolder();
+  const own = await ownFolderExchange(environment.leased, runId);
+  const place = join(environment.folders.private, "exchange", runId);
+  return { ...environment, own, place, worker: await openFolderExchange(environment.folders, runId) };
 }
 
 test("only the owner can read the place and its files", async () => {
@@ -50,7 +50,7 @@ test("a file is taken without a copy of its bytes", async () => {
 });
 
 test("a coordinator that was fenced changes nothing when it wakes, and its successor has everything", async () => {
-  const { job, own, place, worker, folder, folders, hold } = await openPlace();
+  const { job, own, place, worker, folder, folders, leased } = await openPlace();
   await own.write("plan.json", "old");
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.hand(files, "{}");
@@ -60,11 +60,11 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
     for (const act of [
       () => own.write("plan.json", "late"),
       () => own.remove(),
-      () => removeOtherFolders(hold, undefined),
+      () => removeOtherFolders(leased, undefined),
     ])
       await expect(act()).rejects.toThrow("ENOENT");
     await own.forget("1");
-    await expect(ownFolderExchange(hold, "20261121T020000000Z")).rejects.toThrow("ENOENT");
+    await expect(ownFolderExchange(leased, "20261121T020000000Z")).rejects.toThrow("ENOENT");
     expect(await readdir(join(place, ".."))).toEqual([runId]);
     expect(await after.read("plan.json")).toBe("old");
     expect(await after.results()).toEqual(["1"]);
@@ -73,29 +73,29 @@ test("a coordinator that was fenced changes nothing when it wakes, and its succe
 });
 
 test("a run that is over leaves nothing behind, and other runs of the job are removed on request alone", async () => {
-  const { own, hold, folders } = await openPlace();
-  const other = await ownFolderExchange(hold, "20261121T020000000Z");
+  const { own, leased, folders } = await openPlace();
+  const other = await ownFolderExchange(leased, "20261121T020000000Z");
   await other.write("plan.json", "{}");
   await writeFile(join(folders.private, "exchange", "odd"), "");
   await own.write("plan.json", "{}");
-  await removeOtherFolders(hold, runId);
+  await removeOtherFolders(leased, runId);
   expect(await readdir(join(folders.private, "exchange"))).toEqual([runId]);
   expect(await own.read("plan.json")).toBe("{}");
   await own.remove();
   await own.remove();
   expect(await readdir(join(folders.private, "exchange"))).toEqual([]);
-  await removeOtherFolders(hold, undefined);
-  expect(await isThere(join(hold.own, "removed"))).toBe(false);
+  await removeOtherFolders(leased, undefined);
+  expect(await isThere(join(leased.own, "removed"))).toBe(false);
 });
 
 test.each([
   { change: "forgot a result", from: "results/1", to: "forgotten-1" },
   { change: "removed the place", from: ".", to: "removed" },
 ])("a coordinator that was killed while it $change leaves no file for good", async ({ from, to }) => {
-  const { job, folders, hold, place, worker, release } = await openPlace();
+  const { job, folders, leased, place, worker, release } = await openPlace();
   const { attempt, files } = await readInto(worker, "1", { "1.a": "rows" });
   await attempt.hand(files, "{}");
-  await rename(join(place, from), join(hold.own, to)); // and then it was killed
+  await rename(join(place, from), join(leased.own, to)); // and then it was killed
   await release();
   await underLease(job, { now: () => new Date(), log: () => {} }, async (successor) => {
     const after = await ownFolderExchange(successor, runId);
@@ -119,14 +119,14 @@ test("a worker that still has a file open when the run ends brings nothing back"
 });
 
 test.each(["", "attempts", "results", "tried", ".."])("a link that was planted as %j is not followed", async (name) => {
-  const { folders, hold, place, folder } = await openPlace();
+  const { folders, leased, place, folder } = await openPlace();
   const elsewhere = join(folder, "elsewhere");
   await mkdir(elsewhere);
   await rename(join(place, name), join(folder, "moved"));
   await symlink(elsewhere, join(place, name));
-  for (const open of [() => openFolderExchange(folders, runId), () => ownFolderExchange(hold, runId)])
+  for (const open of [() => openFolderExchange(folders, runId), () => ownFolderExchange(leased, runId)])
     await expect(open()).rejects.toThrow("is a symbolic link, which is not followed; remove it");
-  if (name === "..") await expect(removeOtherFolders(hold, undefined)).rejects.toThrow("is a symbolic link");
+  if (name === "..") await expect(removeOtherFolders(leased, undefined)).rejects.toThrow("is a symbolic link");
   expect(await readdir(elsewhere)).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { readState } from "./job-state.js";
 import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-state.js";
 import { endText, falseWords, unclaimedRuns } from "./judge-words.js";
 import { type Ended, runProgram } from "./program.js";
-import { openWorld, type Place, runUndisturbed, type Undisturbed, type World } from "./world.js";
+import { type Environment, openWorld, type Place, runUndisturbed, type Undisturbed } from "./world.js";
 
 /** Every call instead of a sample: `npm run test:faults`. */
 const all = process.env.KBDUMP_FAULT_ALL === "1";
@@ -28,12 +28,12 @@ interface Fault {
 test.runIf(canInject)(
   `a disk that fails at ${all ? "every call" : "some calls"}: never a false word, and the next run mends it`,
   async () => {
-    const world = await openWorld();
-    const undisturbed = await runUndisturbed(world, kinds);
+    const environment = await openWorld();
+    const undisturbed = await runUndisturbed(environment, kinds);
     const { calls } = undisturbed;
     expect(kinds.filter((kind) => !calls.some((call) => call.kind === kind))).toEqual([]);
     const lanes = pLimit(1);
-    const tried = faultsAt(calls).map((fault) => lanes(() => tryFault(world, undisturbed, fault)));
+    const tried = faultsAt(calls).map((fault) => lanes(() => tryFault(environment, undisturbed, fault)));
     expect((await Promise.all(tried)).flat()).toEqual([]);
   },
   all ? 7_200_000 : 600_000,
@@ -53,27 +53,27 @@ function faultsAt(calls: readonly FileCall[]): readonly Fault[] {
 }
 
 /** Runs the job with a fault and then without; gives what was wrong. */
-async function tryFault(world: World, undisturbed: Undisturbed, fault: Fault): Promise<readonly string[]> {
-  const place = await world.anew();
-  const disturbed = await runWith(world, place, fault);
+async function tryFault(environment: Environment, undisturbed: Undisturbed, fault: Fault): Promise<readonly string[]> {
+  const place = await environment.anew();
+  const disturbed = await runWith(environment, place, fault);
   const state = await readState(place.job);
   const problems = [
     ...falseWords(disturbed, state),
-    ...unclaimedRuns([disturbed], state, world.before.runs),
-    ...brokenPromises(state, world.earlierRun),
+    ...unclaimedRuns([disturbed], state, environment.before.runs),
+    ...brokenPromises(state, environment.earlierRun),
   ];
   if (disturbed.code === 1) problems.push(...namesNoDisk(disturbed));
-  if (disturbed.code === 1 && JSON.stringify(state.latest) !== JSON.stringify(world.before.latest))
+  if (disturbed.code === 1 && JSON.stringify(state.latest) !== JSON.stringify(environment.before.latest))
     problems.push("exit 1, but latest was moved");
-  const next = await runProgram("the next run", world.args(place), world.env);
+  const next = await runProgram("the next run", environment.args(place), environment.env);
   const after = await readState(place.job);
   const later = [
     ...(next.code === 0 ? [] : [endText(next)]),
     ...falseWords(next, after),
     ...unclaimedRuns([next], after, state.runs),
-    ...brokenPromises(after, world.earlierRun),
+    ...brokenPromises(after, environment.earlierRun),
     ...unfinished(after),
-    ...otherBytes(after, world.earlierRun, undisturbed),
+    ...otherBytes(after, environment.earlierRun, undisturbed),
     ...(await contradictions(after)),
   ];
   problems.push(...later.map((problem) => `after the next run: ${problem}`));
@@ -82,9 +82,9 @@ async function tryFault(world: World, undisturbed: Undisturbed, fault: Fault): P
   return failureText(told, problems.length === 0 ? [] : [...problems, endText(disturbed)]);
 }
 
-function runWith(world: World, place: Place, { error, mode, call }: Fault): Promise<Ended> {
+function runWith(environment: Environment, place: Place, { error, mode, call }: Fault): Promise<Ended> {
   const env = faultEnv({ folder: place.out, kinds: [call.kind], log: place.log, action: error, mode, at: call.number });
-  return runProgram("the run", world.args(place), { ...world.env, ...env });
+  return runProgram("the run", environment.args(place), { ...environment.env, ...env });
 }
 
 function namesNoDisk({ stderr }: Ended): readonly string[] {

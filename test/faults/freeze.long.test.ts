@@ -10,14 +10,14 @@ import { openWorld, runUndisturbed } from "./world.js";
 test.runIf(process.platform === "linux")(
   `a run that is frozen while another takes its place, ${freezeRounds} rounds: two never publish, and nothing is lost`,
   async () => {
-    const world = await openWorld();
-    const undisturbed = await runUndisturbed(world, freezingKinds);
+    const environment = await openWorld();
+    const undisturbed = await runUndisturbed(environment, freezingKinds);
     const { calls, takes } = undisturbed;
     const lanes = pLimit(1);
     const played = Array.from({ length: freezeRounds }, (_, round) =>
       lanes(async () => {
         const schedule = drawSchedule(round, calls, takes, randomFrom(freezeSeed + round));
-        const problems = await playFreeze(world, await world.anew(), undisturbed, schedule);
+        const problems = await playFreeze(environment, await environment.anew(), undisturbed, schedule);
         return failureText(`${roundText(round)}, ${scheduleText(schedule)}`, problems);
       }),
     );

@@ -3,11 +3,11 @@ import { brokenPromises, contradictions, otherBytes, unfinished } from "./judge-
 import { claimedRun, endText, falseWords, unclaimedRuns } from "./judge-words.js";
 import { type Ended, runProgram } from "./program.js";
 import { changedFiles } from "./published-files.js";
-import type { Place, Undisturbed, World } from "./world.js";
+import type { Environment, Place, Undisturbed } from "./world.js";
 
 /** Two programs that were at work on one output, and what they left. */
 export interface Rivals {
-  readonly world: World;
+  readonly environment: Environment;
   readonly place: Place;
   readonly undisturbed: Undisturbed;
   /** A and B. */
@@ -19,30 +19,30 @@ export interface Rivals {
 
 /** Every broken promise, in words. Where something is left to be mended, an undisturbed run C has to. */
 export async function judgeRivals(rivals: Rivals): Promise<readonly string[]> {
-  const { world, place, undisturbed, ends, settled, bMustSucceed } = rivals;
+  const { environment, place, undisturbed, ends, settled, bMustSucceed } = rivals;
   const state = await readState(place.job);
   const problems = [
     ...ends.flatMap((end) => falseWords(end, state)),
     ...ends.flatMap((end) => unnamedSuccessor(end, ends)),
-    ...unclaimedRuns(ends, state, world.before.runs),
+    ...unclaimedRuns(ends, state, environment.before.runs),
     ...claimedTwice(ends, state),
-    ...brokenPromises(state, world.earlierRun),
+    ...brokenPromises(state, environment.earlierRun),
     ...changed("after the end of B", settled, state),
     ...(bMustSucceed && ends.some(({ name, code }) => name === "B" && code !== 0) ? ["B must succeed"] : []),
   ];
   const mended = problems.length > 0 || unfinished(state).length > 0 ? await mend(rivals, state, problems) : state;
-  problems.push(...otherBytes(mended, world.earlierRun, undisturbed), ...(await contradictions(mended)));
+  problems.push(...otherBytes(mended, environment.earlierRun, undisturbed), ...(await contradictions(mended)));
   return problems.length === 0 ? [] : [...problems, ...ends.map(endText)];
 }
 
-async function mend({ world, place }: Rivals, before: JobState, problems: string[]): Promise<JobState> {
-  const end = await runProgram("C", world.args(place), world.env);
+async function mend({ environment, place }: Rivals, before: JobState, problems: string[]): Promise<JobState> {
+  const end = await runProgram("C", environment.args(place), environment.env);
   const state = await readState(place.job);
   const found = [
     ...(end.code === 0 ? [] : ["C must succeed", endText(end)]),
     ...falseWords(end, state),
     ...unclaimedRuns([end], state, before.runs),
-    ...brokenPromises(state, world.earlierRun),
+    ...brokenPromises(state, environment.earlierRun),
     ...unfinished(state),
     ...changed("when C ran", before.hashes, state),
   ];

@@ -12,13 +12,13 @@ const rounds = Math.ceil(freezeRounds / 8);
 test.runIf(process.platform === "linux")(
   "a lock that is removed in the middle, two runs at once: at most one publishes a run, and nothing half",
   async () => {
-    const world = await openWorld();
-    const undisturbed = await runUndisturbed(world);
+    const environment = await openWorld();
+    const undisturbed = await runUndisturbed(environment);
     const lanes = pLimit(1);
     const played = Array.from({ length: rounds }, (_, round) =>
       lanes(async () => {
         const moment = momentOf(undisturbed.takes, randomFrom(freezeSeed + round));
-        const problems = await playRemoval(world, await world.anew(), undisturbed, moment);
+        const problems = await playRemoval(environment, await environment.anew(), undisturbed, moment);
         return failureText(`${roundText(round)}, lock removed after ${moment} ms`, problems);
       }),
     );

@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** A service and a job that ran once; its data has changed since. */
-export interface World {
+export interface Environment {
   readonly env: NodeJS.ProcessEnv;
   readonly earlierRun: string;
   /** The state that the earlier run left. */
@@ -46,7 +46,7 @@ export interface Undisturbed {
 export const stableFiles = ["chunks.jsonl", "child_chunks.jsonl", "chunks.csv", "child_chunks.csv"];
 
 /** Two documents of more than a page and a small one; read once, then edited. */
-export async function openWorld(): Promise<World> {
+export async function openWorld(): Promise<Environment> {
   const store = new Store();
   const documents = [
     makeDocument({ chunks: 130, seed: 1 }),
@@ -85,7 +85,7 @@ function placeIn(folder: string): Place {
 
 /** Runs the job where nothing goes wrong, and counts its calls. */
 export async function runUndisturbed(
-  { env, args, anew }: World,
+  { env, args, anew }: Environment,
   kinds: readonly CallKind[] = [],
 ): Promise<Undisturbed> {
   const place = await anew();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
-import { emptyRunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { query } from "../run/read-dump.js";
 import { startJoining } from "./joining.js";
@@ -36,9 +36,9 @@ test("a join leaves the work of an interrupted run alone, which is resumed after
   const { run, runShards, joinJob, behaviour } = await startJoining();
   behaviour.latency = 20;
   const stop = new AbortController();
-  const tally = emptyRunTally();
-  const ended = run({}, { signal: stop.signal, tally }).catch((error: unknown) => error);
-  while (tally.documentsDone < 2) await sleep(5);
+  const progress = emptyRunProgress();
+  const ended = run({}, { signal: stop.signal, progress }).catch((error: unknown) => error);
+  while (progress.documentsDone < 2) await sleep(5);
   stop.abort(new InterruptedError("SIGTERM"));
   expect(await ended).toBeInstanceOf(InterruptedError);
   behaviour.latency = 0;

@@ -145,17 +145,17 @@ test("a job that is held is busy, and an interruption publishes nothing", async 
   for (const step of ["checking shard 2 of 2", "joining the shards", "writing jsonl"]) {
     const stop = new AbortController();
     const reason = new InterruptedError("SIGTERM");
-    const { emptyJoinTally } = await import("../../src/join/join-shards.js");
-    const tally = emptyJoinTally();
-    let at = tally.step;
-    Object.defineProperty(tally, "step", {
+    const { emptyJoinProgress } = await import("../../src/join/join-shards.js");
+    const progress = emptyJoinProgress();
+    let at = progress.step;
+    Object.defineProperty(progress, "step", {
       get: () => at,
       set: (next: string) => {
         at = next;
         if (next === step) stop.abort(reason);
       },
     });
-    await expect(joinJob({ signal: stop.signal, tally })).rejects.toBe(reason);
+    await expect(joinJob({ signal: stop.signal, progress })).rejects.toBe(reason);
     expect(await readdir(join(dir, "test", "runs")).catch(() => [])).toEqual([]);
   }
   expect((await joinJob()).status).toBe("complete");

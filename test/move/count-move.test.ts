@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DatasetPlan, DocumentPlan, EarlierDocument } from "../../src/restore/copy/copy-plan.js";
-import { countMove } from "../../src/restore/copy/copy-result.js";
+import { countCopy } from "../../src/restore/copy/copy-result.js";
 import { planDataset } from "../../src/restore/copy/plan/plan-dataset.js";
 import { planDocument } from "../../src/restore/copy/plan/plan-document.js";
 import { datasetDetails, documentFacts } from "./plan/documents.js";
@@ -19,7 +19,7 @@ const count = (
   documents: readonly DocumentPlan[],
   more: Partial<DatasetPlan> = { target: there },
   from = "chunks" as const,
-) => countMove({ from, datasets: [datasetOf(documents, more)] });
+) => countCopy({ from, datasets: [datasetOf(documents, more)] });
 const earlier = (state: EarlierDocument["state"]): EarlierDocument => ({ target_id: "x", state, reason: null });
 const file = { path: "/f", name: "f", mime_type: null, bytes: 1, sha256: "0" };
 
@@ -46,7 +46,7 @@ test.each<[string, Partial<DocumentPlan>, number]>([
 
 test("an original is uploaded in one request", () => {
   expect(
-    countMove({ from: "originals", datasets: [datasetOf([documentOf({ original: file })], { target: there })] }).writes,
+    countCopy({ from: "originals", datasets: [datasetOf([documentOf({ original: file })], { target: there })] }).writes,
   ).toBe(1);
 });
 

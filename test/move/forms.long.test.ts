@@ -4,7 +4,7 @@ import { buildDataset } from "../../src/demo/sample/build-dataset.js";
 import { productKnowledge } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
 import { compareWithService } from "../../src/restore/copy/against.js";
-import { exitCodeOf, type MoveOptions } from "../../src/restore/copy/copy-result.js";
+import { type CopyOptions, exitCodeOf } from "../../src/restore/copy/copy-result.js";
 import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { readRows } from "../demo/ask.js";
@@ -44,10 +44,10 @@ async function backedUp(most: number) {
     output: { formats: ["jsonl"] },
   });
   const { folder } = await runJob(job, { env: { KNOWLEDGE_API_KEY: key } });
-  const move = (more: Partial<MoveOptions> = {}) => moveRun(moving(folder, { url: wire.url, key }, more));
+  const move = (more: Partial<CopyOptions> = {}) => moveRun(moving(folder, { url: wire.url, key }, more));
   const compare = () => {
-    const tally = { step: "", expected: 0, done: 0, dump: undefined };
-    return compareWithService({ ...moving(folder, { url: wire.url, key }), tally });
+    const progress = { step: "", expected: 0, done: 0, dump: undefined };
+    return compareWithService({ ...moving(folder, { url: wire.url, key }), progress });
   };
   /** The datasets that a move made, by name, each with the forms of its documents. */
   const copies = async () => {

@@ -1,10 +1,10 @@
 import type { DatasetPlan, DocumentPlan, Loss } from "../../src/restore/copy/copy-plan.js";
 import {
-  countMove,
-  type MoveDifference,
+  type CopyDifference,
+  type CopyResult,
+  countCopy,
   type Moved,
   type MovedDocument,
-  type MoveResult,
   statusOf,
 } from "../../src/restore/copy/copy-result.js";
 import { idOf } from "../restore/made-result.js";
@@ -92,12 +92,12 @@ export function appliedOf(documents: readonly MovedDocument[], more: Partial<Mov
   return { documents, problems: [], writes: 7, ...more };
 }
 
-export function differenceOf(number: number, more: Partial<MoveDifference> = {}): MoveDifference {
+export function differenceOf(number: number, more: Partial<CopyDifference> = {}): CopyDifference {
   return { level: "chunk", document_id: idOf(1), id: idOf(number), position: number, reason: "is missing", ...more };
 }
 
 /** A result of these datasets, whose counts and status are as they must be. */
-export function moveOf(datasets: readonly DatasetPlan[], more: Partial<MoveResult> = {}): MoveResult {
+export function moveOf(datasets: readonly DatasetPlan[], more: Partial<CopyResult> = {}): CopyResult {
   const { applied = null, differences = null } = more;
   const plan = more.plan ?? { from: "chunks", datasets };
   return {
@@ -105,7 +105,7 @@ export function moveOf(datasets: readonly DatasetPlan[], more: Partial<MoveResul
     run: { folder, job: "nightly", run_id: "20261119T020000123Z" },
     base_url: "https://new.example.com/v1",
     plan,
-    counts: countMove(plan),
+    counts: countCopy(plan),
     applied,
     differences,
     proof: differences && `${folder}.restore/to/new.example.com/after/runs/20261120T020000123Z`,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isSameService, moveFolderOf, plainBaseUrl } from "../../src/restore/copy/copy-result.js";
+import { copyFolderOf, isSameService, plainBaseUrl } from "../../src/restore/copy/copy-result.js";
 
 test("the folder of a move is named after host and port, in characters that every file system takes", () => {
   const names = [
@@ -8,7 +8,7 @@ test("the folder of a move is named after host and port, in characters that ever
     "http://[::1]:80/v1",
     "https://münchen.example/v1",
   ];
-  expect(names.map((url) => moveFolderOf("runs/1", url))).toEqual([
+  expect(names.map((url) => copyFolderOf("runs/1", url))).toEqual([
     "runs/1.restore/to/kb.example.com",
     "runs/1.restore/to/127.0.0.1_8080",
     "runs/1.restore/to/___1_",

@@ -3,7 +3,7 @@ import { demoKnowledge } from "../../src/demo/demo-knowledge.js";
 import { buildDataset } from "../../src/demo/sample/build-dataset.js";
 import { outlines } from "../../src/demo/sample/sample-knowledge.js";
 import { startService } from "../../src/demo/start-service.js";
-import type { MoveOptions } from "../../src/restore/copy/copy-result.js";
+import type { CopyOptions } from "../../src/restore/copy/copy-result.js";
 import { moveRun } from "../../src/restore/copy/copy-run.js";
 import { runJob } from "../../src/run/run-job.js";
 import { jobFor, testFolder } from "../run/job-for.js";
@@ -31,7 +31,7 @@ async function startRestores() {
     const job = await jobFor(await testFolder(), { ...facts, output });
     return (await runJob(job, { env: { KNOWLEDGE_API_KEY: key } })).folder;
   };
-  const restore = async (folder: string, more: Partial<MoveOptions> = {}) => {
+  const restore = async (folder: string, more: Partial<CopyOptions> = {}) => {
     const target = await startShort([]);
     return { result: await moveRun(moving(folder, { url: target.url, key }, more)), target };
   };

@@ -1,4 +1,4 @@
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import type { RunOutcome } from "../../src/notify/run-metrics.js";
 
 /** An outcome of a run, with what matters to a test in place. */
@@ -10,7 +10,7 @@ export function outcomeOf(more: Partial<RunOutcome> = {}): RunOutcome {
     status: "complete",
     finishedAt: new Date("2026-11-20T02:05:00Z"),
     seconds: 300,
-    requests: { ...emptyRequestTally(), ...requests },
+    requests: { ...emptyRequestCounts(), ...requests },
     rows: { documents: 10, chunks: 100, child_chunks: 20, indexing_status: 0, metadata_fields: 5 },
     documents: { complete: 10, unstable: 0, failed: 0 },
     failedDocuments: [],

@@ -53,8 +53,8 @@ test("a failed run takes nothing from what the last success and the last dump we
 });
 
 test("counters add up over the runs, also of a reason that was seen once", () => {
-  const tally = outcomeOf().requests;
-  const second = outcomeOf({ requests: { ...tally, retriedBy: { "503": 1, 'broken "answer"\\\n': 4 } } });
+  const progress = outcomeOf().requests;
+  const second = outcomeOf({ requests: { ...progress, retriedBy: { "503": 1, 'broken "answer"\\\n': 4 } } });
   const text = after(second, after(second, after(outcomeOf())));
   expect(figure(text, "kbdump_requests_total")).toBe(36);
   expect(figure(text, "kbdump_throttled_requests_total")).toBe(3);

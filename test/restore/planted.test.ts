@@ -45,14 +45,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const tally = { step: "", expected: 0, done: 0, dump: undefined };
+const progress = { step: "", expected: 0, done: 0, dump: undefined };
 
 /** Everything that reads a journal. */
 const ways = {
   "restore --lost --apply": () => restoreLost(restoring(run, key)),
   "restore --to --apply": () => moveRun(moving(run, { url: wire.url, key })),
   "restore --to": () => moveRun(moving(run, { url: wire.url, key }, { apply: false })),
-  "verify --against": () => compareWithService({ ...moving(run, { url: wire.url, key }), tally }),
+  "verify --against": () => compareWithService({ ...moving(run, { url: wire.url, key }), progress }),
 };
 
 test.each(Object.entries(ways))("%s refuses every link beside the run, wherever it leads", async (_, restore) => {

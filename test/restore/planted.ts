@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
 import { expect } from "vitest";
 import { StopError } from "../../src/errors.js";
-import { moveFolderOf } from "../../src/restore/copy/copy-result.js";
+import { copyFolderOf } from "../../src/restore/copy/copy-result.js";
 import type { LossyWire } from "../servers/lossy-wire.js";
 
 /** Places in the folder of the restores of a run, which is itself the first; `host` stands for that of a copy. */
@@ -33,7 +33,7 @@ export const plantedLink: fc.Arbitrary<PlantedLink> = fc.record({
 
 /** The path of a place beside a run, for a service. */
 export function pathOf(run: string, place: string, url: string): string {
-  return join(`${run}.restore`, place.replace("to/host", `to/${basename(moveFolderOf(run, url))}`));
+  return join(`${run}.restore`, place.replace("to/host", `to/${basename(copyFolderOf(run, url))}`));
 }
 
 /** The reason of a restore that is refused for a link, behind its path. */

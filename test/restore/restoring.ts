@@ -1,4 +1,4 @@
-import { emptyRestoreTally, type RestoreOptions } from "../../src/restore/restore-options.js";
+import { emptyRestoreProgress, type RestoreOptions } from "../../src/restore/restore-options.js";
 
 /** The options of a restore of the run in a folder, that writes without a question and waits little. */
 export function restoring(folder: string, key: string, more: Partial<RestoreOptions> = {}): RestoreOptions {
@@ -15,7 +15,7 @@ export function restoring(folder: string, key: string, more: Partial<RestoreOpti
       env: {},
       now: () => new Date(),
     },
-    ...{ signal: new AbortController().signal, log: () => {}, tally: emptyRestoreTally() },
+    ...{ signal: new AbortController().signal, log: () => {}, progress: emptyRestoreProgress() },
     confirm: async () => ({ go: true, chosen: [] }),
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, Math.min(milliseconds, 50))),
     ...more,

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { StagedRows, Writer } from "../../src/dump/formats/format.js";
-import { emptyRunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { finishFormats, type Outputs } from "../../src/run/finish-formats.js";
 import { someRun } from "../dump/formats/stage.js";
@@ -33,9 +33,9 @@ function startFinishing({ csv, parquet, database }: Record<"csv" | "parquet" | "
     newDatabase: undefined,
   };
   const rows = { folder: "", compression: "none", tables: [], rows: () => 0, run: someRun } as const;
-  const tally = emptyRunTally();
-  Object.defineProperty(tally, "step", { set: (step: string) => steps.push(step) });
-  return { finished: finishFormats(rows, outputs, tally, new AbortController().signal), ended, steps };
+  const progress = emptyRunProgress();
+  Object.defineProperty(progress, "step", { set: (step: string) => steps.push(step) });
+  return { finished: finishFormats(rows, outputs, progress, new AbortController().signal), ended, steps };
 }
 
 const done: Work = async () => {};

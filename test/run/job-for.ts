@@ -14,10 +14,10 @@ export async function testFolder(): Promise<string> {
 
 /** The folder of the work that a run left below `.work`, in that of its holder. */
 export async function workOf(hidden: string): Promise<string> {
-  for (const holder of await readdir(hidden)) {
-    const names = await readdir(join(hidden, holder)).catch((): string[] => []);
+  for (const owner of await readdir(hidden)) {
+    const names = await readdir(join(hidden, owner)).catch((): string[] => []);
     const runId = names.find((name) => /^\d{8}T\d{9}Z$/.test(name));
-    if (runId !== undefined) return join(hidden, holder, runId);
+    if (runId !== undefined) return join(hidden, owner, runId);
   }
   throw new Error(`no work of a run lies in ${hidden}`);
 }

@@ -49,11 +49,11 @@ test.each([
 
 test("something at latest that cannot be moved aside is named before anything is asked, and stays", async () => {
   const { job, place } = await startPublishedPlace(["jsonl"]);
-  const hold = { ...foldersOf(job), token: "x", own: join(place, "own") };
-  const path = join(hold.folder, "latest");
-  for (const each of [hold.own, hold.runs, path]) await mkdir(each, { recursive: true });
-  await writeFile(join(hold.own, "aside"), "in the way");
-  const mended = mendLatest({ ...hold, lost: new AbortController().signal }, "test", () => {});
+  const leased = { ...foldersOf(job), token: "x", own: join(place, "own") };
+  const path = join(leased.folder, "latest");
+  for (const each of [leased.own, leased.runs, path]) await mkdir(each, { recursive: true });
+  await writeFile(join(leased.own, "aside"), "in the way");
+  const mended = mendLatest({ ...leased, lost: new AbortController().signal }, "test", () => {});
   await expect(mended).rejects.toThrow(UsageError);
   await expect(mended).rejects.toThrow(
     /latest is a folder where a link belongs, and it cannot be moved aside \(.*\)\. Move it away$/,

@@ -4,11 +4,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { InterruptedError } from "../../src/errors.js";
 import { isThere } from "../../src/files/files.js";
 import type { Job } from "../../src/job/job.js";
-import { emptyRunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../src/job/run-progress.js";
 
 import { reportRun } from "../../src/run/publish-run.js";
 import { runJob } from "../../src/run/run-job.js";
-import type { Hold } from "../../src/store/folder/job-folders.js";
+import type { LeasedJob } from "../../src/store/folder/job-folders.js";
 import { workspaceIn } from "../../src/store/workspace.js";
 import { runHere } from "../cli/run-here.js";
 import { startRealisticServer } from "../servers/realistic-server.js";
@@ -32,7 +32,7 @@ async function startJob(output: object = {}) {
   return { folder, facts, env, place, path: join(place, "report.html"), documents };
 }
 
-const running = () => ({ tally: emptyRunTally(), signal: new AbortController().signal });
+const running = () => ({ progress: emptyRunProgress(), signal: new AbortController().signal });
 
 test("run --report: the page lies beside the runs, compared with the complete run before, and the result names it", async () => {
   const { folder, facts, env, place, path, documents } = await startJob({ keep: { last: 1 } });
@@ -81,22 +81,22 @@ test("a signal during the report leaves the run published and the old page as it
   await runJob(job, { env, report: true });
   const before = await readFile(path, "utf8");
   const stop = new AbortController();
-  const tally = new Proxy(emptyRunTally(), {
+  const progress = new Proxy(emptyRunProgress(), {
     set: (target, name, value) => {
       if (value === "writing the report") stop.abort(new InterruptedError("SIGTERM"));
       return Reflect.set(target, name, value);
     },
   });
-  const { status, report, problems } = await runJob(job, { env, report: true, signal: stop.signal, tally });
+  const { status, report, problems } = await runJob(job, { env, report: true, signal: stop.signal, progress });
   expect({ status, report }).toEqual({ status: "partial", report: undefined });
   expect(problems.join()).toContain("the report could not be written (interrupted by SIGTERM); kbdump report ");
   expect(await readFile(path, "utf8")).toBe(before);
 });
 
 /** Publishes the newest run as a run that holds the job would: gives the work in which it reports. */
-async function workOf(hold: Hold, place: string) {
+async function workOf(leased: LeasedJob, place: string) {
   const [runId = ""] = (await readdir(join(place, "runs"))).sort().reverse();
-  const workspace = { ...workspaceIn(hold, runId), startedAt: new Date(0) };
+  const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(0) };
   await mkdir(workspace.scratch, { recursive: true });
   return { workspace, published: { folder: join(place, "runs", runId) } };
 }

@@ -57,18 +57,18 @@ test.skipIf(!canMount)("where no link can be made, the file stays a copy, withou
   const first = await run();
   const folder = await testFolder();
   const own = join(folder, "own");
-  const hold = { ...foldersOf(job), token: "x", own, lost: new AbortController().signal };
+  const leased = { ...foldersOf(job), token: "x", own, lost: new AbortController().signal };
   const [runId, disk] = ["29991231T235959999Z", await tinyDisk(folder, 1024)];
-  const workspace = { ...workspaceIn(hold, runId), startedAt: new Date(), scratch: disk.path };
+  const workspace = { ...workspaceIn(leased, runId), startedAt: new Date(), scratch: disk.path };
   await mkdir(workspace.work, { recursive: true });
   await cp(first.folder, workspace.stage, { recursive: true });
   const before = await stat(join(workspace.stage, "chunks.jsonl"));
   const { manifest } = (await readManifest(first.folder)) ?? {};
   if (!manifest) throw new Error("there is no manifest");
-  await shareUnchanged(manifest, workspace, hold.lost);
+  await shareUnchanged(manifest, workspace, leased.lost);
   expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).toBe(before.ino);
   await mkdir(join(folder, "scratch"));
-  await shareUnchanged(manifest, { ...workspace, scratch: join(folder, "scratch") }, hold.lost);
+  await shareUnchanged(manifest, { ...workspace, scratch: join(folder, "scratch") }, leased.lost);
   expect((await stat(join(workspace.stage, "chunks.jsonl"))).ino).not.toBe(before.ino); // on the same disk, it is shared
   expect(warnings).toEqual([]);
 });

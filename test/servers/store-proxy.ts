@@ -49,7 +49,7 @@ export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  const hold = (isIt: typeof isFirst): Promise<string> => {
+  const leased = (isIt: typeof isFirst): Promise<string> => {
     isFirst = isIt;
     gate = new Promise((resolve) => {
       open = resolve;
@@ -63,9 +63,9 @@ export async function startStoreProxy(store: TestStore): Promise<StoreProxy> {
     requests,
     holdAt: (number) => {
       const at = requests.length + number;
-      return hold((_request, index) => index >= at);
+      return leased((_request, index) => index >= at);
     },
-    holdWhere: (isIt) => hold(isIt),
+    holdWhere: (isIt) => leased(isIt),
     letGo: () => {
       [isHolding, isFirst] = [false, () => false];
       open();

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { openClient } from "../../src/client/open-client.js";
-import { emptyRequestTally } from "../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../src/client/request-counts.js";
 import { openSharedBounds } from "../../src/parallel/bounds/open-shared-bounds.js";
 import { openBroker } from "../../src/parallel/broker.js";
 import { testKey } from "../client/open-test-http.js";
@@ -32,8 +32,8 @@ export async function startMember(setting: MemberSetting): Promise<TestMember> {
   const broker = await openBroker(setting.broker);
   const said: string[] = [];
   const shared = openSharedBounds(broker, { service, concurrency, maxRps, say: (text) => said.push(text) });
-  const tally = emptyRequestTally();
-  const client = openClient({ baseUrl: service, key: testKey, concurrency, shared, tally, timeout: 20 });
+  const progress = emptyRequestCounts();
+  const client = openClient({ baseUrl: service, key: testKey, concurrency, shared, progress, timeout: 20 });
   let isOn = false;
   let isOver = false;
   let answered = 0;
@@ -63,5 +63,5 @@ export async function startMember(setting: MemberSetting): Promise<TestMember> {
     isOn = false;
     await loops;
   };
-  return { said, answered: () => answered, throttled: () => tally.throttled, pause, goOn, leave };
+  return { said, answered: () => answered, throttled: () => progress.throttled, pause, goOn, leave };
 }

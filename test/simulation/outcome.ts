@@ -1,5 +1,5 @@
 import { documentName, documentsOf } from "../../src/crawl/discovery.js";
-import type { RunTally } from "../../src/job/run-tally.js";
+import type { RunProgress } from "../../src/job/run-progress.js";
 
 import type { Reading } from "../../src/run/reading.js";
 import type { Calls } from "./calls.js";
@@ -11,7 +11,7 @@ import type { Stored } from "./stored.js";
 /** The result of a process that got through. */
 export interface Through {
   readonly reading: Reading;
-  readonly tally: RunTally;
+  readonly progress: RunProgress;
 }
 
 /** The outcome of a simulation, with everything that is needed to judge it. */

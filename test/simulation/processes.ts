@@ -3,7 +3,7 @@ import { streamOf } from "./draw/stream.js";
 import { place } from "./files.js";
 import { Life } from "./life.js";
 import type { ProcessWorld } from "./read-all.js";
-import type { World } from "./world.js";
+import type { Environment } from "./world.js";
 
 /** How one process ended. */
 type End<T> =
@@ -24,13 +24,13 @@ export class Processes {
   lives = 0;
   /** Why processes ended before they were through, those that were killed aside. */
   readonly errors: unknown[] = [];
-  readonly #world: World;
+  readonly #environment: Environment;
   readonly #disk: SimulatedDisk;
 
   /** Puts the disk in the place of the real one. */
-  constructor(world: World) {
-    this.#world = world;
-    this.#disk = new SimulatedDisk(world.clock, streamOf(world.scenario.seed, "disk"), world.tell);
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    this.#disk = new SimulatedDisk(environment.clock, streamOf(environment.scenario.seed, "disk"), environment.tell);
     place.disk = this.#disk;
   }
 
@@ -39,10 +39,10 @@ export class Processes {
    * after every process that another one follows.
    */
   async run<T>(
-    work: (world: ProcessWorld) => Promise<T>,
+    work: (environment: ProcessWorld) => Promise<T>,
     left: (powerCut: boolean) => void = () => {},
   ): Promise<T | undefined> {
-    const { interruptions } = this.#world.scenario;
+    const { interruptions } = this.#environment.scenario;
     for (let tries = 1; ; tries++) {
       const end = await this.#live(work);
       if (end.kind === "through") return end.result;
@@ -54,7 +54,7 @@ export class Processes {
 
   /** Lets time pass until somebody starts the next process; the data moves meanwhile. */
   pause(): void {
-    const { scenario, random, service, clock } = this.#world;
+    const { scenario, random, service, clock } = this.#environment;
     const { gap = random() * usualGap, edits = 1 } = scenario.interruptions[this.lives - 1] ?? {};
     service.moveOn(edits);
     clock.now += gap;
@@ -65,8 +65,8 @@ export class Processes {
     this.#disk.flush(folder);
   }
 
-  async #live<T>(work: (world: ProcessWorld) => Promise<T>): Promise<End<T>> {
-    const { scenario, clock, tell, violated } = this.#world;
+  async #live<T>(work: (environment: ProcessWorld) => Promise<T>): Promise<End<T>> {
+    const { scenario, clock, tell, violated } = this.#environment;
     const number = ++this.lives;
     const life = new Life(number, scenario.interruptions[number - 1], clock);
     this.#disk.life = life;
@@ -81,10 +81,10 @@ export class Processes {
   }
 
   /** Lets a process live until it is through, ends with an error, or is killed. */
-  async #endOf<T>(work: (world: ProcessWorld) => Promise<T>, life: Life): Promise<End<T>> {
-    const ended = work({ ...this.#world, life }).then((result): End<T> => ({ kind: "through", result }));
+  async #endOf<T>(work: (environment: ProcessWorld) => Promise<T>, life: Life): Promise<End<T>> {
+    const ended = work({ ...this.#environment, life }).then((result): End<T> => ({ kind: "through", result }));
     const killed = life.killed.then((how): End<T> => ({ kind: "killed", powerCut: how === "power cut" }));
-    return this.#world.clock
+    return this.#environment.clock
       .until(Promise.race([ended, killed]))
       .catch((error: unknown): End<T> => ({ kind: "error", error }));
   }

@@ -6,7 +6,7 @@ import { jsonlText } from "../../src/dump/formats/jsonl.js";
 import { checkJob } from "../../src/job/check-job.js";
 import type { Job, Shard } from "../../src/job/job.js";
 import { jobFromFile } from "../../src/job/load-job.js";
-import { emptyRunTally, type RunTally } from "../../src/job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../../src/job/run-progress.js";
 
 import { readEverything } from "../../src/run/read-everything.js";
 import type { Through } from "./outcome.js";
@@ -37,12 +37,12 @@ export interface Sabotage {
 }
 
 /** Does the work of a run between its plan and its files: reads everything, with the client that the program uses. */
-export async function readAll(world: ProcessWorld): Promise<Through> {
-  const { scenario, clock, folder, parts } = world;
-  const sabotage = world.sabotage?.client ?? ((client: Client) => client);
-  const tally = emptyRunTally();
-  const client = clientOf(world, tally);
-  const job = { ...jobOf(scenario, world.service.knowledge.dataset.id), shard: world.share?.shard };
+export async function readAll(environment: ProcessWorld): Promise<Through> {
+  const { scenario, clock, folder, parts } = environment;
+  const sabotage = environment.sabotage?.client ?? ((client: Client) => client);
+  const progress = emptyRunProgress();
+  const client = clientOf(environment, progress);
+  const job = { ...jobOf(scenario, environment.service.knowledge.dataset.id), shard: environment.share?.shard };
   const formats = [jsonlText, csvText(false)].filter(({ format }) =>
     scenario.job.formats.some((name) => name === format),
   );
@@ -63,7 +63,7 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     parts,
     stage: folder,
     scratch: folder,
-    token: "holder",
+    token: "owner",
     own: folder,
     lost: new AbortController().signal,
   };
@@ -72,15 +72,15 @@ export async function readAll(world: ProcessWorld): Promise<Through> {
     job,
     formats,
     workspace: { ...folders, ...run },
-    tally,
+    progress,
     now,
     log: () => {},
     retryFailed: false,
-    given: world.share?.given,
+    given: environment.share?.given,
     ...noFiles,
   };
   try {
-    return { reading: await readEverything(sabotage(client), options), tally };
+    return { reading: await readEverything(sabotage(client), options), progress };
   } finally {
     await client.close();
   }
@@ -95,8 +95,8 @@ const noFiles = {
 };
 
 /** The client of a process. */
-export function clientOf(world: ProcessWorld, tally: RunTally): Client {
-  const { scenario, clock, life, random, tell } = world;
+export function clientOf(environment: ProcessWorld, progress: RunProgress): Client {
+  const { scenario, clock, life, random, tell } = environment;
   const { concurrency, maxRps, timeout, retries } = scenario.job;
   return openClient({
     baseUrl: "http://kb.example/v1",
@@ -106,10 +106,10 @@ export function clientOf(world: ProcessWorld, tally: RunTally): Client {
     timeout,
     retries,
     signal: life.signal,
-    tally: tally.requests,
+    progress: progress.requests,
     onRetry: (_, wait) => tell(`${life.number} waits ${wait.toFixed(0)} ms for the next try`),
-    world: {
-      openHttp: simulatedHttp(world),
+    environment: {
+      openHttp: simulatedHttp(environment),
       now: () => clock.now,
       sleep: (milliseconds, signal) => clock.sleep(milliseconds, life, signal),
       random,

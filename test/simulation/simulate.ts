@@ -31,13 +31,25 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
 }
 
 async function run(scenario: Scenario, folder: string, sabotage: Sabotage | undefined): Promise<Outcome> {
-  const world = await worldOf(scenario, folder, sabotage);
+  const environment = await worldOf(scenario, folder, sabotage);
   const left: Outcome["left"][number][] = [];
-  const processes = new Processes(world);
+  const processes = new Processes(environment);
   const through = await processes.run(readAll, (powerCut) => {
-    left.push(powerCut || left.includes(undefined) ? undefined : storedIn(world.parts));
+    left.push(powerCut || left.includes(undefined) ? undefined : storedIn(environment.parts));
   });
-  const { service, calls, parts, violations, trace } = world;
+  const { service, calls, parts, violations, trace } = environment;
   const { lives, errors } = processes;
-  return { scenario, through, errors, lives, left, service, calls, parts, violations, elapsed: world.clock.now, trace };
+  return {
+    scenario,
+    through,
+    errors,
+    lives,
+    left,
+    service,
+    calls,
+    parts,
+    violations,
+    elapsed: environment.clock.now,
+    trace,
+  };
 }

@@ -1,5 +1,5 @@
 import { failedRequest } from "../../src/client/failed-request.js";
-import type { HttpOptions, World } from "../../src/client/open-client.js";
+import type { Environment, HttpOptions } from "../../src/client/open-client.js";
 import { type Answer, targetOf } from "../../src/client/send.js";
 import { integer, type Random } from "../servers/random.js";
 import type { Call, Calls } from "./calls.js";
@@ -31,7 +31,7 @@ const outage = 3;
 const origin = "http://kb.example/v1";
 
 /** In place of `openHttp`: every request takes its time to the service and back, or does not come back. */
-export function simulatedHttp(parts: NetworkParts): World["openHttp"] {
+export function simulatedHttp(parts: NetworkParts): Environment["openHttp"] {
   const { life, calls, tell, clock } = parts;
   const manners = new Manners(parts);
   let unanswered = 0;
@@ -108,7 +108,7 @@ function shortOf(target: string): string {
 }
 
 /** A wait of the event loop between two bodies. */
-export function simulatedTurn(clock: SimulatedClock, life: Life, random: Random): World["turn"] {
+export function simulatedTurn(clock: SimulatedClock, life: Life, random: Random): Environment["turn"] {
   return async (_bytes, work) => {
     await clock.sleep(integer(random, 0, 2), life);
     return work();

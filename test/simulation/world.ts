@@ -9,14 +9,18 @@ import type { Scenario } from "./scenario.js";
 import { SimulatedService } from "./service/service.js";
 
 /** Everything that the processes of a simulation share. */
-export interface World extends Omit<ProcessWorld, "life"> {
+export interface Environment extends Omit<ProcessWorld, "life"> {
   /** Things that the client did and must never do. */
   readonly violations: readonly string[];
   readonly trace: readonly string[];
 }
 
 /** The world of a scenario before its first process. Makes the folder of the parts in `folder`. */
-export async function worldOf(scenario: Scenario, folder: string, sabotage: Sabotage | undefined): Promise<World> {
+export async function worldOf(
+  scenario: Scenario,
+  folder: string,
+  sabotage: Sabotage | undefined,
+): Promise<Environment> {
   const parts = join(folder, "parts");
   mkdirSync(parts);
   const clock = new SimulatedClock();

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { emptyReadTally } from "../../src/read-tally.js";
+import { emptyReadProgress } from "../../src/read-progress.js";
 import { verifyRun } from "../../src/verify/verify-run.js";
 import { abortAt, ownTemporaryFolder } from "./interrupting.js";
 import { chunk, document, soundTables } from "./sound-tables.js";
@@ -27,15 +27,15 @@ beforeAll(async () => {
 afterAll(() => rm(join(run, ".."), { recursive: true, force: true }));
 
 test("the tally tells what is done and how far it is", async () => {
-  const tally = emptyReadTally();
+  const progress = emptyReadProgress();
   const steps = new Set<string>();
-  const watched = new Proxy(tally, {
+  const watched = new Proxy(progress, {
     set: (target, name, value) => {
       if (name === "step") steps.add(String(value));
       return Reflect.set(target, name, value);
     },
   });
-  await verifyRun(run, { tally: watched });
+  await verifyRun(run, { progress: watched });
   for (const step of [
     "hashing chunks.jsonl",
     "reading chunks.csv",
@@ -45,8 +45,8 @@ test("the tally tells what is done and how far it is", async () => {
   ]) {
     expect(steps).toContain(step);
   }
-  expect(tally.expected).toBeGreaterThan(1_000_000);
-  expect(tally.done / tally.expected).toBeCloseTo(1, 2);
+  expect(progress.expected).toBeGreaterThan(1_000_000);
+  expect(progress.done / progress.expected).toBeCloseTo(1, 2);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { emptyReadTally, type ReadTally } from "../../src/read-tally.js";
+import { emptyReadProgress, type ReadProgress } from "../../src/read-progress.js";
 import { plainFolder } from "../dump/formats/folder.js";
 
 /** Makes a folder for temporary files that is this test's own. */
@@ -15,13 +15,13 @@ export async function ownTemporaryFolder(): Promise<string> {
 }
 
 /** Gives a tally, and a signal that is aborted with "enough" when the tally comes to a step. */
-export function abortAt(step: string): { readonly tally: ReadTally; readonly signal: AbortSignal } {
+export function abortAt(step: string): { readonly progress: ReadProgress; readonly signal: AbortSignal } {
   const stop = new AbortController();
-  const tally = new Proxy(emptyReadTally(), {
+  const progress = new Proxy(emptyReadProgress(), {
     set: (target, name, value) => {
       if (value === step) stop.abort(new Error("enough"));
       return Reflect.set(target, name, value);
     },
   });
-  return { tally, signal: stop.signal };
+  return { progress, signal: stop.signal };
 }

@@ -5,11 +5,11 @@ import { expectAsSingle, expectBounded, startWorld } from "./world.js";
 
 test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes of a single one", async () => {
   const documents = 5;
-  const world = await startWorld(documents, 5);
-  world.server.reset();
-  await settleBroker(world.broker.url);
-  const workers = [world.startWorker(), world.startWorker()];
-  const { code, stderr } = await world.startCoordinator().ended;
+  const environment = await startWorld(documents, 5);
+  environment.server.reset();
+  await settleBroker(environment.broker.url);
+  const workers = [environment.startWorker(), environment.startWorker()];
+  const { code, stderr } = await environment.startCoordinator().ended;
   expect(code, stderr).toBe(0);
   const [, told = ""] = /workers have read: (.*)\n/.exec(stderr) ?? [];
   const read = [...told.matchAll(/ (\d+) documents?/g)].map(([, count]) => Number(count));
@@ -18,6 +18,6 @@ test.skipIf(!hasRedis)("two workers read everything, and their run has the bytes
     stderr,
   ).toBe(documents);
   for (const worker of workers) expect(await worker.end("SIGTERM")).toMatchObject({ code: 143, stdout: "" });
-  await expectAsSingle(world, "undisturbed");
-  expectBounded(world, "undisturbed");
+  await expectAsSingle(environment, "undisturbed");
+  expectBounded(environment, "undisturbed");
 });

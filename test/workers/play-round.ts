@@ -8,7 +8,7 @@ import type { TestBroker } from "../servers/start-redis.js";
 import { type Disturbance, drawDisturbances, nameOf, wordsOf, workerCount } from "./disturbances.js";
 import type { SeatOfProcess } from "./seat.js";
 import { watchRuns } from "./watch-runs.js";
-import { clearWorld, expectAsSingle, expectBounded, type World } from "./world.js";
+import { clearWorld, type Environment, expectAsSingle, expectBounded } from "./world.js";
 
 /** Milliseconds that a run may take after the last disturbance. */
 const patience = 120_000;
@@ -18,19 +18,22 @@ const longestCalm = 2_500;
 const afterwards = 1_500;
 
 /** Lets a coordinator and workers read everything while the disturbances of a seed happen to them. */
-export async function playRound(world: World, seed: number): Promise<void> {
+export async function playRound(environment: Environment, seed: number): Promise<void> {
   const script = drawDisturbances(randomFrom(seed));
   const told = `KBDUMP_WORKER_SEED=${seed}: ${script.map(wordsOf).join(", ")}`;
-  await clearWorld(world);
-  const watch = watchRuns(join(world.place, "runs"));
-  const seats = [world.startCoordinator("--quiet"), ...Array.from({ length: workerCount }, () => world.startWorker())];
+  await clearWorld(environment);
+  const watch = watchRuns(join(environment.place, "runs"));
+  const seats = [
+    environment.startCoordinator("--quiet"),
+    ...Array.from({ length: workerCount }, () => environment.startWorker()),
+  ];
   const published = seats[0]?.ended;
   const sleepers: (() => void)[] = [];
   const acts: Promise<void>[] = [];
   for (const each of script) {
-    await Promise.race([progressOf(world, each.after), published]);
+    await Promise.race([progressOf(environment, each.after), published]);
     if (seats[0]?.isOver()) break;
-    acts.push(act(each, seats, world.broker, sleepers));
+    acts.push(act(each, seats, environment.broker, sleepers));
   }
   const late = sleep(patience, undefined, { ref: false });
   const end = await Promise.race([published, late]);
@@ -40,7 +43,7 @@ export async function playRound(world: World, seed: number): Promise<void> {
   }
   expect(end, told).toMatchObject({ code: 0 });
   await Promise.all(acts);
-  const before = await hashesOf(join(world.place, "runs"));
+  const before = await hashesOf(join(environment.place, "runs"));
   for (const wake of sleepers) wake();
   if (sleepers.length > 0) await sleep(afterwards);
   for (const seat of seats.slice(1)) {
@@ -48,14 +51,14 @@ export async function playRound(world: World, seed: number): Promise<void> {
     const { code, stderr } = await seat.end("SIGTERM");
     expect([143, null], `${told}: ${stderr}`).toContain(code); // null: it was about to start
   }
-  expect(await hashesOf(join(world.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
+  expect(await hashesOf(join(environment.place, "runs")), `${told}: a worker changed a run`).toEqual(before);
   expect(await watch.stop(), told).toEqual([]);
-  await expectAsSingle(world, told);
-  expectBounded(world, told);
+  await expectAsSingle(environment, told);
+  expectBounded(environment, told);
 }
 
 /** Waits for so many requests. */
-async function progressOf({ server }: World, requests: number): Promise<void> {
+async function progressOf({ server }: Environment, requests: number): Promise<void> {
   const [begin, goal] = [performance.now(), server.requests.length + requests];
   while (server.requests.length < goal && performance.now() - begin < longestCalm) await sleep(5);
 }

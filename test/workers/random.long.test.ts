@@ -11,10 +11,10 @@ const seeds = given ? [Number(given)] : Array.from({ length: count }, () => Math
 
 describe.skipIf(!hasRedis)("kills, frozen processes and a broker that forgets, at random moments", () => {
   test(`${seeds.length} rounds: the bytes of a single run, and no half of one`, async () => {
-    const world = await startWorld(40, 20); // more documents than workers take at once
+    const environment = await startWorld(40, 20); // more documents than workers take at once
     for (const [at, seed] of seeds.entries()) {
       const begin = performance.now();
-      await playRound(world, seed);
+      await playRound(environment, seed);
       const seconds = ((performance.now() - begin) / 1000).toFixed(1);
       if (process.env.KBDUMP_TRACE === "1") process.stderr.write(`round ${at + 1}, seed ${seed}: ${seconds} s\n`);
     }

@@ -9,7 +9,7 @@ import { makeDocument, Store } from "../servers/store.js";
 import { openSeat, type SeatOfProcess } from "./seat.js";
 
 /** A service, a broker, and a job that a single run has read already. */
-export interface World {
+export interface Environment {
   readonly server: RealisticServer;
   readonly broker: TestBroker;
   /** The folder of the job. */
@@ -24,7 +24,7 @@ const concurrency = 6;
 const rowFiles = ["chunks.jsonl", "child_chunks.jsonl", "documents.jsonl"];
 
 /** Starts one with so many documents: one has 130 chunks, the others some 12, and each chunk has a list of children to be read. */
-export async function startWorld(documents: number, latency: number): Promise<World> {
+export async function startWorld(documents: number, latency: number): Promise<Environment> {
   const store = new Store();
   const made = Array.from({ length: documents }, (_, at) =>
     makeDocument({
@@ -62,7 +62,7 @@ export async function startWorld(documents: number, latency: number): Promise<Wo
 }
 
 /** No more requests than the job allows were ever in flight, whoever sent them. */
-export function expectBounded({ server: { maxInFlight } }: World, told: string): void {
+export function expectBounded({ server: { maxInFlight } }: Environment, told: string): void {
   expect(maxInFlight, `${told}: requests in flight`).toBeLessThanOrEqual(concurrency);
 }
 
@@ -72,7 +72,7 @@ async function rowsIn(folder: string): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Every run of the job has the rows of the single run, and nothing of the work is left. */
-export async function expectAsSingle({ place, expected }: World, told: string): Promise<void> {
+export async function expectAsSingle({ place, expected }: Environment, told: string): Promise<void> {
   const runs = await readdir(join(place, "runs"));
   expect(runs.length, told).toBeGreaterThan(0);
   for (const run of runs) expect(await rowsIn(join(place, "runs", run)), `${told}, ${run}`).toEqual(expected);
@@ -85,7 +85,7 @@ export async function expectAsSingle({ place, expected }: World, told: string): 
 }
 
 /** Removes what a round made. */
-export async function clearWorld({ place, server }: World): Promise<void> {
+export async function clearWorld({ place, server }: Environment): Promise<void> {
   await rm(place, { recursive: true, force: true });
   server.reset();
 }

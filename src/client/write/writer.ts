@@ -6,7 +6,7 @@ import { exchangeWith, type Outgoing } from "../exchange.js";
 import { jobFileNames, type SettingNames } from "../failed-request.js";
 import { Pace } from "../pace.js";
 import { pause, turnAt } from "../paced.js";
-import { counted, emptyRequestTally, type RequestTally } from "../request-tally.js";
+import { counted, emptyRequestCounts, type RequestCounts } from "../request-counts.js";
 import type { Answer } from "../send.js";
 import { type Prepare, type SendHooks, type WriteOperations, writeOperations } from "./operations.js";
 import {
@@ -43,7 +43,7 @@ export interface WriterOptions {
   readonly signal?: AbortSignal;
   /** 10 s by default. */
   readonly grace?: number;
-  readonly tally?: RequestTally;
+  readonly progress?: RequestCounts;
   /** Milliseconds on a clock that only goes forward; that of the pace. */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -67,11 +67,11 @@ const startTries = 4;
 
 /** Opens connections of its own to the service. A write is sent once, and again only where the service refused to look at it. */
 export function openWriter(options: WriterOptions): Writer {
-  const { baseUrl, key, keyPlace, concurrency, caFile, env = {}, tally = emptyRequestTally() } = options;
+  const { baseUrl, key, keyPlace, concurrency, caFile, env = {}, progress = emptyRequestCounts() } = options;
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
   const { signal = new AbortController().signal, sleep = pause, names = jobFileNames } = options;
   const onBytes = (bytes: number) => {
-    tally.bytes += bytes;
+    progress.bytes += bytes;
   };
   const late = lateSignal(signal, options.grace ?? 10_000);
   const exchange = exchangeWith({ baseUrl, key, timeout, maxBody, signal: late, onBytes, names });
@@ -84,7 +84,7 @@ export function openWriter(options: WriterOptions): Writer {
   });
 
   const exchangeOnce = async (outgoing: Outgoing): Promise<Answer | Undone> => {
-    const once = counted(() => exchange(outgoing, connections), tally, late);
+    const once = counted(() => exchange(outgoing, connections), progress, late);
     try {
       return await once({ path: outgoing.target, query: [] });
     } catch (error) {
@@ -130,7 +130,7 @@ export function openWriter(options: WriterOptions): Writer {
       if (!throttle || tries === throttledTries) {
         return outcomeOfAnswer(answer, { method: outgoing.method, read, key, keyPlace, names });
       }
-      tally.throttled++;
+      progress.throttled++;
     }
   };
   const prepare: Prepare = (method, path, body, read) => {

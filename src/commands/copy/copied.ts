@@ -3,20 +3,20 @@ import { wrapToWidth } from "../../cli/display-width.js";
 import { renderPlaces, shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import type { DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
-import type { MovedDocument, MoveResult } from "../../restore/copy/copy-result.js";
+import type { CopyResult, MovedDocument } from "../../restore/copy/copy-result.js";
 import type { Invocation } from "../../shell-text.js";
 import { nameAndId } from "../../words.js";
 import { renderDifferences, renderTroubles, type Trouble } from "../restore/rows.js";
-import { applyCommand, compareCommand, goingOn, namesIn, renderMovePlan, retryFailedCommand } from "./plan.js";
+import { applyCommand, compareCommand, goingOn, namesIn, renderCopyPlan, retryFailedCommand } from "./plan.js";
 
 const mostMissing = { documents: 20, rows: 10 };
 const mostDatasets = 20;
 const mostProblems = 20;
 
 /** Renders what became of a move: the verdict, all that is missing with its reason, the findings of the proof, and the next commands. */
-export function renderMoved(result: MoveResult, page: Page, invocation: Invocation): string {
+export function renderMoved(result: CopyResult, page: Page, invocation: Invocation): string {
   const { applied, plan, differences } = result;
-  if (applied === null) return renderMovePlan(result, page, invocation);
+  if (applied === null) return renderCopyPlan(result, page, invocation);
   const names = namesIn(plan);
   const missing = [...allDocuments(result).flatMap(troubleOfRefused), ...applied.documents.flatMap(troublesOfMoved)];
   const isLater = allDocuments(result).some(({ earlier }) => earlier !== null);
@@ -34,11 +34,11 @@ export function renderMoved(result: MoveResult, page: Page, invocation: Invocati
   ].join("\n");
 }
 
-function allDocuments({ plan }: Pick<MoveResult, "plan">): readonly DocumentPlan[] {
+function allDocuments({ plan }: Pick<CopyResult, "plan">): readonly DocumentPlan[] {
   return plan.datasets.flatMap(({ documents }) => documents);
 }
 
-function verdictOf(result: MoveResult, { paint }: Page): string {
+function verdictOf(result: CopyResult, { paint }: Page): string {
   const { status, differences } = result;
   const all = allDocuments(result);
   const done = numberText(restoredIn(result).length);
@@ -51,7 +51,7 @@ function verdictOf(result: MoveResult, { paint }: Page): string {
 }
 
 /** Documents that are there: this process made them, or an earlier one did and this one did not say otherwise. */
-function restoredIn({ plan, applied }: MoveResult): readonly DocumentPlan[] {
+function restoredIn({ plan, applied }: CopyResult): readonly DocumentPlan[] {
   const outcomes = new Map(applied?.documents.map(({ document_id, outcome }) => [document_id, outcome]));
   return allDocuments({ plan }).filter(({ document_id, earlier }) => {
     const outcome = outcomes.get(document_id);
@@ -60,7 +60,7 @@ function restoredIn({ plan, applied }: MoveResult): readonly DocumentPlan[] {
 }
 
 /** The datasets that took documents, as an owner looks for them at the service. */
-function renderDatasets({ plan, applied }: MoveResult, { columns }: Page): readonly string[] {
+function renderDatasets({ plan, applied }: CopyResult, { columns }: Page): readonly string[] {
   const lines = plan.datasets.flatMap((dataset) => {
     const id = targetIdOf(dataset, applied?.documents ?? []);
     return id === null ? [] : [`  ${nameAndId(dataset.target.name, terminalText(id, 80))}`];
@@ -106,14 +106,14 @@ function troublesOfMoved({ document_id: id, outcome, reason, failed }: MovedDocu
   return [{ id, row: null, reason: `${verdict}: ${reason ?? "no reason is known"}`, next: "" }, ...rows];
 }
 
-function placesOf({ proof, journal }: MoveResult): readonly (readonly [string, string])[] {
+function placesOf({ proof, journal }: CopyResult): readonly (readonly [string, string])[] {
   return [
     ...(proof === null ? [] : [[`${shortPath(proof)}/`, "the proof: the documents as they now are"] as const]),
     ...(journal === null ? [] : [[shortPath(journal), "every request and its answer"] as const]),
   ];
 }
 
-function renderNext(result: MoveResult, { columns }: Page, invocation: Invocation): readonly string[] {
+function renderNext(result: CopyResult, { columns }: Page, invocation: Invocation): readonly string[] {
   const { applied, status } = result;
   const again = goingOn(invocation);
   const lines = (title: string, command: string) => ["", ...wrapToWidth(title, columns), `  ${command}`];

@@ -1,17 +1,17 @@
-import type { World } from "../../cli/command.js";
+import type { Environment } from "../../cli/command.js";
 import { placesFrom, viewFrom } from "../../cli/options.js";
 import { progressOfRun, renderWork, within } from "../../cli/progress.js";
 import { jsonLine, pageFor } from "../../cli/text.js";
 import type { Rendering } from "../../cli/view.js";
 import {
-  emptyMoveTally,
+  type CopyProgress,
+  type CopyResult,
+  emptyCopyProgress,
   exitCodeOf,
   type Move,
-  type MoveResult,
-  type MoveTally,
 } from "../../restore/copy/copy-result.js";
 import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
-import { askToMove } from "../restore/questions.js";
+import { askToCopy } from "../restore/questions.js";
 import {
   endRestore,
   keyFrom,
@@ -26,45 +26,45 @@ import { renderMoved } from "./copied.js";
 const usualConcurrency = 4;
 
 /** `kbdump restore <run> --to <base_url>`, with arguments that are checked. `load` gives the move itself. */
-export async function runMove(
+export async function runCopy(
   args: RestoreArguments & { readonly to: string },
   times: Times,
-  world: World,
+  environment: Environment,
   load: () => Promise<Move>,
 ): Promise<number> {
   const { run, keyEnv, from = "chunks", retryFailed } = args;
   const { findRun } = await import("../../store/find-run.js"); // heavy; --help does without
-  const folder = await findRun(run, placesFrom(args, world));
-  const key = await keyFrom(keyEnv, world.env);
+  const folder = await findRun(run, placesFrom(args, environment));
+  const key = await keyFrom(keyEnv, environment.env);
   const move = await load();
-  const view = viewFrom(args, world);
-  const tally = emptyMoveTally();
-  const watched = watchBetweenQuestions(view, () => renderMove(tally));
-  const names = bucketNames(world.env);
-  const named = (planned: MoveResult): MoveResult => ({ ...planned, run: withFolderName(planned.run, names) });
-  const settings = settingsFrom(args, world);
+  const view = viewFrom(args, environment);
+  const progress = emptyCopyProgress();
+  const watched = watchBetweenQuestions(view, () => renderCopy(progress));
+  const names = bucketNames(environment.env);
+  const named = (planned: CopyResult): CopyResult => ({ ...planned, run: withFolderName(planned.run, names) });
+  const settings = settingsFrom(args, environment);
   const moved = await move({
-    ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, tally },
+    ...{ ...settings, ...times, folder, key, from, retryFailed, log: view.log, progress },
     baseUrl: args.to.replace(/\/+$/, ""),
     dataset: args.dataset?.toLowerCase(),
     concurrency: settings.concurrency ?? usualConcurrency,
-    confirm: (planned) => watched.pause(() => askToMove(named(planned), args.yes, world)),
+    confirm: (planned) => watched.pause(() => askToCopy(named(planned), args.yes, environment)),
   }).finally(watched.stop);
   const result = named(moved);
-  await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
+  await endRestore(result, args.apply, view.log, environment, () => textOf(result, args, environment));
   return exitCodeOf(result);
 }
 
-function textOf(result: MoveResult, { json }: RestoreArguments, world: World): string {
+function textOf(result: CopyResult, { json }: RestoreArguments, environment: Environment): string {
   if (json) return jsonLine(result);
-  const invocation = { program: world.program(), args: world.args };
-  return renderMoved(result, pageFor(world.stdout, world.env), invocation);
+  const invocation = { program: environment.program(), args: environment.args };
+  return renderMoved(result, pageFor(environment.stdout, environment.env), invocation);
 }
 
 /** Renders how far a move is. It is measured in chunks, or in documents where no chunk comes, as with --from originals. */
-export function renderMove(tally: MoveTally): Rendering {
+export function renderCopy(progress: CopyProgress): Rendering {
   return renderWork(() => {
-    const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = tally;
+    const { step, dump, documents, documentsDone, documentsFailed, chunks, chunksDone, writes } = progress;
     if (dump !== undefined) return within(step, progressOfRun(dump));
     if (step !== "writing") return { step, unit: "chunk", done: 0, of: undefined };
     const counts = [

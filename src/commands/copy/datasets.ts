@@ -3,10 +3,10 @@ import { wrapToWidth } from "../../cli/display-width.js";
 import { layOutTable, type TableColumn } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
 import {
+  type CopySource,
   type DatasetPlan,
   type DocumentPlan,
   type LossPart,
-  type MoveFrom,
   wishedName,
 } from "../../restore/copy/copy-plan.js";
 import { comes, isMade } from "../../restore/copy/copy-result.js";
@@ -25,7 +25,7 @@ const longestName = 40;
  */
 export function renderDatasetPlan(
   plan: DatasetPlan,
-  { from, isSplit }: { readonly from: MoveFrom; readonly isSplit: boolean },
+  { from, isSplit }: { readonly from: CopySource; readonly isSplit: boolean },
   { paint, columns }: Page,
 ): readonly string[] {
   const inner = { paint, columns: columns - margin.length };
@@ -85,7 +85,7 @@ const shortest = { least: 14 };
 const remark = { wraps: true };
 
 /** The columns of a move word for word, and of one that uploads files. Counts are left out first where there is no room. */
-const columnsOf: Readonly<Record<MoveFrom, readonly (TableColumn & { readonly head: string })[]>> = {
+const columnsOf: Readonly<Record<CopySource, readonly (TableColumn & { readonly head: string })[]>> = {
   chunks: [
     { head: "document", ...shortest },
     { head: "form", drop: 2 },
@@ -107,7 +107,7 @@ const columnsOf: Readonly<Record<MoveFrom, readonly (TableColumn & { readonly he
 /** Renders the documents that come, then those that are there already; nothing where there are none of both. */
 function renderDocuments(
   documents: readonly DocumentPlan[],
-  from: MoveFrom,
+  from: CopySource,
   { paint, columns: width }: Page,
 ): readonly string[] {
   const ofState = (state: "comes" | "there") => documents.filter((each) => stateOf(each) === state);
@@ -133,7 +133,7 @@ function renderDocuments(
   ];
 }
 
-function rowOf(document: DocumentPlan, from: MoveFrom): readonly string[] {
+function rowOf(document: DocumentPlan, from: CopySource): readonly string[] {
   const { document_name, document_id, doc_form, original } = document;
   const name = document_name === document_id ? "" : nameText(document_name);
   const first = [name || terminalText(document_id, 80), terminalText(doc_form, 40)];

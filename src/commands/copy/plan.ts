@@ -2,8 +2,8 @@ import { bytesText, countText, numberText } from "../../amounts.js";
 import { wrapToWidth } from "../../cli/display-width.js";
 import { shortPath } from "../../cli/table.js";
 import { type Page, terminalText } from "../../cli/text.js";
-import type { DatasetPlan, DocumentPlan, MoveFrom, MovePlan } from "../../restore/copy/copy-plan.js";
-import type { MoveResult } from "../../restore/copy/copy-result.js";
+import type { CopyPlan, CopySource, DatasetPlan, DocumentPlan } from "../../restore/copy/copy-plan.js";
+import type { CopyResult } from "../../restore/copy/copy-result.js";
 import { commandText, type Invocation, withoutOption, withoutSwitches } from "../../shell-text.js";
 import { renderTroubles, type Trouble } from "../restore/rows.js";
 import { type DocumentState, renderDatasetPlan, stateOf } from "./datasets.js";
@@ -16,7 +16,7 @@ const mostLeft = { documents: 20, rows: 1 };
  * Renders the plan of a move: each dataset with its documents, all that does not come, totals, and what its owner must know, and
  * the commands to go on with. Without an invocation there are no commands, as a question follows.
  */
-export function renderMovePlan(result: MoveResult, page: Page, invocation?: Invocation): string {
+export function renderCopyPlan(result: CopyResult, page: Page, invocation?: Invocation): string {
   const { run, base_url, plan, counts } = result;
   const wrapped = (text: string) => wrapToWidth(text, page.columns, "  ");
   const more = plan.datasets.length - mostDatasets;
@@ -35,16 +35,16 @@ export function renderMovePlan(result: MoveResult, page: Page, invocation?: Invo
 }
 
 /** Whether other datasets take documents of the same one of the dump; those may come another time. */
-function isSplit({ key, dataset_id }: DatasetPlan, { datasets }: MovePlan): boolean {
+function isSplit({ key, dataset_id }: DatasetPlan, { datasets }: CopyPlan): boolean {
   return datasets.some((other) => other.dataset_id === dataset_id && (key !== dataset_id || other.key !== key));
 }
 
-function documentsOf({ plan }: MoveResult): readonly DocumentPlan[] {
+function documentsOf({ plan }: CopyResult): readonly DocumentPlan[] {
   return plan.datasets.flatMap(({ documents }) => documents);
 }
 
 /** Documents that failed earlier, and those that are left out, each with the reason. */
-function renderLeft(result: MoveResult, page: Page): readonly string[] {
+function renderLeft(result: CopyResult, page: Page): readonly string[] {
   const troubles = (state: "failed" | "left out") =>
     documentsOf(result)
       .filter((document) => stateOf(document) === state)
@@ -61,7 +61,7 @@ function troubleOf({ document_id: id, refused, earlier }: DocumentPlan): Trouble
   return { id, row: null, reason: refused ?? earlier?.reason ?? "no reason is known", next: "" };
 }
 
-function totalLines(result: MoveResult, { paint }: Page): readonly string[] {
+function totalLines(result: CopyResult, { paint }: Page): readonly string[] {
   const { plan, counts } = result;
   const ofState = (state: DocumentState) => documentsOf(result).filter((document) => stateOf(document) === state);
   const others = [
@@ -82,7 +82,7 @@ function totalLines(result: MoveResult, { paint }: Page): readonly string[] {
 }
 
 /** `5 documents into 1 new dataset: 1,282 chunks, 4,000 child chunks` */
-function comingText({ plan, counts }: MoveResult, coming: readonly DocumentPlan[]): string {
+function comingText({ plan, counts }: CopyResult, coming: readonly DocumentPlan[]): string {
   const place = counts.datasets > 0 ? ` into ${countText(counts.datasets, "new dataset")}` : "";
   const bytes = coming.reduce((sum, { original }) => sum + (original?.bytes ?? 0), 0);
   if (plan.from === "originals") return `${countText(coming.length, "original file")}${place}: ${bytesText(bytes)}`;
@@ -90,7 +90,7 @@ function comingText({ plan, counts }: MoveResult, coming: readonly DocumentPlan[
   return `${countText(counts.documents, "document")}${place}: ${rows}`;
 }
 
-function costText({ plan, counts }: MoveResult): string {
+function costText({ plan, counts }: CopyResult): string {
   const requests = `${countText(counts.writes, "write request")} or more`;
   if (plan.from === "originals")
     return `${requests}; the service embeds all that it finds in the files, which costs tokens`;
@@ -110,7 +110,7 @@ function modelLines(coming: readonly DocumentPlan[]): readonly string[] {
 const neverComes =
   "These never come: ids, gaps between positions, hit counts, times, authors, and the sources that documents were synchronised with. The service computes all embeddings again.";
 
-const mustKnow: Readonly<Record<MoveFrom, readonly string[]>> = {
+const mustKnow: Readonly<Record<CopySource, readonly string[]>> = {
   chunks: [
     neverComes,
     "Links in the texts to files of the old service still lead there.",
@@ -122,14 +122,14 @@ const mustKnow: Readonly<Record<MoveFrom, readonly string[]>> = {
   ],
 };
 
-function renderMustKnow(from: MoveFrom, { columns }: Page): readonly string[] {
+function renderMustKnow(from: CopySource, { columns }: Page): readonly string[] {
   return [
     "Before you apply it:",
     ...mustKnow[from].flatMap((sentence) => wrapToWidth(`  - ${sentence}`, columns, "    ")),
   ];
 }
 
-function renderNext(result: MoveResult, { columns }: Page, invocation: Invocation): readonly string[] {
+function renderNext(result: CopyResult, { columns }: Page, invocation: Invocation): readonly string[] {
   const { writes, there } = result.counts;
   const hasFailed = documentsOf(result).some((document) => stateOf(document) === "failed");
   const lines = (title: string, command: string) => ["", ...wrapToWidth(title, columns), `  ${command}`];
@@ -141,7 +141,7 @@ function renderNext(result: MoveResult, { columns }: Page, invocation: Invocatio
 }
 
 /** Names of datasets and documents by their ids in the dump; null where the name is not known. */
-export function namesIn({ datasets }: MovePlan): ReadonlyMap<string, string | null> {
+export function namesIn({ datasets }: CopyPlan): ReadonlyMap<string, string | null> {
   const entry = (id: string, name: string) => [id, name === id ? null : name] as const;
   return new Map(
     datasets.flatMap(({ dataset_id, dataset_name, documents }) => [
@@ -167,7 +167,7 @@ export function goingOn(invocation: Invocation): Invocation {
 }
 
 /** The command that compares the run with the service at any later time. */
-export function compareCommand({ run, base_url }: MoveResult, { program }: Invocation): string {
+export function compareCommand({ run, base_url }: CopyResult, { program }: Invocation): string {
   return commandText({ program, args: ["verify", shortPath(run.folder), "--against", base_url] });
 }
 

@@ -1,6 +1,6 @@
 import { plainText } from "../../client/plain-text.js";
 import { discoverDocuments, listDatasets } from "../../crawl/discover-documents.js";
-import { LookAhead } from "../../crawl/prefetch.js";
+import { Prefetch } from "../../crawl/prefetch.js";
 import { StopError } from "../../errors.js";
 import { loadJob } from "../../job/load-job.js";
 import { openService, withDefaults } from "../../job/open-service.js";
@@ -31,7 +31,7 @@ const pagesAhead = 8;
 export async function surveyDatasets(access: Access, setting: SurveySetting): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: "all" }, setting.env);
   await using service = await openService(job, optionsFor(access, setting));
-  const { wanted } = await listDatasets(service.client, new LookAhead(pagesAhead));
+  const { wanted } = await listDatasets(service.client, new Prefetch(pagesAhead));
   return wanted.map(({ dataset, name }) => ({ id: dataset.id, name }));
 }
 
@@ -39,7 +39,7 @@ export async function surveyDatasets(access: Access, setting: SurveySetting): Pr
 export async function surveyDocuments(access: Access, id: string, setting: SurveySetting): Promise<readonly Named[]> {
   const job = await loadJob({ none: true }, { ...addressFlags(access), dataset: id, document: ["all"] }, setting.env);
   await using service = await openService(job, optionsFor(access, setting));
-  const { found } = await discoverDocuments(service.client, job, new LookAhead(pagesAhead));
+  const { found } = await discoverDocuments(service.client, job, new Prefetch(pagesAhead));
   const [failure] = found?.failures ?? [];
   if (failure !== undefined) throw new StopError(failure);
   return (found?.rows ?? []).map((row) => ({ id: String(row.document_id), name: nameOf(row.name) }));

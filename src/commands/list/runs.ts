@@ -5,7 +5,7 @@ import { decideRuns, type KeepRule, type RunFolder, readPastRuns, type Stranger 
 import { headFrom, headKey, mayTakeOver } from "../../store/bucket/head.js";
 import { type JobCopy, withBucket } from "../../store/copy/job-copy.js";
 import { findShardRuns, foldersOf, type ShardRun, shardOfFolder } from "../../store/folder/job-folders.js";
-import { holderOf, readLock } from "../../store/folder/lock.js";
+import { ownerOf, readLock } from "../../store/folder/lock.js";
 
 /** A run of a job, as the list shows it. */
 export interface ListedRun extends RunFolder {
@@ -61,16 +61,16 @@ export async function listRuns(place: JobPlace, now: Date, copy?: JobCopy): Prom
 
 /** The owner of the lease that the head of a bucket names, unless the lease is stale. */
 function runInBucket({ head, age }: JobCopy): RunAtWork | undefined {
-  if (head.holder === null || mayTakeOver(head, age)) return undefined;
-  const { pid, host, since } = head.holder;
+  if (head.owner === null || mayTakeOver(head, age)) return undefined;
+  const { pid, host, since } = head.owner;
   return { pid, host, since };
 }
 
 async function runAtWork(lock: string, now: Date): Promise<RunAtWork | undefined> {
   const found = await readLock(lock);
-  const holder = found && (await holderOf(found, now.getTime()));
-  if (holder === null) return { pid: null, host: null, since: null };
-  return holder && { pid: holder.pid, host: holder.host, since: holder.since };
+  const owner = found && (await ownerOf(found, now.getTime()));
+  if (owner === null) return { pid: null, host: null, since: null };
+  return owner && { pid: owner.pid, host: owner.host, since: owner.since };
 }
 
 /** The shards of one division of a job, such as all of `3/16`. */

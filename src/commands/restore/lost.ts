@@ -1,16 +1,16 @@
-import type { World } from "../../cli/command.js";
+import type { Environment } from "../../cli/command.js";
 import { itemsOf, placesFrom, viewFrom } from "../../cli/options.js";
 import { progressOfRun, renderWork, within } from "../../cli/progress.js";
 import { jsonLine, pageFor } from "../../cli/text.js";
 import type { Rendering } from "../../cli/view.js";
 import {
-  emptyRestoreTally,
+  emptyRestoreProgress,
   exitCodeOf,
   type OwnService,
   type RestoreLost,
   type RestoreOptions,
+  type RestoreProgress,
   type RestoreResult,
-  type RestoreTally,
 } from "../../restore/restore-options.js";
 import { bucketNames, withFolderName } from "../../store/copy/bucket-names.js";
 import type { FindOptions } from "../../store/find-named.js";
@@ -29,40 +29,40 @@ import {
 export async function runLost(
   args: RestoreArguments,
   times: Times,
-  world: World,
+  environment: Environment,
   load: () => Promise<RestoreLost>,
 ): Promise<number> {
-  const place = await placeFrom(args, world);
+  const place = await placeFrom(args, environment);
   const restoreLost = await load();
-  const view = viewFrom(args, world);
-  const tally = emptyRestoreTally();
-  const watched = watchBetweenQuestions(view, () => renderRestore(tally));
-  const names = bucketNames(world.env);
+  const view = viewFrom(args, environment);
+  const progress = emptyRestoreProgress();
+  const watched = watchBetweenQuestions(view, () => renderRestore(progress));
+  const names = bucketNames(environment.env);
   const named = (planned: RestoreResult): RestoreResult => ({
     ...planned,
     run: withFolderName(planned.run, names),
     against: planned.against && names(planned.against),
   });
-  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, world));
+  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
   const { to, addDisabled } = args;
-  const setting = { ...settingsFrom(args, world), to, addDisabled, chunks: itemsOf(args.chunk) };
-  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, tally, confirm }).finally(
+  const setting = { ...settingsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, progress, confirm }).finally(
     watched.stop,
   );
   const result = named(restored);
-  await endRestore(result, args.apply, view.log, world, () => textOf(result, args, world));
+  await endRestore(result, args.apply, view.log, environment, () => textOf(result, args, environment));
   return exitCodeOf(result);
 }
 
 /** The folders of the runs, the key, and the service that the owner's settings name. */
 async function placeFrom(
   args: RestoreArguments,
-  world: World,
+  environment: Environment,
 ): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
   const { findRun } = await import("../../store/find-run.js");
   const { run, against, apply, keyEnv, to } = args;
-  const { env } = world;
-  const places = placesFrom(args, world);
+  const { env } = environment;
+  const places = placesFrom(args, environment);
   const folder = await findRun(run, { ...places, withDatabase: true });
   const newer = against === undefined ? undefined : await findRun(against, places);
   if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
@@ -83,16 +83,16 @@ async function ownService(run: string, options: FindOptions): Promise<OwnService
   return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
 }
 
-function textOf(result: RestoreResult, { json }: RestoreArguments, world: World): string {
+function textOf(result: RestoreResult, { json }: RestoreArguments, environment: Environment): string {
   if (json) return jsonLine(result);
-  const invocation = { program: world.program(), args: world.args };
-  return renderRestored(result, pageFor(world.stdout, world.env), invocation);
+  const invocation = { program: environment.program(), args: environment.args };
+  return renderRestored(result, pageFor(environment.stdout, environment.env), invocation);
 }
 
 /** Renders how far a restore is. */
-export function renderRestore(tally: RestoreTally): Rendering {
+export function renderRestore(progress: RestoreProgress): Rendering {
   return renderWork(() => {
-    const { step, chunks, chunksDone, waiting, dump } = tally;
+    const { step, chunks, chunksDone, waiting, dump } = progress;
     if (dump !== undefined) return within(step, progressOfRun(dump));
     const isMeasured = step === "writing" && chunks > 0;
     return {

@@ -1,12 +1,12 @@
 import { countText } from "../../amounts.js";
-import type { World } from "../../cli/command.js";
+import type { Environment } from "../../cli/command.js";
 import type { Dialogue } from "../../cli/dialogue.js";
 import { type Page, pageFor } from "../../cli/text.js";
 import type { ListedLoss } from "../../compare/lost/restore-plan.js";
-import type { MoveResult } from "../../restore/copy/copy-result.js";
+import type { CopyResult } from "../../restore/copy/copy-result.js";
 import type { Confirmed, RestoreResult } from "../../restore/restore-options.js";
 import { nameText } from "../../words.js";
-import { renderMovePlan } from "../copy/plan.js";
+import { renderCopyPlan } from "../copy/plan.js";
 import { renderPlan, sortListed } from "./plan.js";
 import { placeOf } from "./rows.js";
 
@@ -15,27 +15,27 @@ const mostQuestions = 50;
 const mostWithoutEvidence = 20;
 
 /** Shows the plan and asks what else to restore, and whether to go on. With `yes`, nothing is asked. */
-export async function askToApply(planned: RestoreResult, yes: boolean, world: World): Promise<Confirmed> {
-  const dialogue = yes ? undefined : await dialogueBelow(world, (page) => renderPlan(planned, page));
+export async function askToApply(planned: RestoreResult, yes: boolean, environment: Environment): Promise<Confirmed> {
+  const dialogue = yes ? undefined : await dialogueBelow(environment, (page) => renderPlan(planned, page));
   return dialogue === undefined ? { go: true, chosen: [] } : askAbout(planned, dialogue);
 }
 
 /** Shows the plan of a move and asks whether to go on. With `yes`, or where nothing is to be written, nothing is asked. */
-export async function askToMove(planned: MoveResult, yes: boolean, world: World): Promise<boolean> {
+export async function askToCopy(planned: CopyResult, yes: boolean, environment: Environment): Promise<boolean> {
   const { base_url, counts } = planned;
   if (yes || counts.writes === 0) return true;
-  const dialogue = await dialogueBelow(world, (page) => renderMovePlan(planned, page));
+  const dialogue = await dialogueBelow(environment, (page) => renderCopyPlan(planned, page));
   const documents = countText(counts.documents, "document");
   return dialogue === undefined || askToSend(counts.writes, base_url, documents, dialogue);
 }
 
 /** Prints a plan and opens the terminal for questions about it; undefined where there is none. */
-async function dialogueBelow(world: World, render: (page: Page) => string): Promise<Dialogue | undefined> {
-  const terminal = world.openTerminal?.();
+async function dialogueBelow(environment: Environment, render: (page: Page) => string): Promise<Dialogue | undefined> {
+  const terminal = environment.openTerminal?.();
   if (terminal === undefined) return undefined;
   const { openDialogue } = await import("../../cli/dialogue.js"); // heavy; --yes does without
-  world.stderr.write(`${render(pageFor(world.stderr, world.env))}\n\n`);
-  return openDialogue(terminal, world.signal, "Nothing was written.");
+  environment.stderr.write(`${render(pageFor(environment.stderr, environment.env))}\n\n`);
+  return openDialogue(terminal, environment.signal, "Nothing was written.");
 }
 
 /** The last question: whether to send the writes. */

@@ -5,7 +5,7 @@ import type { TextPart } from "../../compare/diff-result.js";
 import type { ChunkTexts } from "../../compare/lost/restore-plan.js";
 import { diffText } from "../../compare/read-changes.js";
 
-import type { MoveDifference } from "../../restore/copy/copy-result.js";
+import type { CopyDifference } from "../../restore/copy/copy-result.js";
 import { cutText } from "../../safe-text.js";
 import { nameAndId } from "../../words.js";
 import { lineOf, type Piece, plain, signedLines } from "../diff/table.js";
@@ -147,18 +147,18 @@ const mostFound = { documents: 20, rows: 20 };
 /** Renders differences between a run and a service, below their documents and datasets. `names` has those by id. */
 export function renderDifferences(
   title: string,
-  differences: readonly MoveDifference[],
+  differences: readonly CopyDifference[],
   names: ReadonlyMap<string, string | null>,
   page: Page,
 ): readonly string[] {
   return renderTroubles(title, differences.map(troubleOf), mostFound, names, page);
 }
 
-function troubleOf(difference: MoveDifference): Trouble {
+function troubleOf(difference: CopyDifference): Trouble {
   const { document_id, id, reason } = difference;
   return { id: document_id ?? id, row: rowOf(difference), reason, next: "" };
 }
 
-function rowOf({ level, id, position }: MoveDifference): PlacedRow | null {
+function rowOf({ level, id, position }: CopyDifference): PlacedRow | null {
   return level === "chunk" || level === "child_chunk" ? { level, id, position } : null;
 }

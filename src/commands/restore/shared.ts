@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ArgumentsOf, Options, Positionals, World } from "../../cli/command.js";
+import type { ArgumentsOf, Environment, Options, Positionals } from "../../cli/command.js";
 import { durationFrom } from "../../cli/flag-values.js";
 import { commonOptions, dirOption, environmentOption, itemsOf, memoryOption } from "../../cli/options.js";
 import { printResult } from "../../cli/output.js";
@@ -39,7 +39,7 @@ const lostOptions = {
 } as const satisfies Options;
 
 /** Flags of `--to` without `--lost`. */
-const moveOptions = {
+const copyOptions = {
   dataset: {
     type: "string",
     values: ["new"],
@@ -67,7 +67,7 @@ export const options = {
     describe:
       "base URL of the service to restore to; alone, it takes whole documents; with --lost, the default is the one that the run came from",
   },
-  ...moveOptions,
+  ...copyOptions,
   document: {
     type: "string",
     array: true,
@@ -119,7 +119,7 @@ const timeBounds = { least: 1_000, most: 3_600_000, text: "from 1 s to 1 h" };
 const settleBounds = { least: 0, most: 3_600_000, text: "from 0 s to 1 h" };
 
 /** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
-export async function checkArguments(args: RestoreArguments, world: World): Promise<Times> {
+export async function checkArguments(args: RestoreArguments, environment: Environment): Promise<Times> {
   const { checkIds, checkServiceFlags } = await import("../../job/check-job.js"); // heavy; --help does without
   const timeout = durationFrom("--timeout", args.timeout, timeBounds);
   const settle = durationFrom("--settle", args.settle, settleBounds);
@@ -131,7 +131,9 @@ export async function checkArguments(args: RestoreArguments, world: World): Prom
     ...checkDataset(args.dataset, checkIds),
     ...checkServiceFlags(args),
     ...[timeout, settle, lockTime].filter((time) => typeof time !== "number"),
-    ...(args.apply && !args.yes && world.openTerminal === undefined ? [{ path: "--apply", message: noTerminal }] : []),
+    ...(args.apply && !args.yes && environment.openTerminal === undefined
+      ? [{ path: "--apply", message: noTerminal }]
+      : []),
   ];
   if (typeof timeout !== "number" || typeof settle !== "number" || typeof lockTime !== "number" || problems.length > 0)
     throw wrongLine(problems);
@@ -173,7 +175,7 @@ function given(flags: Readonly<Record<string, unknown>>): readonly string[] {
 }
 
 /** The settings that every restore has, and that need no look at a folder. */
-export function settingsFrom(args: RestoreArguments, { env, signal }: Pick<World, "env" | "signal">) {
+export function settingsFrom(args: RestoreArguments, { env, signal }: Pick<Environment, "env" | "signal">) {
   const { keyEnv, allowHttp, apply, memory, caFile, maxRps } = args;
   return {
     ...{ keyEnv, allowHttp, apply, memory, caFile, env, signal },
@@ -211,13 +213,13 @@ export async function endRestore(
   { status, applied, warnings }: EndedRestore,
   apply: boolean,
   log: Log,
-  world: World,
+  environment: Environment,
   render: () => string,
 ): Promise<void> {
   for (const warning of warnings) log("warn", warning);
   if (apply && status === "planned" && applied === null)
     throw new InterruptedError("SIGINT", "stopped, as you answered no: nothing of this plan was written");
-  await printResult(world, render(), applied === null ? undefined : "the restore is done");
+  await printResult(environment, render(), applied === null ? undefined : "the restore is done");
 }
 
 /** Shows the progress, but not while a question is on the terminal. */

@@ -15,7 +15,7 @@ import {
   timeLeft,
   type WatchedDocument,
   type WatchedDocuments,
-  type WatchTally,
+  type WatchProgress,
 } from "../../status/watched-documents.js";
 
 /** A table of indexing-status rows for people: document, status, percent, age, error. `now` is in milliseconds. */
@@ -81,20 +81,20 @@ export function timeoutText({ rows }: WatchedStatus, timeout: number): string {
 }
 
 /** Renders how far the indexing of watched documents is: on a terminal with a bar for each. */
-export function renderWatch(tally: WatchTally, now = Date.now): Rendering {
+export function renderWatch(progress: WatchProgress, now = Date.now): Rendering {
   return {
-    facts: (elapsed) => watchFacts(tally, elapsed, now()),
-    lines: () => renderWatchLines(tally, now()),
+    facts: (elapsed) => watchFacts(progress, elapsed, now()),
+    lines: () => renderWatchLines(progress, now()),
     block: (_elapsed, screen) => {
-      const [first = "", ...bars] = renderWatchBlock(tally, now(), screen);
+      const [first = "", ...bars] = renderWatchBlock(progress, now(), screen);
       return [first, ...bars.map(screen.paint.good)];
     },
     drawEvery: 1_000,
   };
 }
 
-function watchFacts({ documents }: WatchTally, elapsed: number, now: number): ProgressFacts {
-  const { documents: all, completed, failed, left } = watchProgress(documents, now);
+function watchFacts({ documents }: WatchProgress, elapsed: number, now: number): ProgressFacts {
+  const { documents: all, completed, failed, left } = sumDocuments(documents, now);
   return {
     step: "watching",
     done: completed + failed,
@@ -175,7 +175,7 @@ function documentProgress({ row, samples }: WatchedDocument, now: number): Docum
 }
 
 /** How far the whole watch is. */
-interface WatchProgress {
+interface DocumentSums {
   readonly documents: number;
   readonly completed: number;
   /** In an error, or gone from their batch. */
@@ -184,7 +184,7 @@ interface WatchProgress {
   readonly left: number | null;
 }
 
-function watchProgress(documents: WatchedDocuments, now: number): WatchProgress {
+function sumDocuments(documents: WatchedDocuments, now: number): DocumentSums {
   const all = [...documents.values()];
   const waiting = all.filter((document) => !isOver(document));
   const completed = all.filter(({ state }) => state === "completed").length;
@@ -198,9 +198,9 @@ function watchProgress(documents: WatchedDocuments, now: number): WatchProgress 
 const old = 60_000;
 
 /** `1 of 3 documents completed, 1 failed · 2 min 5 s left` */
-export function renderWatchProgress({ documents, polls, readAt }: WatchTally, now: number): string {
+export function renderWatchProgress({ documents, polls, readAt }: WatchProgress, now: number): string {
   if (polls === 0) return "reading the status of the batches";
-  const { documents: all, completed, failed, left } = watchProgress(documents, now);
+  const { documents: all, completed, failed, left } = sumDocuments(documents, now);
   const done = `${numberText(completed)} of ${countText(all, "document")} completed`;
   const age = readAt === undefined ? undefined : now - readAt;
   return [
@@ -225,10 +225,10 @@ export function renderDocumentLine(document: WatchedDocument, now: number): stri
 const few = 3;
 
 /** How far it is from time to time: each document that is waited for, or, where these are many, all of them in one line. */
-export function renderWatchLines(tally: WatchTally, now: number): readonly string[] {
-  const waiting = [...tally.documents.values()].filter((document) => !isOver(document));
-  const isOld = tally.readAt === undefined || now - tally.readAt > old;
-  if (waiting.length === 0 || waiting.length > few || isOld) return [renderWatchProgress(tally, now)];
+export function renderWatchLines(progress: WatchProgress, now: number): readonly string[] {
+  const waiting = [...progress.documents.values()].filter((document) => !isOver(document));
+  const isOld = progress.readAt === undefined || now - progress.readAt > old;
+  if (waiting.length === 0 || waiting.length > few || isOld) return [renderWatchProgress(progress, now)];
   return waiting.map((document) => renderDocumentLine(document, now));
 }
 
@@ -237,17 +237,17 @@ export function renderWatchLines(tally: WatchTally, now: number): readonly strin
  * than the terminal, and there are no more of them than it is high.
  */
 export function renderWatchBlock(
-  tally: WatchTally,
+  progress: WatchProgress,
   now: number,
   size: { readonly columns: number; readonly rows: number },
 ): readonly string[] {
-  const waiting = [...tally.documents.values()].filter((document) => !isOver(document));
+  const waiting = [...progress.documents.values()].filter((document) => !isOver(document));
   const atWork = waiting.toSorted((a, b) => Number(isWaiting(a)) - Number(isWaiting(b)));
   const room = Math.max(1, size.rows - 3);
   const shown = atWork.slice(0, atWork.length > room ? room - 1 : room);
   const more = atWork.length - shown.length;
   return [
-    renderWatchProgress(tally, now),
+    renderWatchProgress(progress, now),
     ...shown.map((document) => barLine(document, now, size.columns)),
     ...(more > 0 ? [`… and ${countText(more, "more document")}`] : []),
   ].map((line) => cutToWidth(line, size.columns - 1));

@@ -55,7 +55,7 @@ export async function planEach(
     const warning = database === undefined ? undefined : await loadHistory(connection, { ...of, database }, signal);
     const nameOf = await readNames(connection, target ? [old, target] : [old], options);
     const warnings = warning === undefined ? [] : [warning];
-    if (options.tally) options.tally.step = "comparing documents";
+    if (options.progress) options.progress.step = "comparing documents";
     for (const document of documents) {
       const refused = refusalOf(document, target, options.refusals);
       const document_name = nameOf(document);

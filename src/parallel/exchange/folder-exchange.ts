@@ -9,8 +9,8 @@ import { type Fingerprint, fingerprint } from "../../files/join-parts.js";
 import { isToken } from "../../store/folder/fence.js";
 import {
   exchangesOf,
-  type Hold,
   type JobFolders,
+  type LeasedJob,
   makeFolder,
   makeOwnFolder,
   refuseLinks,
@@ -42,14 +42,14 @@ export async function openFolderExchange(folders: JobFolders, runId: string): Pr
  * Opens it for the coordinator, which holds the job; makes it where there is none. Every change renames something out of the
  * coordinator's own folder or into it, so that a fenced coordinator changes nothing.
  */
-export async function ownFolderExchange(hold: Hold, runId: string): Promise<OwnExchange> {
-  const place = placeOf(hold, runId);
+export async function ownFolderExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
+  const place = placeOf(leased, runId);
   await refusePlantedLinks(place);
-  await makePlace(hold, place);
+  await makePlace(leased, place);
   return {
     ...shownAt(place),
     write: async (file, content) =>
-      writeAside(join(place.folder, requireName(file)), content, { aside: join(hold.own, `exchange.${file}`) }),
+      writeAside(join(place.folder, requireName(file)), content, { aside: join(leased.own, `exchange.${file}`) }),
     results: async () =>
       (await entriesIn(place.results)).filter((entry) => entry.isDirectory() && isName(entry.name)).map(nameOf),
     result: async (name) => readResult(join(place.results, requireName(name))),
@@ -57,13 +57,13 @@ export async function ownFolderExchange(hold: Hold, runId: string): Promise<OwnE
       (await entriesIn(place.tried)).filter((entry) => entry.isFile()).flatMap(({ name }) => triedIn(name)),
     reason: async (tried) => readText(join(place.tried, nameOfReason(tried))),
     forget: async (name) => {
-      const aside = join(hold.own, `forgotten-${randomUUID()}`);
+      const aside = join(leased.own, `forgotten-${randomUUID()}`);
       await rename(join(place.results, requireName(name)), aside).catch(ifAbsent(undefined));
       await rm(aside, { recursive: true, force: true });
     },
     take: async (name, _token, { file, ...facts }, path) =>
       takeFile(join(place.results, requireName(name), requireName(file)), path, facts),
-    remove: () => removeFrom(hold, place.folder),
+    remove: () => removeFrom(leased, place.folder),
   };
 }
 
@@ -175,10 +175,10 @@ async function refusePlantedLinks({ folder, attempts, results, tried }: FolderPl
 }
 
 /** Makes the folders by one rename out of our own, so that a fenced run makes none; those of an earlier process stay as they are. */
-async function makePlace(hold: Hold, { folder, attempts, results, tried }: FolderPlace): Promise<void> {
+async function makePlace(leased: LeasedJob, { folder, attempts, results, tried }: FolderPlace): Promise<void> {
   await makeFolder(dirname(folder));
   if (await isThere(folder)) return;
-  const aside = join(hold.own, "exchange");
+  const aside = join(leased.own, "exchange");
   await rm(aside, { recursive: true, force: true });
   await makeOwnFolder(aside);
   for (const path of [attempts, results, tried]) await makeOwnFolder(join(aside, path.slice(folder.length + 1)));
@@ -186,11 +186,11 @@ async function makePlace(hold: Hold, { folder, attempts, results, tried }: Folde
 }
 
 /** Removes the exchanges of all runs of a job but one, or of all. The caller holds the job. */
-export async function removeOtherFolders(hold: Hold, runId: string | undefined): Promise<void> {
-  const exchanges = exchangesOf(hold);
+export async function removeOtherFolders(leased: LeasedJob, runId: string | undefined): Promise<void> {
+  const exchanges = exchangesOf(leased);
   await refuseLink(exchanges);
   for (const name of await readdir(exchanges).catch(ifAbsent<string[]>([])))
-    if (name !== runId) await removeFrom(hold, join(exchanges, name));
+    if (name !== runId) await removeFrom(leased, join(exchanges, name));
 }
 
 /** The text of a file; undefined where there is none. StopError for a link, or anything else that is no file. */

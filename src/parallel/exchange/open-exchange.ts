@@ -8,13 +8,13 @@ import { openBucket } from "../../store/bucket/open-bucket.js";
 import { isToken } from "../../store/folder/fence.js";
 import {
   foldersOf,
-  type Hold,
   type JobFolders,
+  type LeasedJob,
   makeFolder,
   refuseLinks,
   shownPath,
 } from "../../store/folder/job-folders.js";
-import { holderFrom, isAlive, thisHolder } from "../../store/folder/lock-holder.js";
+import { isAlive, ownerFrom, thisOwner } from "../../store/folder/lock-owner.js";
 
 import { outlastStore } from "../../store/remote.js";
 import { openBucketExchange, ownBucketExchange, removeOtherKeys } from "./bucket-exchange.js";
@@ -57,22 +57,22 @@ export async function openExchanges(job: Job, { env, signal, now, log }: Exchang
 }
 
 /** Opens the exchange of a run for its coordinator, which holds the job; makes it where there is none. */
-export async function ownExchange(hold: Hold, runId: string): Promise<OwnExchange> {
-  return hold.remote ? ownBucketExchange(hold.remote, runId) : ownFolderExchange(hold, runId);
+export async function ownExchange(leased: LeasedJob, runId: string): Promise<OwnExchange> {
+  return leased.remote ? ownBucketExchange(leased.remote, runId) : ownFolderExchange(leased, runId);
 }
 
 /** Removes the exchanges of all runs of a job but this one, or of all. The caller holds the job. */
-export async function removeOtherExchanges(hold: Hold, runId: string | undefined): Promise<void> {
-  if (!hold.remote) return removeOtherFolders(hold, runId);
-  await hold.remote.outlast(hold.remote.confirm);
-  await removeOtherKeys(hold.remote, runId);
+export async function removeOtherExchanges(leased: LeasedJob, runId: string | undefined): Promise<void> {
+  if (!leased.remote) return removeOtherFolders(leased, runId);
+  await leased.remote.outlast(leased.remote.confirm);
+  await removeOtherKeys(leased.remote, runId);
 }
 
 /** Milliseconds after which the folder of a worker counts as left behind although it is not known whether its process lives. */
 const keptFor = 7 * 86_400_000;
 
 const prefix = "worker-";
-const holderFile = "holder.json";
+const ownerFile = "owner.json";
 
 /**
  * Makes a folder of this worker alone, `.work/worker-<token>`, for what it reads before it is uploaded. Removes those of killed
@@ -84,7 +84,7 @@ export async function openWorkerFolder(folders: JobFolders, now: Date): Promise<
   await removeLeftFolders(folders, now);
   const folder = join(folders.private, `${prefix}${randomUUID()}`);
   await mkdir(folder, { mode: 0o700 });
-  await writeFile(join(folder, holderFile), JSON.stringify(await thisHolder(now)), { mode: 0o600 });
+  await writeFile(join(folder, ownerFile), JSON.stringify(await thisOwner(now)), { mode: 0o600 });
   return folder;
 }
 
@@ -98,9 +98,9 @@ async function removeLeftFolders({ private: hidden }: JobFolders, now: Date): Pr
 }
 
 async function isLeft(folder: string, now: Date): Promise<boolean> {
-  const content = await readRegular(join(folder, holderFile)).catch(() => Buffer.alloc(0));
-  const holder = holderFrom(content.toString("utf8"));
-  const lives = holder && (await isAlive(holder));
+  const content = await readRegular(join(folder, ownerFile)).catch(() => Buffer.alloc(0));
+  const owner = ownerFrom(content.toString("utf8"));
+  const lives = owner && (await isAlive(owner));
   if (lives !== undefined) return !lives;
   const facts = await lstat(folder).catch(ifAbsent(undefined));
   return facts !== undefined && now.getTime() - facts.mtimeMs > keptFor;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Job as QueuedJob, Worker } from "bullmq";
-import { readingDocuments, waitingForDocuments } from "../../job/run-tally.js";
+import { readingDocuments, waitingForDocuments } from "../../job/run-progress.js";
 
 import type { Broker } from "../broker.js";
 import { atMost, type DocumentJob, queueName } from "../document-queue.js";
@@ -66,7 +66,12 @@ export class DocumentWorker {
   }
 
   get result(): WorkerResult {
-    return { status: "idle", name: this.#setting.name, ...this.#counts, requests: this.#setting.tally.requests.sent };
+    return {
+      status: "idle",
+      name: this.#setting.name,
+      ...this.#counts,
+      requests: this.#setting.progress.requests.sent,
+    };
   }
 
   /** Takes nothing more, and waits a little while for documents to be given back. */
@@ -77,9 +82,9 @@ export class DocumentWorker {
 
   async #take(queued: QueuedJob<DocumentJob>, token: string | undefined): Promise<Taken["outcome"]> {
     await this.#leaveToOthers(queued, token);
-    const { tally } = this.#setting;
+    const { progress } = this.#setting;
     this.#active++;
-    tally.step = readingDocuments;
+    progress.step = readingDocuments;
     try {
       const taken = await takeDocument(queued.data, this.#taking, {
         began: (runId) => this.#nameRun(runId),
@@ -97,7 +102,7 @@ export class DocumentWorker {
     } finally {
       this.#active--;
       this.#lastWork = performance.now();
-      if (this.#active === 0) tally.step = waitingForDocuments;
+      if (this.#active === 0) progress.step = waitingForDocuments;
     }
   }
 
@@ -134,7 +139,7 @@ export class DocumentWorker {
   }
 
   #count({ outcome, document }: Taken): void {
-    const { tally } = this.#setting;
+    const { progress } = this.#setting;
     const counts = this.#counts;
     if (outcome === "late" || outcome === "over") counts.late++;
     if (outcome === "failed") counts.failed++;
@@ -143,8 +148,8 @@ export class DocumentWorker {
     counts.documents++;
     counts.chunks += chunks;
     counts.child_chunks += children;
-    tally.documentsDone++;
-    tally.chunks += chunks;
-    tally.child_chunks += children;
+    progress.documentsDone++;
+    progress.chunks += chunks;
+    progress.child_chunks += children;
   }
 }

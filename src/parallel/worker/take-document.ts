@@ -1,15 +1,15 @@
 import { basename } from "node:path";
 import type { Client } from "../../client/open-client.js";
-import type { RequestTally } from "../../client/request-tally.js";
+import type { RequestCounts } from "../../client/request-counts.js";
 import { documentsOf, type PlacedDocument } from "../../crawl/discovery.js";
 import { discoveryFrom, documentListFromText } from "../../crawl/document-list.js";
-import type { LookAhead } from "../../crawl/prefetch.js";
+import type { Prefetch } from "../../crawl/prefetch.js";
 import type { TextFormat } from "../../dump/formats/format.js";
 import { isRunId } from "../../dump/run-id.js";
 import { isThere } from "../../files/files.js";
 import type { PartFile } from "../../files/join-parts.js";
 import type { Job } from "../../job/job.js";
-import { emptyRunTally, type RunTally } from "../../job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../../job/run-progress.js";
 
 import { valueIf } from "../../schema.js";
 import type { DumpedDocument } from "../../segments/document-result.js";
@@ -36,7 +36,7 @@ export interface Taking {
   readonly name: string;
   readonly client: Client;
   readonly formats: readonly TextFormat[];
-  readonly lookAhead: LookAhead;
+  readonly prefetch: Prefetch;
   readonly exchangeOf: (runId: string) => Promise<Exchange>;
   readonly known: KnownRuns;
   readonly requests: ToldRequests;
@@ -66,13 +66,13 @@ interface TakingListener {
 export async function takeDocument(queued: unknown, taking: Taking, listener: TakingListener): Promise<Taken> {
   const { document, exchange, runId } = await findDocument(queued, taking);
   listener.began(runId);
-  const tally = emptyRunTally();
-  const timer = setInterval(() => listener.read(readSoFar(tally, taking)), 1_000);
+  const progress = emptyRunProgress();
+  const timer = setInterval(() => listener.read(readSoFar(progress, taking)), 1_000);
   let attempt: Attempt | undefined;
   try {
     attempt = await exchange.begin(document.name);
     if (!attempt) return { outcome: "over", document: undefined };
-    return await readAndHand(document, attempt, tally, taking);
+    return await readAndHand(document, attempt, progress, taking);
   } catch (error) {
     taking.client.signal.throwIfAborted();
     if (await isOver(exchange)) return { outcome: "over", document: undefined }; // its folder was removed meanwhile
@@ -106,10 +106,18 @@ async function findDocument(
 async function readAndHand(
   { ref, name }: PlacedDocument,
   attempt: Attempt,
-  tally: RunTally,
-  { job, name: worker, client, formats, lookAhead, requests }: Taking,
+  progress: RunProgress,
+  { job, name: worker, client, formats, prefetch, requests }: Taking,
 ): Promise<Taken> {
-  const parts = { job, formats, parts: attempt.folder, begun: new Set<string>(), lookAhead, tally, retryFailed: false };
+  const parts = {
+    job,
+    formats,
+    parts: attempt.folder,
+    begun: new Set<string>(),
+    prefetch,
+    progress,
+    retryFailed: false,
+  };
   const document = await dumpDocument(client, ref, name, parts);
   const { row, drift, childLists, proof } = document;
   if (row.status !== "complete") {
@@ -123,7 +131,7 @@ async function readAndHand(
     token: attempt.token,
     result: { row, drift, childLists, proof },
     files,
-    pages: tally.pagesDone,
+    pages: progress.pagesDone,
     requests: requests.take(),
   };
   const isFirst = (await attempt.hand(files, JSON.stringify(handed))) === "first";
@@ -137,8 +145,8 @@ function filesOf(part: PartFile): readonly AttemptFile[] {
   return [{ file: basename(path), bytes, sha256 }];
 }
 
-function readSoFar(tally: RunTally, { name: worker, requests }: Taking): ToldProgress {
-  const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = tally;
+function readSoFar(progress: RunProgress, { name: worker, requests }: Taking): ToldProgress {
+  const { chunks, child_chunks, pagesExpected: pages_expected, pagesDone: pages } = progress;
   return { worker, sent: requests.sent, untold: requests.untold, chunks, child_chunks, pages_expected, pages };
 }
 
@@ -187,27 +195,27 @@ export class KnownRuns {
 
 /** Tells each request of a worker to its runs once: with the first result after it. */
 export class ToldRequests {
-  readonly #tally: RequestTally;
+  readonly #progress: RequestCounts;
   #told: RequestsTold = { sent: 0, answered: 0, retried: 0, throttled: 0, bytes: 0, retriedBy: {} };
 
-  constructor(tally: RequestTally) {
-    this.#tally = tally;
+  constructor(progress: RequestCounts) {
+    this.#progress = progress;
   }
 
   /** All requests that the worker has sent. */
   get sent(): number {
-    return this.#tally.sent;
+    return this.#progress.sent;
   }
 
   /** Answered requests since the last call of `take`. */
   get untold(): number {
-    return this.#tally.answered - this.#told.answered;
+    return this.#progress.answered - this.#told.answered;
   }
 
   /** The requests since the last call. */
   take(): RequestsTold {
     const before = this.#told;
-    const { sent, answered, retried, throttled, bytes, retriedBy } = this.#tally;
+    const { sent, answered, retried, throttled, bytes, retriedBy } = this.#progress;
     this.#told = { sent, answered, retried, throttled, bytes, retriedBy: { ...retriedBy } };
     const since = Object.entries(retriedBy).map(([reason, times]) => [reason, times - (before.retriedBy[reason] ?? 0)]);
     return {

@@ -4,8 +4,8 @@ import { openTexts } from "../../dump/formats/open-texts.js";
 import { sayDiskError } from "../../file-error.js";
 import type { Job } from "../../job/job.js";
 import { openService, withDefaults } from "../../job/open-service.js";
-import { waitingForDocuments } from "../../job/run-tally.js";
-import { lookAheadOf } from "../../segments/read-documents.js";
+import { waitingForDocuments } from "../../job/run-progress.js";
+import { prefetchOf } from "../../segments/read-documents.js";
 import type { Broker } from "../broker.js";
 import { openExchanges } from "../exchange/open-exchange.js";
 import { openWorkers } from "../hand-out.js";
@@ -42,15 +42,15 @@ async function work(
   job: Job,
   setting: WorkerSetting,
 ): Promise<WorkerResult> {
-  const { signal, tally, log, idle = Number.POSITIVE_INFINITY } = setting;
+  const { signal, progress, log, idle = Number.POSITIVE_INFINITY } = setting;
   const exchanges = await openExchanges(job, { ...setting, now: () => new Date() });
   const failed = new AbortController();
-  tally.step = waitingForDocuments;
+  progress.step = waitingForDocuments;
   const taking = {
-    ...{ job, client, name: setting.name, known: new KnownRuns(job), lookAhead: lookAheadOf(job) },
+    ...{ job, client, name: setting.name, known: new KnownRuns(job), prefetch: prefetchOf(job) },
     formats: await openTexts(job.output.formats, job.output.csvSafe),
     exchangeOf: exchanges.of,
-    requests: new ToldRequests(tally.requests),
+    requests: new ToldRequests(progress.requests),
   };
   const worker = new DocumentWorker(broker, taking, setting, documentsPerSlot * share(), (error) => {
     failed.abort(error);

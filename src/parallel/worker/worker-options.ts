@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import * as v from "valibot";
-import { emptyRunTally, type RunTally } from "../../job/run-tally.js";
+import { emptyRunProgress, type RunProgress } from "../../job/run-progress.js";
 
 import type { Log } from "../../log.js";
 import { count, result, text } from "../../schema.js";
@@ -13,7 +13,7 @@ export interface WorkerOptions {
   /** Ends the worker: it gives back the documents that it has; its reason is what the worker rejects with. */
   readonly signal?: AbortSignal;
   /** Filled while the worker works. */
-  readonly tally?: RunTally;
+  readonly progress?: RunProgress;
   readonly log?: Log;
   /** Milliseconds without work after which the worker ends; by default it waits for good. */
   readonly idle?: number | undefined;
@@ -31,7 +31,7 @@ export function withWorkerDefaults(options: WorkerOptions): WorkerSetting {
     broker: options.broker,
     env: options.env ?? process.env,
     signal: options.signal ?? new AbortController().signal,
-    tally: options.tally ?? emptyRunTally(),
+    progress: options.progress ?? emptyRunProgress(),
     log: options.log ?? (() => {}),
     idle: options.idle,
     inFlight: options.inFlight,

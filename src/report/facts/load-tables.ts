@@ -6,7 +6,7 @@ import { sqlText, sqlTypes, utcTime } from "../../duckdb/sql.js";
 import { checkRows, loadRows } from "../../dump/load.js";
 import { type Dump, databaseOf } from "../../dump/open-dump.js";
 import { UsageError } from "../../errors.js";
-import type { ReadTally } from "../../read-tally.js";
+import type { ReadProgress } from "../../read-progress.js";
 import { columns, type Kind } from "../../rows/columns.js";
 
 export interface LoadOptions extends HistoryOptions, ReadOptions {
@@ -198,7 +198,7 @@ function sentenceOf(reason: string): string {
 interface ReadOptions {
   readonly signal: AbortSignal;
   /** Updated while files are read. */
-  readonly tally: ReadTally;
+  readonly progress: ReadProgress;
 }
 
 interface RowsOptions extends ReadOptions {
@@ -223,7 +223,7 @@ async function openRows(
   const hasFiles = dump.tablesOf(["chunks"], { guarded: true }) !== undefined;
   if (!hasFiles) await checkNewest(connection, dump, reason);
   const files = kinds.flatMap((kind) => dump.tablesOf([kind], { guarded: true }) ?? []);
-  options.tally.expected += files.reduce((sum, { bytes }) => sum + bytes, 0);
+  options.progress.expected += files.reduce((sum, { bytes }) => sum + bytes, 0);
   return async (name, kind, statement) => {
     const [file] = dump.tablesOf([kind], { guarded: true }) ?? [];
     if (file) {

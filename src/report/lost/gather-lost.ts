@@ -3,7 +3,7 @@ import type { ChangeCounts, ChunkChange, DocumentDiff, RunDiff } from "../../com
 import { withRunDiff } from "../../compare/diff-runs.js";
 import { readRun } from "../../compare/run-diff.js";
 import type { Dump } from "../../dump/open-dump.js";
-import type { ReadTally } from "../../read-tally.js";
+import type { ReadProgress } from "../../read-progress.js";
 import { documentKey } from "../../rows/row.js";
 import {
   type Cut,
@@ -22,7 +22,7 @@ import { type LostRow, lostRowFrom, type OldRow, readLostRows, rowKey } from "./
 
 export interface LostSetting extends PlanSetting {
   /** Updated while the work goes on. */
-  readonly tally: ReadTally;
+  readonly progress: ReadProgress;
   /** Names folders in commands; undefined: by their paths. */
   readonly nameFolder?: NameFolder | undefined;
 }
@@ -33,14 +33,14 @@ export interface LostSetting extends PlanSetting {
  * file to compare.
  */
 export async function gatherLost(older: string, newer: string, setting: LostSetting): Promise<LostFacts> {
-  const { content, tally } = setting;
+  const { content, progress } = setting;
   const [run, { dump: fresh }] = [await readRun(older), await readRun(newer)];
   const old = run.dump;
   const { diff, byHand, others } = await compare(old, fresh, setting);
-  tally.step = "planning the restore";
+  progress.step = "planning the restore";
   const planned = await planRestore(old, fresh, [...byHand, ...others], setting);
   const rows = [...byHand, ...planned.enabled, ...others].slice(0, mostCards);
-  tally.step = "reading what was lost";
+  progress.step = "reading what was lost";
   const olds = await readLostRows(run, rows, setting);
   const commands = commandsFor(old, fresh, setting.nameFolder);
   const names = new Map(diff.documents.map((document) => [documentKey(document), document]));
@@ -68,8 +68,8 @@ export async function gatherLost(older: string, newer: string, setting: LostSett
 }
 
 /** The comparison, and the first lost rows of both sorts. */
-async function compare(old: Dump, fresh: Dump, { content, memory, signal, tally }: LostSetting) {
-  const options = { memory, signal, tally, text: content ? ("lost" as const) : false };
+async function compare(old: Dump, fresh: Dump, { content, memory, signal, progress }: LostSetting) {
+  const options = { memory, signal, progress, text: content ? ("lost" as const) : false };
   return withRunDiff(old.folder, fresh.folder, options, async (diff, changes) => {
     const rowsOf = (found: readonly ChunkChange[]): readonly LostRow[] => found.map(lostRowFrom);
     const byHand = rowsOf(await changes.first("lost by hand", mostCards));

@@ -12,9 +12,9 @@ import { restoreChunk } from "./restore-chunk.js";
 export async function applyPlan({ documents }: RestorePlan, options: ApplyOptions): Promise<Applied> {
   const stop = new AbortController();
   const full = withDefaults({ ...options, signal: AbortSignal.any([options.signal, stop.signal]) });
-  const { journal, tally } = full;
+  const { journal, progress } = full;
   const toWrite = documents.filter(({ refused, restores }) => refused === null && restores.length > 0);
-  tally.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
+  progress.chunks += toWrite.reduce((sum, { restores }) => sum + restores.length, 0);
   const unsettled = new Set(journal.open.map(({ document_id }) => document_id));
   const rows = new Map<DocumentPlan, readonly AppliedRow[]>();
   const queue = toWrite.values();
@@ -34,16 +34,16 @@ async function applyDocument(
   options: Required<ApplyOptions>,
   isUnsettled: boolean,
 ): Promise<readonly AppliedRow[]> {
-  const { tally } = options;
+  const { progress } = options;
   const work = new DocumentWork(options, { datasetId: dataset_id, documentId: document_id }, doc_form);
   if (isUnsettled)
     work.refused = "the outcome of an earlier write to this document is not known: restore it again later";
   let waiting = 0;
   const onWaiting = (count: number) => {
-    tally.waiting += count - waiting;
+    progress.waiting += count - waiting;
     waiting = count;
   };
-  const chunks = restores.map((restore) => counted(restoreChunk(work, restore), () => tally.chunksDone++));
+  const chunks = restores.map((restore) => counted(restoreChunk(work, restore), () => progress.chunksDone++));
   return (await takeTurns(chunks, { ...options, onWaiting })).flat();
 }
 

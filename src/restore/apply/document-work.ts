@@ -68,7 +68,7 @@ export type Landed =
 export type Landing = Waiting<Landed>;
 
 /** Counts of a restore so far; a progress view shows them. */
-interface ApplyTally {
+interface ApplyProgress {
   /** Chunks that the plan changes, or whose children it changes. */
   chunks: number;
   chunksDone: number;
@@ -90,7 +90,7 @@ export interface ApplyOptions {
   /** Seconds for which the service may lock a document while it adds chunks; 600 by default. */
   readonly lockTime?: number;
   readonly log?: Log;
-  readonly tally?: ApplyTally;
+  readonly progress?: ApplyProgress;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -103,7 +103,7 @@ export function withDefaults(options: ApplyOptions): Required<ApplyOptions> {
     settle: 60,
     lockTime: 600,
     log: () => {},
-    tally: { chunks: 0, chunksDone: 0, waiting: 0 },
+    progress: { chunks: 0, chunksDone: 0, waiting: 0 },
     now: Date.now,
     ...options,
     sleep: async (milliseconds, signal) => {

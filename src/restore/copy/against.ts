@@ -3,11 +3,11 @@ import type { TargetDocument } from "../../compare/lost/restore-plan.js";
 import { filteredDatasets, type Manifest } from "../../dump/manifest.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
 import { StopError, UsageError } from "../../errors.js";
-import type { ReadTally } from "../../read-tally.js";
+import type { ReadProgress } from "../../read-progress.js";
 import { documentKey } from "../../rows/row.js";
 import { countOf } from "../../words.js";
 import {
-  type DumpTally,
+  type DumpProgress,
   dumpTarget,
   openTarget,
   openTemporaryFolder,
@@ -26,10 +26,10 @@ import {
 } from "./compare/compare-dumps.js";
 import {
   type Against,
+  type CopyDifference,
+  copyFolderOf,
   isSameService,
   type JournalFacts,
-  type MoveDifference,
-  moveFolderOf,
   plainBaseUrl,
 } from "./copy-result.js";
 import { readJournalFacts } from "./journal.js";
@@ -40,40 +40,40 @@ export interface AgainstOptions extends TargetService {
   /** Documents to compare; none: all. */
   readonly documents: readonly string[];
   /** Updated while the comparison goes on. */
-  readonly tally: AgainstTally;
+  readonly progress: AgainstProgress;
 }
 
 /** How far a comparison with a service is; `done` counts documents. */
-export interface AgainstTally extends ReadTally, DumpTally {}
+export interface AgainstProgress extends ReadProgress, DumpProgress {}
 
 /**
  * Compares a run with a service: with the copies that a restore made there, or else with the same documents. Reads only.
  * UsageError where the run or an option does not fit, StopError where a document cannot be read whole or nothing is left to compare.
  */
 export async function compareWithService(options: AgainstOptions): Promise<Against> {
-  const { tally } = options;
+  const { progress } = options;
   const old = await openDump(options.folder, "nothing was compared");
   const baseUrl = plainBaseUrl(options.baseUrl);
   await refuseLinksBeside(old.folder);
-  const facts = await readJournalFacts(moveFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
+  const facts = await readJournalFacts(copyFolderOf(old.folder, baseUrl), { runId: old.manifest.run_id, baseUrl });
   const { pairs, notes } = chooseDocuments(old.manifest, facts, options.documents);
   if (pairs.length === 0) throw new StopError(["nothing to compare with the service", ...notes].join("\n  "));
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const copies = facts.from === null ? null : copiesOfJournal(facts, isSame);
   const [compared, refused] = [emptyCounts(), emptyCounts()];
   const onDocument = (rows: ComparedRows) => {
-    tally.done++;
+    progress.done++;
     addTo(compared, rows.compared);
     addTo(refused, rows.refused);
   };
   await using folder = await openTemporaryFolder();
   const service = { ...options, baseUrl };
-  Object.assign(tally, { step: "reading the service", expected: pairs.length, done: 0 });
-  const live = await readLive({ service, old, pairs, copies, name: "live", dir: folder.path, tally });
+  Object.assign(progress, { step: "reading the service", expected: pairs.length, done: 0 });
+  const live = await readLive({ service, old, pairs, copies, name: "live", dir: folder.path, progress });
   const { memory, signal } = options;
   const differences = [...live.gone];
   if (live.dump) {
-    Object.assign(tally, { step: "comparing", done: live.gone.length });
+    Object.assign(progress, { step: "comparing", done: live.gone.length });
     const comparison = { old, live: live.dump, pairs: live.pairs, copies, memory, signal, onDocument };
     differences.push(...(await compareDumps(comparison)));
   }
@@ -180,7 +180,7 @@ interface LiveOptions extends Pick<TargetReading, "name" | "dir"> {
   readonly pairs: readonly DocumentPair[];
   /** Null where the documents are the same, not copies. */
   readonly copies: Pick<Copies, "from"> | null;
-  readonly tally: DumpTally;
+  readonly progress: DumpProgress;
 }
 
 /** The documents of a service as they stand. */
@@ -190,7 +190,7 @@ interface Live {
   /** Those that the service has. */
   readonly pairs: readonly DocumentPair[];
   /** Those that it does not have. */
-  readonly gone: readonly MoveDifference[];
+  readonly gone: readonly CopyDifference[];
 }
 
 async function goneAt(service: TargetService, documents: readonly TargetDocument[]): Promise<ReadonlySet<string>> {
@@ -199,7 +199,7 @@ async function goneAt(service: TargetService, documents: readonly TargetDocument
 }
 
 /** Dumps the documents of a service that are to be compared with those of a dump, into `<dir>/<name>`. Rejects as a run does. */
-export async function readLive({ service, old, pairs, copies, name, dir, tally }: LiveOptions): Promise<Live> {
+export async function readLive({ service, old, pairs, copies, name, dir, progress }: LiveOptions): Promise<Live> {
   const documents = pairs.map(({ live }) => live);
   const gone = await goneAt(service, documents);
   const isGone = ({ live }: DocumentPair) => gone.has(documentKey(live));
@@ -210,7 +210,7 @@ export async function readLive({ service, old, pairs, copies, name, dir, tally }
     details: old.tablesOf(["datasets", "document_details"]) !== undefined,
     originals: copies?.from === "originals",
   };
-  const dump = left.length > 0 ? await dumpTarget(service, reading, tally, "nothing was compared") : undefined;
+  const dump = left.length > 0 ? await dumpTarget(service, reading, progress, "nothing was compared") : undefined;
   return { dump, pairs: left, gone: pairs.filter(isGone).map(goneFrom) };
 }
 
@@ -223,6 +223,6 @@ function needsChildren({ manifest }: Dump, pairs: readonly DocumentPair[], isCop
   return has || (!isCopy && manifest.options.child_chunks === "all");
 }
 
-function goneFrom({ old: { document_id } }: DocumentPair): MoveDifference {
+function goneFrom({ old: { document_id } }: DocumentPair): CopyDifference {
   return { level: "document", document_id, id: document_id, position: null, reason: "the service does not have it" };
 }

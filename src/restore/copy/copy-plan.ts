@@ -9,7 +9,7 @@ import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.
 
 /** `chunks`: word for word. `originals`: the files that the documents were made from, for the service to cut again. */
 const from = oneOf("chunks", "originals");
-export type MoveFrom = v.InferOutput<typeof from>;
+export type CopySource = v.InferOutput<typeof from>;
 
 /** Settings of the service, whatever their members. */
 const settings: v.GenericSchema<object> = v.record(v.string(), v.unknown());
@@ -125,11 +125,11 @@ const datasetPlan = result({
 export type DatasetPlan = v.InferOutput<typeof datasetPlan>;
 
 /** All that a move would do; the copies of one dataset of the dump stand together. */
-export const movePlan = result({ from, datasets: listOf(datasetPlan) });
-export type MovePlan = v.InferOutput<typeof movePlan>;
+export const copyPlan = result({ from, datasets: listOf(datasetPlan) });
+export type CopyPlan = v.InferOutput<typeof copyPlan>;
 
 /** A plan, counted. Documents that are left out, or there already, count nowhere but in their own member. */
-export const moveCounts = result({
+export const copyCounts = result({
   datasets: count,
   documents: count,
   left_out: count,
@@ -139,7 +139,7 @@ export const moveCounts = result({
   characters: count,
   writes: v.pipe(count, v.description("write requests to expect; they may become more")),
 });
-export type MoveCounts = v.InferOutput<typeof moveCounts>;
+export type CopyCounts = v.InferOutput<typeof copyCounts>;
 
 /**
  * Whether a chunk can come: the service refuses a chunk without content, and in qa_model documents one without an answer (400 of

@@ -2,19 +2,19 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { restoreFolderOf } from "../../dump/run-id.js";
 import { exitCodes } from "../../errors.js";
-import type { RunTally } from "../../job/run-tally.js";
+import type { RunProgress } from "../../job/run-progress.js";
 
 import { count, listOf, oneOf, orNull, result, text, truth } from "../../schema.js";
 import type { TargetService } from "../target.js";
 import {
+  type CopyCounts,
+  type CopyPlan,
+  type CopySource,
+  copyCounts,
+  copyPlan,
   type DatasetPlan,
   type DocumentPlan,
   type EarlierDocument,
-  type MoveCounts,
-  type MoveFrom,
-  type MovePlan,
-  moveCounts,
-  movePlan,
 } from "./copy-plan.js";
 
 /** A row of the dump that did not come, and that no plan announced. */
@@ -49,17 +49,17 @@ const moved = result({
 export type Moved = v.InferOutput<typeof moved>;
 
 /** A difference between the run and a service. Ids are those in the dump; of a row that is only at the service, the id there. */
-const moveDifference = result({
+const copyDifference = result({
   level: oneOf("dataset", "document", "chunk", "child_chunk"),
   document_id: orNull(text),
   id: text,
   position: orNull(count),
   reason: text,
 });
-export type MoveDifference = v.InferOutput<typeof moveDifference>;
+export type CopyDifference = v.InferOutput<typeof copyDifference>;
 
 /** The result of `restore --to --json`. Texts may hold anything that a service sends. */
-export const moveResult = v.pipe(
+export const copyResult = v.pipe(
   result({
     /**
      * `planned`: nothing was written. `proved`: everything is there. `partial`: some documents or rows are not, or nothing could prove
@@ -68,11 +68,11 @@ export const moveResult = v.pipe(
     status: oneOf("planned", "proved", "partial", "different"),
     run: result({ folder: text, job: text, run_id: text }),
     base_url: v.pipe(text, v.description("the service that takes the documents")),
-    plan: movePlan,
-    counts: moveCounts,
+    plan: copyPlan,
+    counts: copyCounts,
     applied: v.pipe(orNull(moved), v.description("null where nothing was to be written")),
     differences: v.pipe(
-      orNull(listOf(moveDifference)),
+      orNull(listOf(copyDifference)),
       v.description("findings of the proof; null where there was none"),
     ),
     proof: v.pipe(orNull(text), v.description("the dump of the documents that were made, which proves them")),
@@ -81,8 +81,8 @@ export const moveResult = v.pipe(
   }),
   v.title("Result of kbdump restore --to --json"),
 );
-export type MoveResult = v.InferOutput<typeof moveResult>;
-type MoveStatus = MoveResult["status"];
+export type CopyResult = v.InferOutput<typeof copyResult>;
+type CopyStatus = CopyResult["status"];
 
 /** The result of a comparison of a run with a service. */
 export const againstResult = result({
@@ -94,15 +94,15 @@ export const againstResult = result({
   documents: count,
   chunks: count,
   child_chunks: count,
-  differences: listOf(moveDifference),
+  differences: listOf(copyDifference),
   notes: v.pipe(listOf(text), v.description("documents and parts that were not compared, and why")),
 });
 export type Against = v.InferOutput<typeof againstResult>;
 
-type Outcome = Pick<MoveResult, "plan" | "applied" | "differences">;
+type Outcome = Pick<CopyResult, "plan" | "applied" | "differences">;
 
 /** Decides the status from what was planned, written and found. */
-export function statusOf({ plan, applied, differences }: Outcome): MoveStatus {
+export function statusOf({ plan, applied, differences }: Outcome): CopyStatus {
   if (applied === null) return "planned";
   if (differences !== null && differences.length > 0) return "different";
   const isLeftOut = plan.datasets.some(({ documents }) => documents.some(({ refused }) => refused !== null));
@@ -111,13 +111,13 @@ export function statusOf({ plan, applied, differences }: Outcome): MoveStatus {
 }
 
 /** The exit code of a result. A plan exits with 0, whatever it leaves out. */
-export function exitCodeOf({ status }: Pick<MoveResult, "status">): number {
+export function exitCodeOf({ status }: Pick<CopyResult, "status">): number {
   if (status === "different") return exitCodes.differences;
   return status === "partial" ? exitCodes.partial : exitCodes.complete;
 }
 
 /** A move as its proof needs it. */
-export interface AppliedMove {
+export interface AppliedCopy {
   readonly moved: Moved;
   /** Names of tags that a dataset could not get, by the key of its plan. The problems say so, and the proof does not look for them. */
   readonly missingTags: ReadonlyMap<string, readonly string[]>;
@@ -127,7 +127,7 @@ export interface AppliedMove {
 const chunksOfRequest = 20;
 
 /** Counts a plan. A document that failed earlier, and is not tried again, is left out. */
-export function countMove({ datasets, from }: MovePlan): MoveCounts {
+export function countCopy({ datasets, from }: CopyPlan): CopyCounts {
   const documents = datasets.flatMap((dataset) => dataset.documents);
   const coming = documents.filter(comes);
   const sum = (countOf: (document: DocumentPlan) => number) => coming.reduce((all, each) => all + countOf(each), 0);
@@ -167,7 +167,7 @@ function isUsed({ target, documents }: DatasetPlan): boolean {
 }
 
 /** The document itself; the chunk of its stub, chunks, changes of chunks, files; metadata values and status. */
-function writesOf(document: DocumentPlan, from: MoveFrom): number {
+function writesOf(document: DocumentPlan, from: CopySource): number {
   const { chunks, disabled, attached, attachments, metadata, enabled, archived } = document;
   const files = attachments.filter(({ file }) => file !== null).length;
   const stub = from === "chunks" ? 1 : 0;
@@ -199,7 +199,7 @@ export interface JournalFacts {
 export const noFacts: JournalFacts = { datasets: new Map(), documents: new Map(), attachments: new Map(), from: null };
 
 /** The settings of `restore --to`, checked. Ids are in lower case, times in milliseconds. */
-export interface MoveOptions extends TargetService {
+export interface CopyOptions extends TargetService {
   readonly key: string;
   /** Folder of the run. */
   readonly folder: string;
@@ -207,7 +207,7 @@ export interface MoveOptions extends TargetService {
   readonly dataset: string | undefined;
   /** Documents to bring; none: all. */
   readonly documents: readonly string[];
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   readonly apply: boolean;
   /** Whether documents that failed earlier are tried again. */
   readonly retryFailed: boolean;
@@ -218,21 +218,21 @@ export interface MoveOptions extends TargetService {
   /** How long the service may lock a document while it adds chunks, in milliseconds. */
   readonly lockTime: number;
   /** Updated while the work goes on. */
-  readonly tally: MoveTally;
+  readonly progress: CopyProgress;
   /** Asks, before the first write, whether to go on with the plan. Called only with `apply`. */
-  readonly confirm: (planned: MoveResult) => Promise<boolean>;
+  readonly confirm: (planned: CopyResult) => Promise<boolean>;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** The move itself. UsageError where it is refused as a whole; BusyError where another restore of the run is at work. */
-export type Move = (options: MoveOptions) => Promise<MoveResult>;
+export type Move = (options: CopyOptions) => Promise<CopyResult>;
 
 /** The steps of a move, in their order. */
-type MoveStep = "reading the run" | "asking the service" | "writing" | "proving";
+type CopyStep = "reading the run" | "asking the service" | "writing" | "proving";
 
 /** How far a move is. */
-export interface MoveTally {
-  step: MoveStep;
+export interface CopyProgress {
+  step: CopyStep;
   documents: number;
   documentsDone: number;
   documentsFailed: number;
@@ -242,11 +242,11 @@ export interface MoveTally {
   /** Write requests sent. */
   writes: number;
   /** The dump that is being made of the documents; undefined while there is none. */
-  dump: RunTally | undefined;
+  dump: RunProgress | undefined;
 }
 
 /** A tally of nothing yet. */
-export function emptyMoveTally(): MoveTally {
+export function emptyCopyProgress(): CopyProgress {
   return {
     step: "reading the run",
     ...{ documents: 0, documentsDone: 0, documentsFailed: 0, chunks: 0, chunksDone: 0, writes: 0 },
@@ -258,7 +258,7 @@ export function emptyMoveTally(): MoveTally {
  * The folder of what is restored from a run to a service: its journal, and the dumps that prove it. It is named after host and port, without
  * characters that some file systems refuse.
  */
-export function moveFolderOf(runFolder: string, baseUrl: string): string {
+export function copyFolderOf(runFolder: string, baseUrl: string): string {
   const { host } = new URL(baseUrl);
   return join(restoreFolderOf(runFolder), "to", host.replace(/[^a-z0-9.-]/g, "_"));
 }

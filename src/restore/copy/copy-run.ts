@@ -2,7 +2,7 @@ import type { Listed } from "../../client/check-answer.js";
 import type { KnowledgeApi } from "../../client/knowledge-api.js";
 import type { Client } from "../../client/open-client.js";
 import { loadDocumentRows, type ReadDocumentRows } from "../../compare/load-document-rows.js";
-import { LookAhead } from "../../crawl/prefetch.js";
+import { Prefetch } from "../../crawl/prefetch.js";
 import { readList } from "../../crawl/read-list.js";
 import { withSpill } from "../../duckdb/open-duckdb.js";
 import { type Dump, openDump } from "../../dump/open-dump.js";
@@ -12,27 +12,27 @@ import { nameAndId } from "../../words.js";
 import { withWriter } from "../apply/apply-plan.js";
 import { type HeldFolder, openTarget, refuseLinksBeside, targetLabels, withRestoreFolder } from "../target.js";
 import { readLive } from "./against.js";
-import { applyMove } from "./apply/apply-copy.js";
+import { applyCopy } from "./apply/apply-copy.js";
 import { settleWrites } from "./apply/execute-write.js";
 import { compareDumps, copiesOfPlan, type DocumentPair } from "./compare/compare-dumps.js";
-import { type DocumentPlan, datasetIdOf, type MovePlan } from "./copy-plan.js";
+import { type CopyPlan, type DocumentPlan, datasetIdOf } from "./copy-plan.js";
 import {
-  type AppliedMove,
-  countMove,
+  type AppliedCopy,
+  type CopyDifference,
+  type CopyOptions,
+  type CopyResult,
+  copyFolderOf,
+  countCopy,
   isSameService,
   type JournalFacts,
   type Move,
-  type MoveDifference,
   type MovedDocument,
-  type MoveOptions,
-  type MoveResult,
-  moveFolderOf,
   noFacts,
   plainBaseUrl,
   statusOf,
 } from "./copy-result.js";
-import { type MoveJournal, openMoveJournal, readJournalFacts } from "./journal.js";
-import { type PlannedMove, planMove } from "./plan/plan-copy.js";
+import { type CopyJournal, openCopyJournal, readJournalFacts } from "./journal.js";
+import { type PlannedCopy, planCopy } from "./plan/plan-copy.js";
 
 /**
  * Brings a dump into another service: plans it and, with `apply`, writes it and proves it. Rejects with UsageError where it is refused as a
@@ -41,7 +41,7 @@ import { type PlannedMove, planMove } from "./plan/plan-copy.js";
  */
 export const moveRun: Move = async (given) => {
   const options = { ...given, baseUrl: plainBaseUrl(given.baseUrl) };
-  options.tally.step = "reading the run";
+  options.progress.step = "reading the run";
   const old = await openDump(options.folder, "nothing was restored");
   if (old.manifest.documents.length === 0)
     throw new UsageError(`${old.folder} has no documents: nothing to restore`, []);
@@ -54,32 +54,32 @@ export const moveRun: Move = async (given) => {
     return resultOf(course, await plan(course, target.client, facts));
   }
   return withRestoreFolder(old.folder, options, (held) =>
-    writeMove({ old, options: { ...options, signal: held.signal } }, held),
+    writeCopy({ old, options: { ...options, signal: held.signal } }, held),
   );
 };
 
 interface Course {
   readonly old: Dump;
-  readonly options: MoveOptions;
+  readonly options: CopyOptions;
 }
 
 function folderOf({ old, options }: Course): string {
-  return moveFolderOf(old.folder, options.baseUrl);
+  return copyFolderOf(old.folder, options.baseUrl);
 }
 
-function plan({ old, options }: Course, api: Client, facts: JournalFacts): Promise<PlannedMove> {
-  const { documents, dataset, from, retryFailed, memory, signal, tally, baseUrl } = options;
+function plan({ old, options }: Course, api: Client, facts: JournalFacts): Promise<PlannedCopy> {
+  const { documents, dataset, from, retryFailed, memory, signal, progress, baseUrl } = options;
   const isSame = isSameService(old.manifest.service.base_url, baseUrl);
   const choice = { documents, dataset, from, facts, retryFailed, isSameService: isSame };
-  return planMove(api, { dump: old, ...choice, memory, signal, tally });
+  return planCopy(api, { dump: old, ...choice, memory, signal, progress });
 }
 
 /** Goes on with the journal of an earlier process, or begins one. */
-async function writeMove(course: Course, { checkOwn }: HeldFolder): Promise<MoveResult> {
+async function writeCopy(course: Course, { checkOwn }: HeldFolder): Promise<CopyResult> {
   const { old, options } = course;
   const { baseUrl, from, now, dataset } = options;
   const { run_id: runId } = old.manifest;
-  const journal = await openMoveJournal(folderOf(course), {
+  const journal = await openCopyJournal(folderOf(course), {
     ...{ runId, baseUrl, from, now, checkOwn },
     another: dataset === "new",
   });
@@ -91,14 +91,14 @@ async function writeMove(course: Course, { checkOwn }: HeldFolder): Promise<Move
   }
 }
 
-async function writeWith(course: Course, journal: MoveJournal, api: Client): Promise<MoveResult> {
+async function writeWith(course: Course, journal: CopyJournal, api: Client): Promise<CopyResult> {
   await settleWrites({ api, journal, ...timesOf(course.options) });
   const planned = await plan(course, api, journal.facts);
   const shown = resultOf(course, planned);
   if (!(await course.options.confirm(shown))) return shown;
   for (const id of planned.gone) await journal.forget(id);
   const applied = await write(course, planned.plan, journal, api);
-  const proved = await proveMove({
+  const proved = await proveCopy({
     ...{ ...course, api },
     folder: folderOf(course),
     plan: planned.plan,
@@ -108,21 +108,21 @@ async function writeWith(course: Course, journal: MoveJournal, api: Client): Pro
   return resultOf(course, planned, { applied: applied.moved, ...proved, journal: journal.path });
 }
 
-function timesOf({ log, signal, sleep, settle, lockTime, now }: MoveOptions) {
+function timesOf({ log, signal, sleep, settle, lockTime, now }: CopyOptions) {
   return { log, signal, sleep, settle, lockTime, now: () => now().getTime() };
 }
 
-function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client): Promise<AppliedMove> {
+function write(course: Course, plan: CopyPlan, journal: CopyJournal, api: Client): Promise<AppliedCopy> {
   const { options } = course;
-  const { baseUrl, key, keyEnv, caFile, env, signal, tally, retryFailed } = options;
+  const { baseUrl, key, keyEnv, caFile, env, signal, progress, retryFailed } = options;
   const { concurrency = 4, timeout } = options;
-  tally.step = "writing";
+  progress.step = "writing";
   const names = settingNames(targetLabels);
   const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, caFile, env, signal, names };
   return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
     withRows(course, plan, (readRows) =>
-      applyMove(plan, {
-        ...{ api, writer, journal, readRows, concurrency, tally, retryFailed },
+      applyCopy(plan, {
+        ...{ api, writer, journal, readRows, concurrency, progress, retryFailed },
         ...timesOf(options),
       }),
     ),
@@ -132,7 +132,7 @@ function write(course: Course, plan: MovePlan, journal: MoveJournal, api: Client
 /** Lets the rows of the planned documents be read, one document after the other, for as long as `work` takes. */
 function withRows<T>(
   { old, options }: Course,
-  plan: MovePlan,
+  plan: CopyPlan,
   work: (read: ReadDocumentRows) => Promise<T>,
 ): Promise<T> {
   return withSpill(":memory:", options, async (connection) => {
@@ -146,22 +146,22 @@ function withRows<T>(
   });
 }
 
-function documentsOf({ datasets }: MovePlan): readonly DocumentPlan[] {
+function documentsOf({ datasets }: CopyPlan): readonly DocumentPlan[] {
   return datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
 }
 
-type Facts = Pick<MoveResult, "applied" | "differences" | "proof" | "journal">;
+type Facts = Pick<CopyResult, "applied" | "differences" | "proof" | "journal">;
 
 const nothingWritten: Facts = { applied: null, differences: null, proof: null, journal: null };
 
-function resultOf({ old, options }: Course, { plan, warnings }: PlannedMove, facts = nothingWritten): MoveResult {
+function resultOf({ old, options }: Course, { plan, warnings }: PlannedCopy, facts = nothingWritten): CopyResult {
   const { job, run_id } = old.manifest;
   return {
     status: statusOf({ plan, ...facts }),
     run: { folder: old.folder, job, run_id },
     base_url: options.baseUrl,
     plan,
-    counts: countMove(plan),
+    counts: countCopy(plan),
     ...facts,
     warnings,
   };
@@ -170,11 +170,11 @@ function resultOf({ old, options }: Course, { plan, warnings }: PlannedMove, fac
 interface ProveOptions {
   readonly api: Pick<KnowledgeApi, "documents">;
   readonly old: Dump;
-  readonly options: MoveOptions;
+  readonly options: CopyOptions;
   /** The folder of the journal, which takes the dump of the copies. */
   readonly folder: string;
-  readonly plan: MovePlan;
-  readonly applied: AppliedMove;
+  readonly plan: CopyPlan;
+  readonly applied: AppliedCopy;
   readonly facts: JournalFacts;
 }
 
@@ -182,7 +182,7 @@ interface ProveOptions {
  * Dumps the copies of a move, and compares them with the run: those of documents that came whole, or but for some rows. The datasets must hold nothing else. `differences` is
  * null where there are none. StopError where a copy cannot be read whole: then nothing is proved.
  */
-async function proveMove({
+async function proveCopy({
   api,
   old,
   options,
@@ -190,13 +190,13 @@ async function proveMove({
   plan,
   applied,
   facts,
-}: ProveOptions): Promise<Pick<MoveResult, "differences" | "proof">> {
-  const { tally, memory, signal } = options;
-  tally.step = "proving";
+}: ProveOptions): Promise<Pick<CopyResult, "differences" | "proof">> {
+  const { progress, memory, signal } = options;
+  progress.step = "proving";
   const pairs = applied.moved.documents.flatMap((document) => pairOf(document) ?? []);
   if (pairs.length === 0) return { differences: null, proof: null };
   const copies = copiesOfPlan(plan, facts, applied);
-  const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, tally });
+  const live = await readLive({ service: options, old, pairs, copies, name: "after", dir: folder, progress });
   const strangers = await findStrangers(api, facts);
   if (!live.dump) return { differences: [...live.gone, ...strangers], proof: null };
   const found = await compareDumps({ old, live: live.dump, pairs: live.pairs, copies, memory, signal });
@@ -217,9 +217,9 @@ function pairOf(document: MovedDocument): DocumentPair | undefined {
 async function findStrangers(
   api: Pick<KnowledgeApi, "documents">,
   { datasets, documents }: Pick<JournalFacts, "datasets" | "documents">,
-): Promise<readonly MoveDifference[]> {
+): Promise<readonly CopyDifference[]> {
   const made = new Set([...documents.values()].map(({ target_id }) => target_id));
-  const differences: MoveDifference[] = [];
+  const differences: CopyDifference[] = [];
   for (const [key, { id, adopted }] of datasets) {
     if (adopted) continue;
     for (const row of await listDocuments(api, id)) {
@@ -235,8 +235,7 @@ async function findStrangers(
 async function listDocuments(api: Pick<KnowledgeApi, "documents">, datasetId: string): Promise<readonly Listed[]> {
   const all: Listed[] = [];
   try {
-    for await (const { rows } of readList((page) => api.documents(datasetId, page), new LookAhead(1)))
-      all.push(...rows);
+    for await (const { rows } of readList((page) => api.documents(datasetId, page), new Prefetch(1))) all.push(...rows);
   } catch (error) {
     if (!(error instanceof SkipError && error.status === 404)) throw error;
   }

@@ -2,20 +2,20 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StopError } from "../../errors.js";
 import { JournalFile, readJournal, setAside } from "../journal-file.js";
-import type { EarlierDocument, MoveFrom } from "./copy-plan.js";
+import type { CopySource, EarlierDocument } from "./copy-plan.js";
 import type { JournalFacts, PlacedDataset } from "./copy-result.js";
 import { type Intent, type IntentFacts, type IntentOutcome, type JournalLine, lineSchema } from "./journal-lines.js";
 
 const fileName = "journal.jsonl";
 
 /** The run that is restored, and the service that it is restored to. */
-type MoveId = Pick<MoveJournalOptions, "runId" | "baseUrl">;
+type CopyId = Pick<CopyJournalOptions, "runId" | "baseUrl">;
 
 /**
  * The state of a target that the journal of a folder tells; no facts where there is none. StopError where it is damaged or no journal,
  * or belongs to another run or service. Changes nothing.
  */
-export async function readJournalFacts(folder: string, move: MoveId): Promise<JournalFacts> {
+export async function readJournalFacts(folder: string, move: CopyId): Promise<JournalFacts> {
   const path = join(folder, fileName);
   const { lines } = await readJournal(path, lineSchema);
   const facts = new GrowingFacts();
@@ -27,7 +27,7 @@ export async function readJournalFacts(folder: string, move: MoveId): Promise<Jo
   return { datasets, documents, attachments, from };
 }
 
-export interface OpenOptions extends MoveJournalOptions {
+export interface OpenOptions extends CopyJournalOptions {
   /** Whether another copy is made: with the first line, a journal that is there is set aside under the time it began. */
   readonly another: boolean;
 }
@@ -36,20 +36,20 @@ export interface OpenOptions extends MoveJournalOptions {
  * Opens the journal of a folder, which is made if there is none, and continues it. StopError where it is damaged or no journal, or
  * belongs to another run or service.
  */
-export async function openMoveJournal(folder: string, { another, ...options }: OpenOptions): Promise<MoveJournal> {
+export async function openCopyJournal(folder: string, { another, ...options }: OpenOptions): Promise<CopyJournal> {
   const path = join(folder, fileName);
   const { lines, makeReady } = await readJournal(path, lineSchema);
   await mkdir(folder, { recursive: true });
   const [first] = lines;
   const file = new JournalFile(path, options.checkOwn);
-  if (another && first) return new MoveJournal(path, inPlaceOf(path, first.time, file, options), options, []);
+  if (another && first) return new CopyJournal(path, inPlaceOf(path, first.time, file, options), options, []);
   for (const line of lines) refuseOther(line, options, path);
   await makeReady();
-  return new MoveJournal(path, file, options, lines);
+  return new CopyJournal(path, file, options, lines);
 }
 
 /** A file that takes the place of an earlier journal with its first line: until then, nothing is written that needs another one. */
-function inPlaceOf(path: string, time: string, file: LineWriter, { checkOwn }: MoveJournalOptions): LineWriter {
+function inPlaceOf(path: string, time: string, file: LineWriter, { checkOwn }: CopyJournalOptions): LineWriter {
   let aside: Promise<void> | undefined;
   return {
     append: async (line) => {
@@ -61,7 +61,7 @@ function inPlaceOf(path: string, time: string, file: LineWriter, { checkOwn }: M
   };
 }
 
-function refuseOther(line: JournalLine, { runId, baseUrl }: MoveId, path: string): void {
+function refuseOther(line: JournalLine, { runId, baseUrl }: CopyId, path: string): void {
   if (line.kind !== "begun") return;
   const { run_id, base_url } = line;
   if (base_url === baseUrl && run_id === runId) return;
@@ -76,26 +76,26 @@ interface LineWriter {
   readonly close: () => Promise<void>;
 }
 
-export interface MoveJournalOptions {
+export interface CopyJournalOptions {
   readonly runId: string;
   readonly baseUrl: string;
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   readonly now: () => Date;
   /** Rejects when another process has taken the place of this one: one that was frozen does not know it. */
   readonly checkOwn: () => Promise<void>;
 }
 
 /** Notes every write of a move before it is sent, and what became of it. A later process learns from it what may have been done. */
-export class MoveJournal {
+export class CopyJournal {
   readonly path: string;
   readonly #file: LineWriter;
-  readonly #options: MoveJournalOptions;
+  readonly #options: CopyJournalOptions;
   readonly #facts = new GrowingFacts();
   /** The writes to each document of the dump, and what became of them. */
   readonly #documents = new Map<string, JournalLine[]>();
   #hasBegun = false;
 
-  constructor(path: string, file: LineWriter, options: MoveJournalOptions, lines: readonly JournalLine[]) {
+  constructor(path: string, file: LineWriter, options: CopyJournalOptions, lines: readonly JournalLine[]) {
     this.path = path;
     this.#file = file;
     this.#options = options;
@@ -226,7 +226,7 @@ class GrowingFacts implements JournalFacts {
   readonly datasets = new Map<string, PlacedDataset>();
   readonly documents = new Map<string, EarlierDocument & { readonly target_dataset_id: string }>();
   readonly attachments = new Map<string, string>();
-  from: MoveFrom | null = null;
+  from: CopySource | null = null;
   /** Ids at the service of every document that was made, those that are gone included. */
   readonly made = new Set<string>();
   /** The greatest number of an intent. */

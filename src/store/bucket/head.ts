@@ -13,7 +13,7 @@ const folderPattern = /^runs\/(\d{8}T\d{9}Z)\.(\d{1,15})-([0-9a-f]{8})$/;
 const folderName = pattern("the folder of a run, such as runs/20261120T020000123Z.3-0a1b2c3d", folderPattern);
 const sha256 = pattern("a SHA-256", /^[0-9a-f]{64}$/);
 
-const holderSchema = openObject({
+const ownerSchema = openObject({
   /** Identifies this one hold. */
   id: pattern("the id of a holder", /^[0-9a-f]{8}[0-9a-f-]*$/),
   host: text,
@@ -41,7 +41,7 @@ const headSchema = openObject({
   format: v.literal(1, "1"),
   /** Raised by every holder that takes over. */
   epoch: count,
-  holder: v.nullable(holderSchema),
+  owner: v.nullable(ownerSchema),
   /** Raised with every change: the sign of life of the holder. */
   beat: count,
   /** The runs of the job in the order of their ids; a folder that is not listed is no dump. */
@@ -52,11 +52,11 @@ const headSchema = openObject({
 
 /** `head.json`. Members that a newer version adds survive every change. */
 export type Head = Readonly<v.InferOutput<typeof headSchema>>;
-export type BucketHolder = Readonly<v.InferOutput<typeof holderSchema>>;
+export type BucketOwner = Readonly<v.InferOutput<typeof ownerSchema>>;
 export type BucketRun = Readonly<v.InferOutput<typeof runSchema>>;
 
 /** The head of an unused place. */
-export const emptyHead: Head = { format: 1, epoch: 0, holder: null, beat: 0, runs: [], latest: null };
+export const emptyHead: Head = { format: 1, epoch: 0, owner: null, beat: 0, runs: [], latest: null };
 
 /** Reads a head. StopError where it is garbled, or of a version that this one does not know. `url`: where it is. */
 export function headFrom(bytes: Buffer, url: string): Head {
@@ -84,18 +84,18 @@ export function bytesOfHead(head: Head): Buffer {
 }
 
 /** Whether another may take over a head that was changed this many milliseconds ago. */
-export function mayTakeOver({ holder }: Head, age: number): boolean {
-  return holder === null || holder.released || age >= deadAfter;
+export function mayTakeOver({ owner }: Head, age: number): boolean {
+  return owner === null || owner.released || age >= deadAfter;
 }
 
 /** The head of a new holder. */
-export function takenOver(head: Head, holder: BucketHolder): Head {
-  return { ...head, epoch: head.epoch + 1, holder, beat: head.beat + 1 };
+export function takenOver(head: Head, owner: BucketOwner): Head {
+  return { ...head, epoch: head.epoch + 1, owner, beat: head.beat + 1 };
 }
 
 /** Whether a head is that of this hold, whatever it changed since. */
 export function isHeadOf(head: Head, epoch: number, token: string): boolean {
-  return head.epoch === epoch && head.holder?.id === token;
+  return head.epoch === epoch && head.owner?.id === token;
 }
 
 /** The head with a sign of life more. */
@@ -120,7 +120,7 @@ export function withoutRuns(head: Head, runIds: readonly string[]): Head {
 
 /** The head that its holder lets go: the next one takes over at once. */
 export function releasedHead(head: Head): Head {
-  return { ...head, holder: head.holder && { ...head.holder, released: true } };
+  return { ...head, owner: head.owner && { ...head.owner, released: true } };
 }
 
 /** The folder of a run, which no other holder uses: `runs/<run_id>.<epoch>-<first 8 of the token>`. */

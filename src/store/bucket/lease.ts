@@ -5,7 +5,7 @@ import { problemText } from "../../file-error.js";
 import type { Log } from "../../log.js";
 import type { Bucket, Condition, Written } from "./bucket.js";
 import {
-  type BucketHolder,
+  type BucketOwner,
   type BucketRun,
   bytesOfHead,
   deadAfter,
@@ -24,13 +24,13 @@ import {
   withRun,
 } from "./head.js";
 
-export interface BucketHoldOptions {
+export interface BucketLeaseOptions {
   readonly now: () => Date;
   readonly log: Log;
   /** Facts of the process that takes the job, which its own machine can check; by default its pid and host. */
-  readonly holder?: BucketHolder;
+  readonly owner?: BucketOwner;
   /** Whether the process of an owner is proved dead, so that there is no wait for a heartbeat. */
-  readonly isDead?: (holder: BucketHolder) => Promise<boolean>;
+  readonly isDead?: (owner: BucketOwner) => Promise<boolean>;
   /** The store ignores conditions, and the user allows that: two runs at once may then undo each other's changes. */
   readonly unsafe?: boolean;
   /** Milliseconds between two signs of life; 20 s by default. */
@@ -38,7 +38,7 @@ export interface BucketHoldOptions {
 }
 
 /** The hold of a job in a bucket. Every change is one conditional write; LostError where another has taken over. */
-export interface BucketHold {
+export interface BucketLease {
   /** Higher than that of every holder before. */
   readonly epoch: number;
   /** The id of this hold, a UUID. */
@@ -67,28 +67,28 @@ const mostTries = 5;
  * two minutes, by the clock of the store, was not released, and its process is not proved dead. StopError where the head was removed
  * or replaced by hand.
  */
-export async function holdInBucket(bucket: Bucket, options: BucketHoldOptions): Promise<BucketHold> {
+export async function leaseInBucket(bucket: Bucket, options: BucketLeaseOptions): Promise<BucketLease> {
   const { isDead = async () => false } = options;
   const since = options.now().toISOString();
   const unknown = { id: randomUUID(), host: hostname(), pid: process.pid, since, released: false };
-  const holder: BucketHolder = options.holder ?? unknown;
+  const owner: BucketOwner = options.owner ?? unknown;
   const replace = replaceFor(bucket, options.unsafe ?? false);
   const headUrl = `${bucket.url}/${headKey}`;
   for (let tries = 1; tries <= mostTries; tries++) {
     const found = await bucket.read(headKey);
     const head = found ? headFrom(found.bytes, headUrl) : emptyHead;
-    if (found && head.holder?.id === holder.id) return new Held(bucket, options, replace, head, found.etag);
-    const isFree = !found || mayTakeOver(head, found.age) || (head.holder !== null && (await isDead(head.holder)));
+    if (found && head.owner?.id === owner.id) return new Held(bucket, options, replace, head, found.etag);
+    const isFree = !found || mayTakeOver(head, found.age) || (head.owner !== null && (await isDead(head.owner)));
     if (!isFree) throw new BusyError(busyText(head, found.age));
     if (!(await isNewestHead(bucket, head, found?.etag))) continue;
-    const next = takenOver(head, holder);
+    const next = takenOver(head, owner);
     const written = await replace(headKey, bytesOfHead(next), found ? { etag: found.etag } : "absent");
     if (written !== "refused") return new Held(bucket, options, replace, next, written.etag);
   }
   throw new BusyError("another run of this job is at work: others change head.json all the time. Start again later");
 }
 
-class Held implements BucketHold {
+class Held implements BucketLease {
   readonly epoch: number;
   readonly token: string;
   readonly #bucket: Bucket;
@@ -102,10 +102,10 @@ class Held implements BucketHold {
   #isBeating = false;
   #isWarned = false;
 
-  constructor(bucket: Bucket, options: BucketHoldOptions, replace: ReplaceObject, head: Head, etag: string) {
+  constructor(bucket: Bucket, options: BucketLeaseOptions, replace: ReplaceObject, head: Head, etag: string) {
     [this.#bucket, this.#log, this.#replace] = [bucket, options.log, replace];
     [this.#head, this.#etag] = [head, etag];
-    [this.epoch, this.token] = [head.epoch, head.holder?.id ?? ""];
+    [this.epoch, this.token] = [head.epoch, head.owner?.id ?? ""];
     this.#timer = setInterval(() => void this.#beat(), options.every ?? 20_000).unref();
   }
 
@@ -195,16 +195,16 @@ class Held implements BucketHold {
 }
 
 /** Says who holds a job, and when another may take it over. `age`: milliseconds since its last sign of life. */
-function busyText({ holder }: Head, age: number): string {
+function busyText({ owner }: Head, age: number): string {
   const [seen, left] = [age, deadAfter - age].map((time) => Math.ceil(time / 1000));
-  const who = `process ${holder?.pid} on ${holder?.host} since ${holder?.since}`;
+  const who = `process ${owner?.pid} on ${owner?.host} since ${owner?.since}`;
   return `another run of this job is at work: ${who}. It gave its last sign of life ${seen} s ago; without another one, its hold is taken over in ${left} s. Wait for its end, or end it there`;
 }
 
 /** Says why a run ends that does not hold its job any more. `head`: the one that is there; `url`: where it is. */
 function lostText(head: Head | undefined, url: string): string {
-  if (!head?.holder) return `${url} was removed or replaced while this run was at work, so it ends`;
-  const { pid, host, since } = head.holder;
+  if (!head?.owner) return `${url} was removed or replaced while this run was at work, so it ends`;
+  const { pid, host, since } = head.owner;
   return `this job was taken over by process ${pid} on ${host} since ${since}: this run gave no sign of life for two minutes. This run ends; the other one goes on`;
 }
 

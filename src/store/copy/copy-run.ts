@@ -7,7 +7,7 @@ import { isRunId } from "../../dump/run-id.js";
 import { StopError, UsageError } from "../../errors.js";
 import { forEachOf, ifAbsent, isThere, makeFolders } from "../../files/files.js";
 import { fingerprint } from "../../files/join-parts.js";
-import { emptyReadTally } from "../../read-tally.js";
+import { emptyReadProgress } from "../../read-progress.js";
 import type { Bucket, FileFacts, Found } from "../bucket/bucket.js";
 import { type BucketRun, headFrom, headKey } from "../bucket/head.js";
 import { DamagedError } from "../bucket/objects.js";
@@ -245,14 +245,14 @@ export async function fetchAside(bucket: Bucket, job: JobCopy, { step, files, on
 
 /** Fetches objects to their paths, and shows how far it is. */
 export async function fetchAll(bucket: Bucket, { options }: JobCopy, { step, files, onDamaged }: Fetch): Promise<void> {
-  const tally = emptyReadTally(step);
-  tally.expected = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const progress = emptyReadProgress(step);
+  progress.expected = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const onBytes = (bytes: number) => {
-    tally.done += bytes;
+    progress.done += bytes;
   };
   const ends = new AbortController();
   const signal = AbortSignal.any([options.signal, ends.signal]);
-  const unwatch = options.watch(tally);
+  const unwatch = options.watch(progress);
   try {
     await forEachOf(files, atOnce, async (file) => {
       signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import type { Log } from "../../log.js";
-import type { ReadTally } from "../../read-tally.js";
+import type { ReadProgress } from "../../read-progress.js";
 import type { Bucket, ClientOptions } from "../bucket/bucket.js";
 import type { Head } from "../bucket/head.js";
 import type { Cache } from "./cache.js";
@@ -7,7 +7,7 @@ import type { Cache } from "./cache.js";
 export interface CopyOptions extends ClientOptions {
   readonly log: Log;
   /** Shows how far a copy is, until the function that it returns is called. */
-  readonly watch: (tally: ReadTally) => () => void;
+  readonly watch: (progress: ReadProgress) => () => void;
 }
 
 /** A job in a bucket, with a folder of this machine for copies of what it has. */

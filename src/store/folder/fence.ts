@@ -8,9 +8,9 @@ import { StopError } from "../../errors.js";
 import { problemText } from "../../file-error.js";
 import { ifAbsent, isThere, readRegular, readSharedJson, refuseLink } from "../../files/files.js";
 import { count, object, text, valueIf } from "../../schema.js";
-import { type Hold, makeFolder, makeOwnFolder } from "./job-folders.js";
+import { type LeasedJob, makeFolder, makeOwnFolder } from "./job-folders.js";
 import type { Lock } from "./lock.js";
-import { type Holder, holderFrom, isAlive } from "./lock-holder.js";
+import { isAlive, type Owner, ownerFrom } from "./lock-owner.js";
 
 /** The database of a run whose folder is published, but which could not take the place of the database of the job. */
 export const pendingDatabase = "pending.duckdb";
@@ -26,23 +26,23 @@ const trashFolder = "trash";
  * rename; otherwise a copy, because a frozen process may still write to its open files. Rejects with StopError if a folder
  * cannot be removed, since its holder could then still publish.
  */
-export async function fenceOthers(hold: Hold, { holder, replaced }: Lock, now: Date): Promise<void> {
+export async function fenceOthers(leased: LeasedJob, { owner, replaced }: Lock, now: Date): Promise<void> {
   // A holder that was frozen before it made its folder has none that could be fenced.
-  if (replaced && !replaced.isDead) await leaveMark(hold, replaced.id, holder, now);
+  if (replaced && !replaced.isDead) await leaveMark(leased, replaced.id, owner, now);
   const dead = replaced?.isDead ? replaced.id : undefined;
-  for (const entry of await readdir(hold.private, { withFileTypes: true })) {
+  for (const entry of await readdir(leased.private, { withFileTypes: true })) {
     const { name } = entry;
-    if (name === hold.token || !(isToken(name) || isMetricsFolder(name))) continue;
-    const [path, taken] = [join(hold.private, name), join(hold.own, "from", name)];
-    const isHolder = isToken(name) && entry.isDirectory();
-    if (isHolder && name !== dead && !(await isFinished(path))) await leaveMark(hold, name, holder, now);
+    if (name === leased.token || !(isToken(name) || isMetricsFolder(name))) continue;
+    const [path, taken] = [join(leased.private, name), join(leased.own, "from", name)];
+    const isOwner = isToken(name) && entry.isDirectory();
+    if (isOwner && name !== dead && !(await isFinished(path))) await leaveMark(leased, name, owner, now);
     const isOurs = await rename(path, taken).then(() => true, ifAbsent(false));
     if (!isOurs) continue; // another process fenced it
-    if (isHolder) await absorb(hold, taken);
+    if (isOwner) await absorb(leased, taken);
     else await rm(taken, { recursive: true, force: true });
   }
-  await rm(join(hold.own, trashFolder), { recursive: true, force: true }).catch(() => {});
-  await forgetOldMarks(hold, now);
+  await rm(join(leased.own, trashFolder), { recursive: true, force: true }).catch(() => {});
+  await forgetOldMarks(leased, now);
 }
 
 /** Whether a name is a UUID, as the token of a holder is. */
@@ -52,37 +52,37 @@ export const isToken = (name: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}
 const isMetricsFolder = (name: string) => name.startsWith("metrics.");
 
 /** Takes over the work in the folder of a fenced holder, and removes the folder. */
-async function absorb(hold: Hold, folder: string): Promise<void> {
+async function absorb(leased: LeasedJob, folder: string): Promise<void> {
   const isDone = await isFinished(folder);
   await rm(join(folder, "copy"), { recursive: true, force: true }); // an unfinished copy; free its disk space
   for (const entry of await entriesOf(folder)) {
-    if (entry.isDirectory() && isRunId(entry.name)) await takeWork(hold, folder, entry.name, isDone);
-    if (entry.isFile() && entry.name === pendingDatabase) await takePending(hold, join(folder, entry.name), isDone);
+    if (entry.isDirectory() && isRunId(entry.name)) await takeWork(leased, folder, entry.name, isDone);
+    if (entry.isFile() && entry.name === pendingDatabase) await takePending(leased, join(folder, entry.name), isDone);
   }
-  for (const name of [asideFolder, trashFolder]) await takeAll(hold, folder, name);
+  for (const name of [asideFolder, trashFolder]) await takeAll(leased, folder, name);
   // The folders that this holder had fenced come last: its own copy of their work may be further along.
   for (const entry of await entriesOf(join(folder, "from")))
-    if (isToken(entry.name)) await absorb(hold, join(folder, "from", entry.name));
-  if (isDone) await removeDone(hold, folder);
+    if (isToken(entry.name)) await absorb(leased, join(folder, "from", entry.name));
+  if (isDone) await removeDone(leased, folder);
   else await removeWholly(folder);
 }
 
 /** Whether the holder will never write to its folder again: it left a mark, or its process is proved dead. */
 async function isFinished(folder: string): Promise<boolean> {
   if (await isThere(join(folder, "released"))) return true;
-  const text = await readRegular(join(folder, "holder.json")).catch(() => Buffer.alloc(0));
-  const holder = holderFrom(text.toString("utf8"));
-  return holder !== undefined && (await isAlive(holder)) === false;
+  const text = await readRegular(join(folder, "owner.json")).catch(() => Buffer.alloc(0));
+  const owner = ownerFrom(text.toString("utf8"));
+  return owner !== undefined && (await isAlive(owner)) === false;
 }
 
-async function takeWork(hold: Hold, folder: string, runId: string, isDone: boolean): Promise<void> {
-  const [source, target] = [join(folder, runId), join(hold.own, runId)];
-  if (!(await isThere(hold.own)) || (await isThere(target))) return;
+async function takeWork(leased: LeasedJob, folder: string, runId: string, isDone: boolean): Promise<void> {
+  const [source, target] = [join(folder, runId), join(leased.own, runId)];
+  if (!(await isThere(leased.own)) || (await isThere(target))) return;
   if (isDone) {
     await dropOddFiles(source);
     return rename(source, target);
   }
-  const copy = join(hold.own, "copy"); // under this name, an unfinished copy is never continued
+  const copy = join(leased.own, "copy"); // under this name, an unfinished copy is never continued
   try {
     await copyWork(source, copy);
     await rename(copy, target);
@@ -93,18 +93,18 @@ async function takeWork(hold: Hold, folder: string, runId: string, isDone: boole
 }
 
 /** Takes over a database that waits to be published. mendDatabase compares its age with the published one. */
-async function takePending(hold: Hold, path: string, isDone: boolean): Promise<void> {
-  const target = join(hold.own, pendingDatabase);
+async function takePending(leased: LeasedJob, path: string, isDone: boolean): Promise<void> {
+  const target = join(leased.own, pendingDatabase);
   if (isDone) return rename(path, target);
   await copyIfThere(path, `${target}.copy`);
   await rename(`${target}.copy`, target).catch(ifAbsent(undefined));
 }
 
 /** Moves everything in a folder of that name into ours. */
-async function takeAll(hold: Hold, folder: string, name: string): Promise<void> {
+async function takeAll(leased: LeasedJob, folder: string, name: string): Promise<void> {
   const entries = await entriesOf(join(folder, name));
-  if (entries.length > 0) await makeOwnFolder(join(hold.own, name));
-  for (const entry of entries) await rename(join(folder, name, entry.name), join(hold.own, name, entry.name));
+  if (entries.length > 0) await makeOwnFolder(join(leased.own, name));
+  for (const entry of entries) await rename(join(folder, name, entry.name), join(leased.own, name, entry.name));
 }
 
 /**
@@ -142,28 +142,28 @@ async function renameFolders(folder: string, depth = 2): Promise<void> {
 }
 
 /** Removes the folder of a finished holder. If that fails, it may stay in the trash, since it is not used any more. */
-async function removeDone(hold: Hold, folder: string): Promise<void> {
+async function removeDone(leased: LeasedJob, folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
   } catch {
-    await makeOwnFolder(join(hold.own, trashFolder));
-    await rename(folder, join(hold.own, trashFolder, `${Date.now()}`)).catch(() => {});
+    await makeOwnFolder(join(leased.own, trashFolder));
+    await rename(folder, join(leased.own, trashFolder, `${Date.now()}`)).catch(() => {});
   }
 }
 
 /** Milliseconds for which marks are kept. A process frozen for longer cannot name its successor. */
 const keptFor = 30 * 86_400_000;
 
-const folderOf = ({ private: hidden }: Pick<Hold, "private">) => join(hidden, "fenced");
+const folderOf = ({ private: hidden }: Pick<LeasedJob, "private">) => join(hidden, "fenced");
 
 const markSchema = object({ pid: count, host: text, at: text });
 
 /** Writes down who fenced a holder, for its error message should it wake. Nothing else depends on this mark. */
-async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: Date): Promise<void> {
+async function leaveMark(leased: LeasedJob, token: string, { pid, host }: Owner, now: Date): Promise<void> {
   const mark = JSON.stringify({ pid, host, at: now.toISOString() });
   const write = async () => {
-    await makeFolder(folderOf(hold));
-    await writeFile(join(folderOf(hold), token), mark, { mode: 0o600 });
+    await makeFolder(folderOf(leased));
+    await writeFile(join(folderOf(leased), token), mark, { mode: 0o600 });
   };
   await write()
     .catch(write) // another may have removed the folder when it was empty
@@ -171,8 +171,8 @@ async function leaveMark(hold: Hold, token: string, { pid, host }: Holder, now: 
 }
 
 /** Removes marks older than `keptFor`, and the folder once it is empty. StopError where a link is in its place: its target has other files. */
-async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
-  const folder = folderOf(hold);
+async function forgetOldMarks(leased: LeasedJob, now: Date): Promise<void> {
+  const folder = folderOf(leased);
   await refuseLink(folder);
   const names = await readdir(folder).catch(ifAbsent(undefined));
   if (!names) return;
@@ -185,8 +185,8 @@ async function forgetOldMarks(hold: Hold, now: Date): Promise<void> {
 }
 
 /** Says who fenced a holder and when; undefined if there is no mark. */
-export async function successorOf(hold: Pick<Hold, "private" | "token">): Promise<string | undefined> {
-  const said = valueIf(markSchema, await readSharedJson(join(folderOf(hold), hold.token)));
+export async function successorOf(leased: Pick<LeasedJob, "private" | "token">): Promise<string | undefined> {
+  const said = valueIf(markSchema, await readSharedJson(join(folderOf(leased), leased.token)));
   return said && `process ${said.pid} on ${said.host} (at ${said.at})`;
 }
 

@@ -26,7 +26,7 @@ export interface JobFolders {
 }
 
 /** The rights of a process that holds a job. */
-export interface Hold extends JobFolders {
+export interface LeasedJob extends JobFolders {
   /** Names this hold and no other. */
   readonly token: string;
   /**

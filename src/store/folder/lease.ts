@@ -6,7 +6,7 @@ import { isThere } from "../../files/files.js";
 import type { Job } from "../../job/job.js";
 import type { Log } from "../../log.js";
 import { fenceOthers, successorOf } from "./fence.js";
-import { foldersOf, type Hold, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
+import { foldersOf, type LeasedJob, makeFolder, makeOwnFolder, refuseLinks } from "./job-folders.js";
 import { type Lock, lockJob } from "./lock.js";
 
 export interface LeaseOptions {
@@ -15,7 +15,7 @@ export interface LeaseOptions {
 }
 
 /** The lease of a job, which ends with its scope: the next owner takes over the files that are left in the own folder. */
-export interface Lease extends Hold, AsyncDisposable {
+export interface Lease extends LeasedJob, AsyncDisposable {
   /**
    * The error to report in place of one: the LostError behind it, if another run took over meanwhile. To be asked before the lease
    * ends.
@@ -33,17 +33,17 @@ export async function leaseFolder(job: Pick<Job, "name" | "output">, { now, log 
   await makeFolder(folders.private);
   const lost = new AbortController();
   const lock = await lockJob(folders.private, now(), { onLost: (error) => lost.abort(error) });
-  const token = lock.holder.id;
-  const hold: Hold = { ...folders, token, own: join(folders.private, token), lost: lost.signal };
+  const token = lock.owner.id;
+  const leased: LeasedJob = { ...folders, token, own: join(folders.private, token), lost: lost.signal };
   const lease: Lease = {
-    ...hold,
-    explain: async (error) => (await lossBehind(error, hold)) ?? error,
+    ...leased,
+    explain: async (error) => (await lossBehind(error, leased)) ?? error,
     [Symbol.asyncDispose]: () =>
-      end(hold, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`)),
+      end(leased, lock).catch((error: unknown) => log("warn", `the lock could not be let go: ${problemText(error)}`)),
   };
   return openedWith(lease, async () => {
-    await makeOwnFolder(hold.own);
-    await begin(hold, lock, now());
+    await makeOwnFolder(leased.own);
+    await begin(leased, lock, now());
     return lease;
   });
 }
@@ -59,31 +59,31 @@ export async function openedWith<T>(lease: Lease, open: () => Promise<T>): Promi
   }
 }
 
-async function begin(hold: Hold, lock: Lock, now: Date): Promise<void> {
-  await writeFile(join(hold.own, "holder.json"), JSON.stringify(lock.holder), { mode: 0o600 });
-  await makeOwnFolder(join(hold.own, "from"));
+async function begin(leased: LeasedJob, lock: Lock, now: Date): Promise<void> {
+  await writeFile(join(leased.own, "owner.json"), JSON.stringify(lock.owner), { mode: 0o600 });
+  await makeOwnFolder(join(leased.own, "from"));
   // A process that was frozen before it made its folder must not fence the present holder of the lock.
   const loss = await lock.lossOf();
   if (loss) throw loss;
-  await makeFolder(hold.runs);
-  await makeFolder(hold.waiting);
-  await fenceOthers(hold, lock, now);
+  await makeFolder(leased.runs);
+  await makeFolder(leased.waiting);
+  await fenceOthers(leased, lock, now);
 }
 
 /** Marks the own folder as finished and releases the lock. */
-async function end(hold: Hold, lock: Lock): Promise<void> {
-  const isOurs = await isThere(hold.own).catch(() => true);
+async function end(leased: LeasedJob, lock: Lock): Promise<void> {
+  const isOurs = await isThere(leased.own).catch(() => true);
   try {
-    if (isOurs) await writeFile(join(hold.own, "released"), "", { mode: 0o600 }).catch(() => {});
+    if (isOurs) await writeFile(join(leased.own, "released"), "", { mode: 0o600 }).catch(() => {});
   } finally {
-    await lock.release(hold.own);
+    await lock.release(leased.own);
   }
-  if (isOurs && !(await hasLeftovers(hold))) await rm(hold.own, { recursive: true, force: true });
+  if (isOurs && !(await hasLeftovers(leased))) await rm(leased.own, { recursive: true, force: true });
 }
 
 /** Whether the folder holds files for the next holder. */
-async function hasLeftovers({ own }: Hold): Promise<boolean> {
-  const facts = new Set(["holder.json", "released", "lock"]);
+async function hasLeftovers({ own }: LeasedJob): Promise<boolean> {
+  const facts = new Set(["owner.json", "released", "lock"]);
   for (const name of await readdir(own).catch(() => [])) {
     if (facts.has(name)) continue;
     const isEmpty = await readdir(join(own, name)).then(
@@ -99,16 +99,16 @@ async function hasLeftovers({ own }: Hold): Promise<boolean> {
  * Gives the LostError behind an error, if we lost the job: once our folder is gone, any operation can fail in any way. It names
  * the successor, if that left word, even where the error is a LostError that could not.
  */
-export async function lossBehind(error: unknown, hold: Hold): Promise<LostError | undefined> {
+export async function lossBehind(error: unknown, leased: LeasedJob): Promise<LostError | undefined> {
   if (error instanceof InterruptedError) return undefined;
-  const successor = await successorOf(hold);
+  const successor = await successorOf(leased);
   if (successor !== undefined) {
     const text = `this job was taken over by ${successor}: this run gave no sign of life for two minutes, or its lock was removed. This run ends; the other one has what was read`;
     return new LostError(text, { cause: error });
   }
   if (error instanceof LostError) return undefined;
-  if (await isThere(hold.own).catch(() => true)) return hold.lost.aborted ? hold.lost.reason : undefined;
-  return new LostError(`${hold.own}, the folder of this run, was removed while it was at work, so it ends`, {
+  if (await isThere(leased.own).catch(() => true)) return leased.lost.aborted ? leased.lost.reason : undefined;
+  return new LostError(`${leased.own}, the folder of this run, was removed while it was at work, so it ends`, {
     cause: error,
   });
 }

@@ -3,7 +3,7 @@ import { type FileHandle, link, lstat, open, readdir, rename, rm } from "node:fs
 import { basename, dirname, join } from "node:path";
 import { BusyError, LostError, StopError } from "../../errors.js";
 import { ifAbsent, isThere, openRegular } from "../../files/files.js";
-import { type Holder, holderFrom, isAlive, thisHolder } from "./lock-holder.js";
+import { isAlive, type Owner, ownerFrom, thisOwner } from "./lock-owner.js";
 
 interface LockOptions {
   /** Milliseconds between two signs of life. */
@@ -15,7 +15,7 @@ interface LockOptions {
 }
 
 /** A holder whose lock another process took over. */
-interface ReplacedHolder {
+interface ReplacedOwner {
   readonly id: string;
   /** Whether its process is proved dead. */
   readonly isDead: boolean;
@@ -23,9 +23,9 @@ interface ReplacedHolder {
 
 /** The lock of a job, which this process holds. */
 export interface Lock {
-  readonly holder: Holder & { readonly id: string };
+  readonly owner: Owner & { readonly id: string };
   /** The holder whose lock was taken over; undefined if there was none, or if it had released its lock. */
-  readonly replaced: ReplacedHolder | undefined;
+  readonly replaced: ReplacedOwner | undefined;
   /** The error that names the present holder; undefined if the lock is ours. */
   readonly lossOf: () => Promise<LostError | undefined>;
   /**
@@ -52,9 +52,9 @@ interface Mine {
  */
 export async function lockJob(folder: string, now: Date, options: LockOptions = {}): Promise<Lock> {
   const path = join(folder, "lock");
-  const holder = await thisHolder(now);
-  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(holder), options.busy);
-  let replaced: ReplacedHolder | undefined;
+  const owner = await thisOwner(now);
+  const mine = await makeMine(`${path}.${randomUUID()}`, JSON.stringify(owner), options.busy);
+  let replaced: ReplacedOwner | undefined;
   try {
     replaced = await take(path, mine);
     await removeLeftovers(path, mine);
@@ -69,7 +69,7 @@ export async function lockJob(folder: string, now: Date, options: LockOptions = 
   }
   const end = giveSigns(path, mine, options);
   return {
-    holder,
+    owner,
     replaced,
     lossOf: async () => {
       const found = await readLock(path);
@@ -102,7 +102,7 @@ async function makeMine(path: string, text: string, busy: string | undefined): P
  * who holds it and still finds the dead one knows that no other process can replace it. Should he die before he does, there is a
  * dead lock on the dead lock, which is taken over alike. Gives the holder that was replaced.
  */
-async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefined> {
+async function take(path: string, mine: Mine): Promise<ReplacedOwner | undefined> {
   for (;;) {
     // A link appears with its content or not at all, and fails where there is one already.
     if (await link(mine.path, path).then(() => true, unless("EEXIST", false))) return undefined;
@@ -119,9 +119,9 @@ async function take(path: string, mine: Mine): Promise<ReplacedHolder | undefine
       if ((await readLock(path))?.id !== dead.id) continue;
       await link(mine.path, `${mine.path}.new`);
       await rename(`${mine.path}.new`, path);
-      const holder = isReleased(dead) ? undefined : holderFrom(dead.text);
-      if (!holder?.id) return undefined;
-      return { id: holder.id, isDead: (await isAlive(holder)) === false };
+      const owner = isReleased(dead) ? undefined : ownerFrom(dead.text);
+      if (!owner?.id) return undefined;
+      return { id: owner.id, isDead: (await isAlive(owner)) === false };
     } finally {
       await rm(claim, { force: true });
     }
@@ -156,8 +156,8 @@ async function removeLeftovers(path: string, mine: Mine): Promise<void> {
 async function isAbandoned(path: string, mine: Mine): Promise<boolean> {
   const file = await readLock(path).catch(() => undefined); // what is no file is nothing of ours
   if (!file) return false;
-  const holder = holderFrom(file.text);
-  const alive = holder && (await isAlive(holder));
+  const owner = ownerFrom(file.text);
+  const alive = owner && (await isAlive(owner));
   return !(alive ?? mine.now - file.touched <= deadAfter);
 }
 
@@ -182,8 +182,8 @@ function giveSigns(path: string, mine: Mine, { every = 10_000, onLost = () => {}
 }
 
 function lostText(path: string, text: string | undefined): string {
-  const holder = text === undefined ? undefined : holderFrom(text);
-  const what = holder ? `was taken over by process ${holder.pid} on ${holder.host}` : "was removed";
+  const owner = text === undefined ? undefined : ownerFrom(text);
+  const what = owner ? `was taken over by process ${owner.pid} on ${owner.host}` : "was removed";
   return `the lock ${path} ${what} while this run was at work, so it ends: two runs must not write to one folder`;
 }
 
@@ -250,29 +250,29 @@ function isLockOf(found: LockFile | undefined, text: string): boolean {
  * ahead of `now` is none that a living process gave. `busy` says what is at work.
  */
 export async function refuseHeld(path: string, found: LockFile, now: number, busy?: string): Promise<void> {
-  const { isHeld, holder, alive, age } = await lookAtLock(found, now);
+  const { isHeld, owner, alive, age } = await lookAtLock(found, now);
   if (isHeld)
-    throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, holder, alive, age)}`);
+    throw new BusyError(`${busy ?? "another run of this job is at work"}: ${busyText(path, owner, alive, age)}`);
 }
 
 /** The process that holds a lock at the time `now`; null where its lock file cannot be read, undefined if it is free. */
-export async function holderOf(found: LockFile, now: number): Promise<Holder | null | undefined> {
-  const { isHeld, holder } = await lookAtLock(found, now);
-  return isHeld ? (holder ?? null) : undefined;
+export async function ownerOf(found: LockFile, now: number): Promise<Owner | null | undefined> {
+  const { isHeld, owner } = await lookAtLock(found, now);
+  return isHeld ? (owner ?? null) : undefined;
 }
 
 async function lookAtLock(found: LockFile, now: number) {
-  const holder = holderFrom(found.text);
-  const alive = holder && (await isAlive(holder));
+  const owner = ownerFrom(found.text);
+  const alive = owner && (await isAlive(owner));
   const age = now - found.touched;
-  return { holder, alive, age, isHeld: !isReleased(found) && (alive ?? Math.abs(age) < deadAfter) };
+  return { owner, alive, age, isHeld: !isReleased(found) && (alive ?? Math.abs(age) < deadAfter) };
 }
 
-function busyText(path: string, holder: Holder | undefined, alive: boolean | undefined, age: number): string {
-  const who = holder
-    ? `process ${holder.pid} on ${holder.host} since ${holder.since}`
+function busyText(path: string, owner: Owner | undefined, alive: boolean | undefined, age: number): string {
+  const who = owner
+    ? `process ${owner.pid} on ${owner.host} since ${owner.since}`
     : "an unknown process, whose lock file cannot be read";
-  if (alive) return `${who}. Wait for its end, or end it (kill ${holder?.pid}); the next one goes on where it stopped`;
+  if (alive) return `${who}. Wait for its end, or end it (kill ${owner?.pid}); the next one goes on where it stopped`;
   const [seen, left] = [Math.max(0, age), deadAfter - age].map((time) => Math.ceil(time / 1000));
   const wait = `It gave its last sign of life ${seen} s ago; without another one, its lock is taken over in ${left} s`;
   return `${who}. ${wait}. If you know that it is gone, remove ${path}`;

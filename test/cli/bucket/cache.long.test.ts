@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { holdInBucket } from "../../../src/store/bucket/lease.js";
+import { leaseInBucket } from "../../../src/store/bucket/lease.js";
 import { hasS3, startMoto, type TestStore } from "../../servers/start-s3.js";
 import { startStoreProxy } from "../../servers/store-proxy.js";
 import { finished, startKbdump } from "../run-kbdump.js";
@@ -16,7 +16,8 @@ describe.skipIf(!hasS3)("copies of what is in a bucket", () => {
   });
   afterAll(() => store.stop());
 
-  const folderOf = ({ cache, world }: DumpsInBucket) => join(cache, world.url.replace("s3://", "s3/"), "test");
+  const folderOf = ({ cache, environment }: DumpsInBucket) =>
+    join(cache, environment.url.replace("s3://", "s3/"), "test");
   const holdOptions = { now: () => new Date(), log: () => {} };
 
   /** Lets a file look as if nobody had used it for an hour. */
@@ -102,12 +103,12 @@ describe.skipIf(!hasS3)("copies of what is in a bucket", () => {
 
   test("a run that head.json does not list any more is gone from the copies, too, but for what was restored from it", async () => {
     const dumps = await makeDumpsInBucket(store);
-    const { job, ids, kbdump, world, cached } = dumps;
+    const { job, ids, kbdump, environment, cached } = dumps;
     expect((await kbdump(["sql", `${job}@${ids[0]}`, count])).code).toBe(0);
     await mkdir(join(folderOf(dumps), "runs", `${ids[0]}.restore`));
-    const hold = await holdInBucket(world.bucket, holdOptions);
-    await hold.dropRuns([ids[0]]);
-    await hold.release();
+    const leased = await leaseInBucket(environment.bucket, holdOptions);
+    await leased.dropRuns([ids[0]]);
+    await leased.release();
     const listed = JSON.parse((await kbdump(["list", job, "--json"])).stdout).jobs[0];
     expect(listed.runs.map((run: { run_id: string }) => run.run_id)).toEqual([ids[1]]);
     const asked = await kbdump(["sql", `${job}@${ids[0]}`, count]);
@@ -121,16 +122,16 @@ describe.skipIf(!hasS3)("copies of what is in a bucket", () => {
 
   test("a run that is removed while it is fetched: the error says so, and no half copy is left", async () => {
     const dumps = await makeDumpsInBucket(store);
-    const { job, ids, kbdump, world, cached } = dumps;
+    const { job, ids, kbdump, environment, cached } = dumps;
     const proxy = await startStoreProxy(store);
     const held = proxy.holdWhere((request) => request.includes("chunks.jsonl"));
     const asked = kbdump(["sql", `${job}@${ids[0]}`, count], proxy.env);
     await held;
-    const hold = await holdInBucket(world.bucket, holdOptions);
-    const folder = hold.head().runs[0]?.folder;
-    await hold.dropRuns([ids[0]]);
-    await hold.release();
-    for await (const { key } of world.bucket.list(`${folder}/`)) await world.bucket.remove([key]);
+    const leased = await leaseInBucket(environment.bucket, holdOptions);
+    const folder = leased.head().runs[0]?.folder;
+    await leased.dropRuns([ids[0]]);
+    await leased.release();
+    for await (const { key } of environment.bucket.list(`${folder}/`)) await environment.bucket.remove([key]);
     proxy.letGo();
     const { code, stderr } = await asked;
     expect({ code, stderr }).toEqual({

@@ -13,10 +13,10 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
 
   test.each(["gone", "damaged"])("where the manifest of a run is %s, the other runs can be read", async (how) => {
     const dumps = await makeDumpsInBucket(store);
-    const { job, ids, kbdump, world } = dumps;
-    const folder = (await world.head()).runs[0]?.folder;
-    if (how === "gone") await world.bucket.remove([`${folder}/manifest.json`]);
-    else await world.bucket.put(`${folder}/manifest.json`, Buffer.from("{}"));
+    const { job, ids, kbdump, environment } = dumps;
+    const folder = (await environment.head()).runs[0]?.folder;
+    if (how === "gone") await environment.bucket.remove([`${folder}/manifest.json`]);
+    else await environment.bucket.put(`${folder}/manifest.json`, Buffer.from("{}"));
     const listed = await kbdump(["list", job]);
     expect(listed.code).toBe(0);
     expect(listed.stdout).toContain(ids[1]);

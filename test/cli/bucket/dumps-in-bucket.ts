@@ -8,7 +8,7 @@ import type { Finished } from "../run-kbdump.js";
 
 /** A job with two runs in a bucket, and the same job in a local folder. */
 export interface DumpsInBucket {
-  readonly world: BucketWorld;
+  readonly environment: BucketWorld;
   readonly machine: Machine;
   /** `s3://bucket/team/test` */
   readonly job: string;
@@ -26,27 +26,27 @@ export interface DumpsInBucket {
 
 /** Makes two runs, between which a document was indexed anew. */
 export async function makeDumpsInBucket(store: TestStore, output: object = {}): Promise<DumpsInBucket> {
-  const world = await openBucketWorld(store);
-  const machine = await world.machine("writer", output);
+  const environment = await openBucketWorld(store);
+  const machine = await environment.machine("writer", output);
   const first = (await machine.run()).manifest.run_id;
-  const [edited] = world.documents[0].chunks;
+  const [edited] = environment.documents[0].chunks;
   if (edited) edited.content = `${edited.content} and more`;
-  reindex(world.documents[1], 77);
-  world.documents[1].chunks.pop(); // a row that the re-index took
+  reindex(environment.documents[1], 77);
+  environment.documents[1].chunks.pop(); // a row that the re-index took
   const second = (await machine.run()).manifest.run_id;
-  const dir = join(world.folder, "local");
-  await bringJob(world, join(dir, "test"), second);
-  const cache = join(world.folder, "cache");
+  const dir = join(environment.folder, "local");
+  await bringJob(environment, join(dir, "test"), second);
+  const cache = join(environment.folder, "cache");
   const env = { ...store.env, KBDUMP_CACHE: cache };
   return {
-    ...{ world, machine, dir, cache, env },
-    job: `${world.url}/test`,
+    ...{ environment, machine, dir, cache, env },
+    job: `${environment.url}/test`,
     ids: [first, second],
     kbdump: (args, more = {}) => runHere(args, { ...env, ...more }),
     cached: async () => {
       const entries = await readdir(cache, { recursive: true, withFileTypes: true }).catch(() => []);
       const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-      const jobFolder = join(cache, world.url.replace("s3://", "s3/"), "test/");
+      const jobFolder = join(cache, environment.url.replace("s3://", "s3/"), "test/");
       return paths
         .map((path) => path.replace(jobFolder, ""))
         .filter((path) => !path.startsWith(".copy/"))

@@ -13,88 +13,88 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
   afterAll(() => store.stop());
 
   /** Makes some of two shards on machines of their own; gives the ids of their runs. */
-  async function runShards(world: BucketWorld, indexes: readonly number[]): Promise<readonly string[]> {
+  async function runShards(environment: BucketWorld, indexes: readonly number[]): Promise<readonly string[]> {
     const ids: string[] = [];
     for (const index of indexes) {
-      const machine = await world.machine(`pod-${index}`);
+      const machine = await environment.machine(`pod-${index}`);
       ids.push((await machine.run({}, { index, count: 2 })).manifest.run_id);
     }
     return ids;
   }
 
   /** Runs `kbdump join` in a folder of its own, with a cache of its own. */
-  async function joinIn(world: BucketWorld, words: readonly string[]) {
-    const cache = join(world.folder, "cache");
+  async function joinIn(environment: BucketWorld, words: readonly string[]) {
+    const cache = join(environment.folder, "cache");
     const { code, stdout, stderr } = await runKbdump(
       ["join", ...words, "--json", "--quiet"],
       { ...store.env, KBDUMP_CACHE: cache },
-      world.folder,
+      environment.folder,
     );
     expect(stdout + stderr).not.toContain(cache);
     return { code, stderr, result: stdout === "" ? undefined : JSON.parse(stdout) };
   }
 
   test("takes the newest run of each shard, however they are named, and publishes in the same place", async () => {
-    const world = await openBucketWorld(store);
-    const [first = "", second = ""] = await runShards(world, [1, 2]);
-    const job = `${world.url}/test`;
+    const environment = await openBucketWorld(store);
+    const [first = "", second = ""] = await runShards(environment, [1, 2]);
+    const job = `${environment.url}/test`;
     const places = [`${job}/shards/1-of-2`, `${job}/shards/2-of-2`] as const;
     const shards = [
       { index: 1, run_id: first, folder: `${places[0]}/runs/${first}` },
       { index: 2, run_id: second, folder: `${places[1]}/runs/${second}` },
     ];
-    const machine = await world.machine("whole");
+    const machine = await environment.machine("whole");
     const ways = [
       [job],
-      ["test", "--dir", world.url],
+      ["test", "--dir", environment.url],
       [machine.file],
       places,
       [`${places[0]}@${first}`, `${places[1]}/runs/${second}`],
     ];
     const { folder } = await machine.run();
-    const texts = await stableTexts(await world.fetched(basename(folder)));
+    const texts = await stableTexts(await environment.fetched(basename(folder)));
     for (const words of ways) {
-      const { code, stderr, result } = await joinIn(world, words);
+      const { code, stderr, result } = await joinIn(environment, words);
       expect({ code, stderr }, words.join(" ")).toEqual({ code: 0, stderr: "" });
       expect(result).toMatchObject({ status: "complete", shards });
-      const { latest } = await world.head();
+      const { latest } = await environment.head();
       expect(result.folder).toBe(`${job}/runs/${latest}`);
-      expect(await stableTexts(await world.fetched(latest ?? ""))).toEqual(texts);
+      expect(await stableTexts(await environment.fetched(latest ?? ""))).toEqual(texts);
     }
     const known = await readdir(join(machine.job.output.dir, "test", "runs"));
     expect(known).toHaveLength(4); // the whole run and the joins up to that of the job file, which names this work folder
   });
 
   test("names what is missing, what is no shard, and what is not there", async () => {
-    const world = await openBucketWorld(store);
-    const job = `${world.url}/test`;
-    const { stderr: nothing, code } = await joinIn(world, [job]);
+    const environment = await openBucketWorld(store);
+    const job = `${environment.url}/test`;
+    const { stderr: nothing, code } = await joinIn(environment, [job]);
     expect(code).toBe(2);
-    expect(nothing).toContain(`${job}: there is no head.json in it; no job is in ${world.url}`);
-    const [first] = await runShards(world, [1]);
-    const env = { ...store.env, KBDUMP_CACHE: join(world.folder, "cache") };
-    const verified = await runKbdump(["verify", job], env, world.folder);
+    expect(nothing).toContain(`${job}: there is no head.json in it; no job is in ${environment.url}`);
+    const [first] = await runShards(environment, [1]);
+    const env = { ...store.env, KBDUMP_CACHE: join(environment.folder, "cache") };
+    const verified = await runKbdump(["verify", job], env, environment.folder);
     expect(verified.stderr).toContain(`${job}: there is no head.json in it; it has shards only; kbdump join ${job}`);
-    const one = await joinIn(world, [job]);
+    const one = await joinIn(environment, [job]);
     expect(one).toMatchObject({ code: 1 });
     expect(one.stderr).toContain(
-      `shard 2 of 2 is missing; make it: kbdump run test.yaml --shard 2/2 --out ${world.url}`,
+      `shard 2 of 2 is missing; make it: kbdump run test.yaml --shard 2/2 --out ${environment.url}`,
     );
-    const twice = await joinIn(world, [job, `${job}/shards/1-of-2`]);
+    const twice = await joinIn(environment, [job, `${job}/shards/1-of-2`]);
     expect(twice.stderr).toContain(`shard 1 of 2 is there twice: ${job}/shards/1-of-2/runs/${first}`);
-    const { folder } = await (await world.machine("whole")).run();
-    const listed = await runKbdump(["list", job, "--json"], env, world.folder);
+    const { folder } = await (await environment.machine("whole")).run();
+    const listed = await runKbdump(["list", job, "--json"], env, environment.folder);
     expect(JSON.parse(listed.stdout).jobs[0].shards).toEqual([
       { count: 2, with_run: 1, missing: [2], newest_run_id: first },
     ]);
-    const whole = await joinIn(world, [folder]);
+    const whole = await joinIn(environment, [folder]);
     expect(whole).toMatchObject({ code: 2 });
     expect(whole.stderr).toContain(`${folder}: it is no shard: it was made without --shard`);
-    await runShards(world, [2]);
-    const { runs } = await world.head("shards/2-of-2/");
+    await runShards(environment, [2]);
+    const { runs } = await environment.head("shards/2-of-2/");
     const list = `shards/2-of-2/${runs[0]?.folder}/list.json`;
-    await world.bucket.put(list, Buffer.from("{}"));
-    const damaged = await joinIn(world, [job]);
+    await environment.bucket.put(list, Buffer.from("{}"));
+    const damaged = await joinIn(environment, [job]);
     expect(damaged).toMatchObject({ code: 1 });
     expect(damaged.stderr).toContain(`${job}/${list} is not what was uploaded`);
   });

@@ -17,17 +17,20 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
 
   test("is refused with what there is instead", async () => {
     dumps = await makeDumpsInBucket(store);
-    const { job, ids, kbdump, world } = dumps;
-    await world.bucket.put(`runs/${run}.1-0a1b2c3d/manifest.json`, Buffer.from("{}"));
+    const { job, ids, kbdump, environment } = dumps;
+    await environment.bucket.put(`runs/${run}.1-0a1b2c3d/manifest.json`, Buffer.from("{}"));
     const bucket = job.split("/").slice(0, 3).join("/");
     const refusals: readonly (readonly [words: readonly string[], says: string])[] = [
       [
-        ["list", `${world.url}/nightly`],
-        `${world.url}/nightly: there is no head.json in it; jobs in ${world.url}: test`,
+        ["list", `${environment.url}/nightly`],
+        `${environment.url}/nightly: there is no head.json in it; jobs in ${environment.url}: test`,
       ],
-      [["sql", "nightly", "FROM a", "--dir", world.url], `there is no head.json in it; jobs in ${world.url}: test`],
+      [
+        ["sql", "nightly", "FROM a", "--dir", environment.url],
+        `there is no head.json in it; jobs in ${environment.url}: test`,
+      ],
       [["verify", `${bucket}/other`], `there is no head.json in it; no job is in ${bucket}`],
-      [["list", world.url], `${world.url}: there is no head.json in it; jobs in ${world.url}: test`],
+      [["list", environment.url], `${environment.url}: there is no head.json in it; jobs in ${environment.url}: test`],
       [["verify", bucket], `${bucket}: expected a job in a bucket, s3://bucket/prefix/<job>`],
       [["verify", `${job}@${run}`], `no run ${run} in ${job}/runs; the newest there: ${ids[1]}, ${ids[0]}`],
       [["serve", `${job}/runs/${run}`], `no run ${run} in ${job}/runs`],
@@ -52,12 +55,12 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
   });
 
   test("the cache must have a size, and a place that can be written", async () => {
-    const { job, kbdump, world } = dumps;
+    const { job, kbdump, environment } = dumps;
     const wrong = await kbdump(["list", job], { KBDUMP_CACHE_SIZE: "lots" });
     expect(wrong).toMatchObject({ code: 2 });
     expect(wrong.stderr).toContain('KBDUMP_CACHE_SIZE is "lots"; expected a size such as 500MB or 20GB');
-    const file = join(world.folder, "file");
-    await mkdir(world.folder, { recursive: true });
+    const file = join(environment.folder, "file");
+    await mkdir(environment.folder, { recursive: true });
     await writeFile(file, "");
     const blocked = await kbdump(["list", job], { KBDUMP_CACHE: join(file, "cache") });
     expect(blocked.code).toBe(1);

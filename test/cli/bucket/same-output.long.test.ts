@@ -55,11 +55,11 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
       expect(inBucket.code).not.toBe(2);
     }
     const whole = await dumps.kbdump(["sql", job, sql, "--format", "csv"]);
-    for (const place of [[machine.file], ["test", "--dir", dumps.world.url], [`${job}/test.duckdb`]])
+    for (const place of [[machine.file], ["test", "--dir", dumps.environment.url], [`${job}/test.duckdb`]])
       expect(await dumps.kbdump(["sql", ...place.slice(0, 1), sql, "--format", "csv", ...place.slice(1)])).toEqual(
         whole,
       );
-    const { runs } = await dumps.world.head();
+    const { runs } = await dumps.environment.head();
     const verified = await dumps.kbdump(["verify", `${job}/${runs[0]?.folder}`, "--json"]);
     expect(JSON.parse(verified.stdout)).toMatchObject({
       status: "sound",
@@ -86,29 +86,29 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
 
   test("is listed by its manifests alone, with the rules of the job file and whoever is at work", async () => {
     const dumps = await makeDumpsInBucket(store, { keep: { last: 5 } });
-    const { job, ids, cached, kbdump, world, machine } = dumps;
+    const { job, ids, cached, kbdump, environment, machine } = dumps;
     const { stdout } = await kbdump(["list", machine.file]);
     expect(stdout).toContain(`2 runs in ${job}`);
     expect(stdout).toContain("last");
     expect(await cached()).toEqual(ids.map((id) => `runs/${id}/manifest.json`));
-    const all = await kbdump(["list", "--dir", world.url]);
+    const all = await kbdump(["list", "--dir", environment.url]);
     expect(all.stdout).toMatch(/^job .*\ntest /);
     expect((await kbdump(["list", job, "--max-age", "1h"])).code).toBe(0);
-    const head = await world.head();
-    const found = await world.bucket.read("head.json");
-    const held = { ...head, beat: head.beat + 1, holder: { ...head.holder, released: false } };
-    await world.bucket.put("head.json", Buffer.from(JSON.stringify(held)), { etag: found?.etag ?? "" });
+    const head = await environment.head();
+    const found = await environment.bucket.read("head.json");
+    const held = { ...head, beat: head.beat + 1, owner: { ...head.owner, released: false } };
+    await environment.bucket.put("head.json", Buffer.from(JSON.stringify(held)), { etag: found?.etag ?? "" });
     const { at_work } = JSON.parse((await kbdump(["list", job, "--json"])).stdout).jobs[0];
-    expect(at_work).toMatchObject({ pid: head.holder?.pid, host: head.holder?.host });
+    expect(at_work).toMatchObject({ pid: head.owner?.pid, host: head.owner?.host });
   });
 
   test("is served from its copy", async () => {
-    const { job, env, world } = await makeDumpsInBucket(store);
+    const { job, env, environment } = await makeDumpsInBucket(store);
     const child = startKbdump(["serve", job, "--json"], env);
     const ended = finished(child);
     const [text] = await once(child.stdout ?? child, "data");
     const { base_url, key, run_id } = JSON.parse(String(text));
-    expect(run_id).toBe((await world.head()).latest);
+    expect(run_id).toBe((await environment.head()).latest);
     const answer = await fetch(`${base_url}/datasets?page=1&limit=20`, { headers: { authorization: `Bearer ${key}` } });
     expect(await answer.json()).toMatchObject({ total: 1 });
     child.kill("SIGINT");
@@ -117,14 +117,14 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
 
   test("is compared with a run in a folder, and reported into the current folder with commands that work", async () => {
     const dumps = await makeDumpsInBucket(store);
-    const { job, dir, ids, kbdump, world } = dumps;
+    const { job, dir, ids, kbdump, environment } = dumps;
     const mixed = await kbdump(["diff", join(dir, "test", "runs", ids[0]), job, "--json"]);
     expect(JSON.parse(mixed.stdout)).toMatchObject({
       status: "different",
       old: { folder: join(dir, "test", "runs", ids[0]) },
       new: { folder: `${job}/runs/${ids[1]}` },
     });
-    const out = join(world.folder, "report.html");
+    const out = join(environment.folder, "report.html");
     const reported = await kbdump(["report", job, "--against", job, "--out", out, "--json"]);
     expect(JSON.parse(reported.stdout)).toMatchObject({
       path: out,
@@ -136,6 +136,6 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     expect(commands.length).toBeGreaterThan(0);
     for (const command of commands) expect(command).toMatch(new RegExp(`^kbdump \\w+ ${job}[/ ]`));
     expect(page).not.toContain(dumps.cache);
-    expect((await readdir(world.folder)).filter((name) => name.endsWith(".html"))).toEqual(["report.html"]);
+    expect((await readdir(environment.folder)).filter((name) => name.endsWith(".html"))).toEqual(["report.html"]);
   });
 });

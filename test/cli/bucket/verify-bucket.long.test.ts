@@ -12,13 +12,13 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
   afterAll(() => store.stop());
 
   test("reads the bucket, whatever copy there is: damage there is found, and does not become the copy", async () => {
-    const { job, ids, kbdump, world, cache } = await makeDumpsInBucket(store);
+    const { job, ids, kbdump, environment, cache } = await makeDumpsInBucket(store);
     const place = `${job}@${ids[0]}`;
     const rows = await kbdump(["sql", place, "FROM chunks", "--json"]);
-    const [run] = (await world.head()).runs;
+    const [run] = (await environment.head()).runs;
     const change = async (name: string, edit: (text: string) => string) => {
-      const bytes = (await world.bucket.read(`${run?.folder}/${name}`))?.bytes ?? Buffer.alloc(0);
-      await world.bucket.put(`${run?.folder}/${name}`, Buffer.from(edit(bytes.toString())));
+      const bytes = (await environment.bucket.read(`${run?.folder}/${name}`))?.bytes ?? Buffer.alloc(0);
+      await environment.bucket.put(`${run?.folder}/${name}`, Buffer.from(edit(bytes.toString())));
       return bytes;
     };
     const verify = async () => {
@@ -36,15 +36,15 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
     expect(await verify()).toMatchObject({ code: 4, status: "differences" });
     expect((await verify()).findings[0]).toMatch(/^chunks.jsonl .*SHA-256/);
     expect(await kbdump(["sql", place, "FROM chunks", "--json"])).toEqual(rows);
-    await world.bucket.remove([`${run?.folder}/chunks.jsonl`]);
+    await environment.bucket.remove([`${run?.folder}/chunks.jsonl`]);
     expect((await verify()).findings.join()).toContain("chunks.jsonl ");
-    await world.bucket.put(`${run?.folder}/chunks.jsonl`, chunks);
-    await world.bucket.put(`${run?.folder}/notes.txt`, Buffer.from("x"));
+    await environment.bucket.put(`${run?.folder}/chunks.jsonl`, chunks);
+    await environment.bucket.put(`${run?.folder}/notes.txt`, Buffer.from("x"));
     expect(await verify()).toMatchObject({
       code: 4,
       findings: ["notes.txt is in the folder, but not in manifest.json"],
     });
-    await world.bucket.remove([`${run?.folder}/notes.txt`]);
+    await environment.bucket.remove([`${run?.folder}/notes.txt`]);
 
     const manifest = await change("manifest.json", (text) => `${text} `);
     expect(await verify()).toEqual({
@@ -52,23 +52,23 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
       status: "differences",
       findings: ["manifest.json is not the one that head.json lists: it has another SHA-256"],
     });
-    await world.bucket.remove([`${run?.folder}/manifest.json`]);
+    await environment.bucket.remove([`${run?.folder}/manifest.json`]);
     const gone = await kbdump(["verify", place]);
     expect(gone).toMatchObject({ code: 1, stdout: "" });
     expect(gone.stderr).toContain(
       `kbdump: ${job}/${run?.folder}/manifest.json is not there, although head.json lists the run`,
     );
-    await world.bucket.put(`${run?.folder}/manifest.json`, manifest);
+    await environment.bucket.put(`${run?.folder}/manifest.json`, manifest);
     expect(await verify()).toEqual({ code: 0, status: "sound", findings: [] });
     const entries = await readdir(cache, { recursive: true });
     expect(entries.filter((path) => /\.copy\/./.test(path))).toEqual([]);
   });
 
   test("compares it with the database of the bucket, and says where there is none", async () => {
-    const { job, kbdump, world, cache } = await makeDumpsInBucket(store);
+    const { job, kbdump, environment, cache } = await makeDumpsInBucket(store);
     const compared = JSON.parse((await kbdump(["verify", job, "--duckdb", "--json"])).stdout);
     expect(compared).toMatchObject({ status: "sound", checked: { database: { path: `${job}/test.duckdb` } } });
-    await world.bucket.remove(["test.duckdb"]);
+    await environment.bucket.remove(["test.duckdb"]);
     expect(await kbdump(["verify", job, "--duckdb", "--quiet"])).toMatchObject({
       code: 2,
       stderr: `kbdump: There is no database to compare with:\n  ${job}/test.duckdb: there is no such file; --duckdb=PATH names another\n`,
@@ -76,7 +76,7 @@ describe.skipIf(!hasS3)("verify of a run in a bucket", () => {
     const missing = await kbdump(["sql", job, "FROM chunks"]);
     expect(missing).toMatchObject({ code: 2 });
     expect(missing.stderr).toContain(`there is no ${job}/test.duckdb. Put duckdb into output.formats`);
-    const page = join(world.folder, "page.html");
+    const page = join(environment.folder, "page.html");
     expect((await kbdump(["report", job, "--out", page])).code).toBe(0);
     expect((await readdir(join(cache, job.replace("s3://", "s3/")))).sort()).toEqual([".copy", "latest", "runs"]);
   });

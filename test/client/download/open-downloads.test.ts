@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openDownloads } from "../../../src/client/download.js";
-import { emptyRequestTally } from "../../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../../src/client/request-counts.js";
 import { RetryError, SkipError } from "../../../src/errors.js";
 import { brokenFile, type FileStore, file, redirect, startFileStore } from "../../servers/file-store.js";
 
@@ -11,8 +11,8 @@ const secret = "sign=SignatureThatNobodyMaySee";
 async function opened({ timeout = 5, turn = async () => {} } = {}) {
   const [home, store] = [await startFileStore(), await startFileStore()];
   const stopped = new AbortController();
-  const tally = emptyRequestTally();
-  const options = { baseUrl: `${home.url}/v1`, key: "the-key", connections: 2, timeout, env: {}, tally };
+  const progress = emptyRequestCounts();
+  const options = { baseUrl: `${home.url}/v1`, key: "the-key", connections: 2, timeout, env: {}, progress };
   const { download, close } = openDownloads({ turn, signal: stopped.signal }, options);
   onTestFinished(close);
   const text = (address: string) =>
@@ -21,13 +21,13 @@ async function opened({ timeout = 5, turn = async () => {} } = {}) {
       for await (const piece of pieces) parts.push(piece);
       return { text: Buffer.concat(parts).toString(), announced };
     });
-  return { home, store, stopped, tally, text };
+  return { home, store, stopped, progress, text };
 }
 
 const keysSeenBy = ({ asked }: FileStore) => asked.map(({ authorization }) => authorization);
 
 test("a relative address is one of the service, which gets the key; the file comes as it is", async () => {
-  const { home, text, tally } = await opened();
+  const { home, text, progress } = await opened();
   home.files.set("/files/1/file-preview", file("the file"));
   expect(await text(`/files/1/file-preview?${secret}`)).toEqual({ text: "the file", announced: 8 });
   expect(home.asked).toMatchObject([
@@ -37,7 +37,7 @@ test("a relative address is one of the service, which gets the key; the file com
       headers: { "accept-encoding": "identity" },
     },
   ]);
-  expect(tally).toMatchObject({ sent: 1, answered: 1, bytes: 8 });
+  expect(progress).toMatchObject({ sent: 1, answered: 1, bytes: 8 });
 });
 
 test("another origin never gets the key, nor does the service once a redirect has left it", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type HttpOptions, openClient } from "../../../src/client/open-client.js";
 import type { Request } from "../../../src/client/send.js";
-import { LookAhead, mapAhead } from "../../../src/crawl/prefetch.js";
+import { mapAhead, Prefetch } from "../../../src/crawl/prefetch.js";
 import { rounds } from "../../rounds.js";
 import { randomFrom } from "../../servers/random.js";
 import { VirtualClock } from "../virtual-clock.js";
@@ -47,14 +47,14 @@ async function read(service: Service, concurrency: number, lists: readonly numbe
       told.push(text);
       toldAt = clock.now / 1_000;
     },
-    world: { openHttp, now: () => clock.now, sleep: clock.sleep, random, turn: async (_, work) => work() },
+    environment: { openHttp, now: () => clock.now, sleep: clock.sleep, random, turn: async (_, work) => work() },
   });
-  const lookAhead = new LookAhead(2 * concurrency);
+  const prefetch = new Prefetch(2 * concurrency);
   const crawl = async () => {
     for (const [index, pages] of lists.entries()) {
       const ref = { datasetId: "set", documentId: String(index), status: [], keyword: undefined };
       const numbers = Array.from({ length: pages }, (_, page) => page + 1);
-      for await (const _ of mapAhead(numbers, lookAhead, (page) => client.chunks(ref, page)));
+      for await (const _ of mapAhead(numbers, prefetch, (page) => client.chunks(ref, page)));
     }
   };
   await clock.until(crawl());

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
 import { renderMoved } from "../../../src/commands/copy/copied.js";
-import type { MoveResult } from "../../../src/restore/copy/copy-result.js";
+import type { CopyResult } from "../../../src/restore/copy/copy-result.js";
 import {
   appliedOf,
   datasetPlanOf,
@@ -18,7 +18,7 @@ import { idOf } from "../../restore/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
 import { commandWith, invocation, nasty } from "./pages.js";
 
-const rendered = (result: MoveResult, args = invocation.args) => renderMoved(result, wide, { ...invocation, args });
+const rendered = (result: CopyResult, args = invocation.args) => renderMoved(result, wide, { ...invocation, args });
 const two = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];
 const places = `  ${folder}.restore/to/new.example.com/after/runs/20261120T020000123Z/  the proof: the documents as they now are
   ${folder}.restore/to/new.example.com/journal.jsonl                    every request and its answer`;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Move, MoveOptions, MoveResult } from "../../../src/restore/copy/copy-result.js";
+import type { CopyOptions, CopyResult, Move } from "../../../src/restore/copy/copy-result.js";
 import { openTerminalHere } from "../../cli/terminal-here.js";
 import {
   appliedOf,
@@ -20,20 +20,20 @@ const datasets = [datasetPlanOf([documentPlanOf(1), documentPlanOf(2)])];
 const moved = moveOf(datasets, { applied: appliedOf([movedOf(1), movedOf(2)]), differences: [] });
 
 interface Given {
-  readonly result?: MoveResult;
+  readonly result?: CopyResult;
   readonly env?: NodeJS.ProcessEnv;
-  readonly act?: (options: MoveOptions) => Promise<MoveResult>;
+  readonly act?: (options: CopyOptions) => Promise<CopyResult>;
   readonly openTerminal?: ReturnType<typeof openTerminalHere>["openTerminal"];
 }
 
 /** Runs `restore` with a move that gives this result; gives what came of it, and the options that it was given. */
-async function move(args: readonly string[], { result = moveOf(datasets), act, ...world }: Given = {}) {
-  let options: MoveOptions | undefined;
+async function move(args: readonly string[], { result = moveOf(datasets), act, ...environment }: Given = {}) {
+  let options: CopyOptions | undefined;
   const moveRun: Move = async (received) => {
     options = received;
     return act ? act(received) : result;
   };
-  const ended = await restoreHere(args, { move: async () => moveRun }, world);
+  const ended = await restoreHere(args, { move: async () => moveRun }, environment);
   return { ...ended, options };
 }
 
@@ -128,7 +128,7 @@ test("without a key of its own, nothing is asked", async () => {
   );
 });
 
-test.each<[Partial<MoveResult>, number, RegExp]>([
+test.each<[Partial<CopyResult>, number, RegExp]>([
   [{ applied: moved.applied, differences: [] }, 0, /^restored: 2 of 2 documents; proved\n/],
   [
     { applied: appliedOf([movedOf(1), movedOf(2, { outcome: "failed", reason: "500" })]), differences: [] },
@@ -152,7 +152,7 @@ test.each<[Partial<MoveResult>, number, RegExp]>([
 });
 
 /** A move that shows this plan, and is done if the answer is yes. */
-const asking = (planned: MoveResult) => async (options: MoveOptions) =>
+const asking = (planned: CopyResult) => async (options: CopyOptions) =>
   (await options.confirm(planned)) ? moved : planned;
 
 test("off a terminal, --apply needs --yes, with which nothing is asked", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { widthOf } from "../../../src/cli/display-width.js";
-import { renderMovePlan } from "../../../src/commands/copy/plan.js";
+import { renderCopyPlan } from "../../../src/commands/copy/plan.js";
 import type { DatasetPlan } from "../../../src/restore/copy/copy-plan.js";
 import {
   datasetPlanOf,
@@ -15,7 +15,7 @@ import { idOf } from "../../restore/made-result.js";
 import { terminalOf, wide } from "../restore/pages.js";
 import { commandWith, invocation, nasty } from "./pages.js";
 
-const rendered = (datasets: readonly DatasetPlan[]) => renderMovePlan(moveOf(datasets), wide, invocation);
+const rendered = (datasets: readonly DatasetPlan[]) => renderCopyPlan(moveOf(datasets), wide, invocation);
 
 test("a plan shows each dataset with its documents and losses, what is left alone, what it costs, and what never comes", () => {
   expect(
@@ -110,7 +110,7 @@ test("with --from originals, the files are shown, and that it is another thing t
   const original = { path: "/a/b.pdf", name: "b.pdf", mime_type: null, bytes: 1_234_567, sha256: "0f" };
   const datasets = [datasetPlanOf([documentPlanOf(1, { original, chunks: 0, characters: 0, doc_form: "qa_model" })])];
   const result = moveOf(datasets, { plan: { from: "originals", datasets } });
-  const printed = renderMovePlan(result, wide, invocation);
+  const printed = renderCopyPlan(result, wide, invocation);
   expect(printed).toContain(`
   document       form      file     size
   "Manual 1.md"  qa_model  b.pdf  1.2 MB
@@ -139,7 +139,7 @@ test("where nothing comes and nothing is there, no command follows", () => {
 });
 
 test("before a question, no command follows", () => {
-  const printed = renderMovePlan(moveOf([everyDataset]), wide);
+  const printed = renderCopyPlan(moveOf([everyDataset]), wide);
   expect(printed).toMatch(/the stub that it was made from\.$/);
 });
 
@@ -191,7 +191,7 @@ test("text of the service moves no cursor, no line but a command is wider than t
     ["originals", 40],
   ] as const) {
     const result = moveOf(datasets, { plan: { from, datasets } });
-    const lines = renderMovePlan(result, terminalOf(columns), invocation).split("\n");
+    const lines = renderCopyPlan(result, terminalOf(columns), invocation).split("\n");
     expect(lines.filter((line) => widthOf(line) > columns && !line.startsWith("  kbdump "))).toEqual([]);
     for (const number of [2, 3, 5, 6, 7]) expect(lines.join("\n")).toContain(idOf(number));
     expect(lines.join("\n")).toContain(handbook);

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderMove } from "../../../src/commands/copy/copy.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { renderCopy } from "../../../src/commands/copy/copy.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-import { emptyMoveTally, type MoveTally } from "../../../src/restore/copy/copy-result.js";
+import { type CopyProgress, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 
-const writing: MoveTally = { ...emptyMoveTally(), step: "writing", documents: 13, chunks: 5_000 };
+const writing: CopyProgress = { ...emptyCopyProgress(), step: "writing", documents: 13, chunks: 5_000 };
 
-test.each<[Partial<MoveTally>, string, number | null]>([
+test.each<[Partial<CopyProgress>, string, number | null]>([
   [{}, "reading the run", null],
   [{ step: "asking the service" }, "asking the service", null],
   [{ ...writing, documentsDone: 3, chunksDone: 1_250 }, "25 % · writing · 3/13 documents · 1,250/5,000 chunks", 0.25],
@@ -24,7 +24,7 @@ test.each<[Partial<MoveTally>, string, number | null]>([
   [{ ...writing, chunks: 0, documentsDone: 13 }, "100 % · writing · 13/13 documents", 1],
   [{ ...writing, documents: 0, chunks: 0 }, "writing", null],
 ])("%j: %s", (more, line, share) => {
-  const { lines, block, facts } = renderMove({ ...emptyMoveTally(), ...more });
+  const { lines, block, facts } = renderCopy({ ...emptyCopyProgress(), ...more });
   expect(lines(1_000)).toEqual([line]);
   expect(facts(1_000)).toMatchObject({ share, elapsed_seconds: 1, remaining_seconds: null });
   for (const columns of [80, 40, 10]) {
@@ -34,12 +34,12 @@ test.each<[Partial<MoveTally>, string, number | null]>([
 });
 
 test("the time left comes from the pace of the writing alone, without the steps before and the chunks of earlier processes", () => {
-  const tally = { ...emptyMoveTally() };
-  const { lines, facts } = renderMove(tally);
+  const progress = { ...emptyCopyProgress() };
+  const { lines, facts } = renderCopy(progress);
   lines(60_000);
-  Object.assign(tally, writing, { chunksDone: 1_000 });
+  Object.assign(progress, writing, { chunksDone: 1_000 });
   lines(60_000);
-  tally.chunksDone = 1_040;
+  progress.chunksDone = 1_040;
   expect(lines(70_000)).toEqual([
     "20 % · writing · 16 min 30 s left · 0/13 documents · 1,040/5,000 chunks · 4 chunks/s",
   ]);
@@ -51,17 +51,17 @@ test("the time left comes from the pace of the writing alone, without the steps 
 });
 
 test("while files are uploaded, documents are what is counted", () => {
-  const tally = { ...writing, chunks: 0 };
-  const { lines } = renderMove(tally);
+  const progress = { ...writing, chunks: 0 };
+  const { lines } = renderCopy(progress);
   lines(0);
-  tally.documentsDone = 3;
+  progress.documentsDone = 3;
   expect(lines(30_000)).toEqual(["23 % · writing · 1 min 40 s left · 3/13 documents · 0.1 documents/s"]);
 });
 
 test("while a dump is made, its progress is shown, and its time left counts from its beginning", () => {
-  const run = { ...emptyRunTally(), documents: 2, documentsBegun: 2, documentsDone: 1, pagesExpected: 4 };
-  const tally: MoveTally = { ...writing, step: "proving", dump: run };
-  const { lines, facts } = renderMove(tally);
+  const run = { ...emptyRunProgress(), documents: 2, documentsBegun: 2, documentsDone: 1, pagesExpected: 4 };
+  const progress: CopyProgress = { ...writing, step: "proving", dump: run };
+  const { lines, facts } = renderCopy(progress);
   lines(600_000);
   run.pagesDone = 1;
   expect(lines(610_000)).toEqual([

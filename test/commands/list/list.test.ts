@@ -40,14 +40,14 @@ test("the runs of a job file, newest first, with the rules that hold them, and w
   const lock = await lockJob(join(place, ".work"), new Date());
   const { code, stdout, stderr } = await runHere(["list", file]);
   expect([code, stderr]).toEqual([0, ""]);
-  const since = lock.holder.since;
+  const since = lock.owner.since;
   expect(stdout.split("\n")).toEqual([
     "run                   age  status    documents  chunks  children     size       took  keep",
     `${failed}   5 h  partial          13   5,027     2,948  15.9 MB  1 h 0 min  last`,
     `${old}  30 h  complete         13   5,027     2,948  15.9 MB  1 h 0 min  last  latest`,
     "",
     "ignored  20260101T000000000Z: it has no manifest.json",
-    `a run is at work: process ${process.pid} on ${lock.holder.host} since ${since}`,
+    `a run is at work: process ${process.pid} on ${lock.owner.host} since ${since}`,
     `2 runs in ${place}, 31.8 MB`,
     "",
   ]);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
 import { renderRestore } from "../../../src/commands/restore/lost.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-import { emptyRestoreTally, type RestoreTally } from "../../../src/restore/restore-options.js";
+import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/restore-options.js";
 
 const dump = {
-  ...emptyRunTally(),
+  ...emptyRunProgress(),
   documents: 2,
   documentsBegun: 1,
   documentsDone: 1,
@@ -14,9 +14,9 @@ const dump = {
   pagesDone: 4,
   chunks: 40,
 };
-const tallyOf = (more: Partial<RestoreTally>): RestoreTally => ({ ...emptyRestoreTally(), ...more });
+const tallyOf = (more: Partial<RestoreProgress>): RestoreProgress => ({ ...emptyRestoreProgress(), ...more });
 
-test.each<[Partial<RestoreTally>, RegExp, number | null]>([
+test.each<[Partial<RestoreProgress>, RegExp, number | null]>([
   [{}, /^reading the run$/, null],
   [
     { step: "reading the documents as they stand", dump },

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/cli.js";
-import type { World } from "../../../src/cli/command.js";
+import type { Environment } from "../../../src/cli/command.js";
 import { outputFlags, tellError } from "../../../src/cli/output.js";
 import { type Restores, restoreCommand } from "../../../src/commands/restore.js";
 import { testFolder } from "../../run/job-for.js";
@@ -13,7 +13,7 @@ const unasked = () => Promise.reject(new Error("this kind of restore was not ask
 export async function restoreHere(
   args: readonly string[],
   restores: Partial<Restores>,
-  given: Partial<Pick<World, "env" | "openTerminal">> = {},
+  given: Partial<Pick<Environment, "env" | "openTerminal">> = {},
 ) {
   const said = { stdout: "", stderr: "" };
   const into = (name: keyof typeof said) => ({
@@ -22,7 +22,7 @@ export async function restoreHere(
       written?.();
     },
   });
-  const world = {
+  const environment = {
     program: () => "kbdump",
     stdout: into("stdout"),
     stderr: into("stderr"),
@@ -35,7 +35,9 @@ export async function restoreHere(
   const line = ["restore", ...args];
   const load = async () => restoreCommand({ lost: unasked, move: unasked, ...restores });
   const known = { names: () => ["restore"], load };
-  const code = await runCommandLine(line, world, known).catch((error) => tellError(error, outputFlags(line), world));
+  const code = await runCommandLine(line, environment, known).catch((error) =>
+    tellError(error, outputFlags(line), environment),
+  );
   return { code, ...said };
 }
 

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { withProgress } from "../../../src/commands/run.js";
 import { withWork } from "../../../src/commands/worker.js";
 import { InterruptedError, LostError, StopError } from "../../../src/errors.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
-const kept = { ...emptyRunTally(), isKept: true, documents: 9, documentsDone: 4, documentsFailed: 1 };
+const kept = { ...emptyRunProgress(), isKept: true, documents: 9, documentsDone: 4, documentsFailed: 1 };
 const message = (error: unknown) => (error instanceof Error ? error.message : "");
 
 test.each([
@@ -37,7 +37,7 @@ test("the exit code and the status stay; nothing is promised where nothing was k
   expect(withProgress(new InterruptedError("SIGTERM"), kept, { fresh: false })).toMatchObject({ exitCode: 143 });
   expect(withProgress(new StopError("401", { status: 401 }), kept, { fresh: false })).toMatchObject({ status: 401 });
   const error = new InterruptedError("SIGINT");
-  expect(withProgress(error, emptyRunTally(), { fresh: false })).toBe(error);
+  expect(withProgress(error, emptyRunProgress(), { fresh: false })).toBe(error);
 });
 
 test("a worker that is interrupted says how much it read, and keeps its exit code", () => {

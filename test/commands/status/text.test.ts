@@ -14,7 +14,7 @@ import {
 } from "../../../src/commands/status/text.js";
 import type { WatchedStatus } from "../../../src/status/status-result.js";
 
-import { emptyWatchTally } from "../../../src/status/watched-documents.js";
+import { emptyWatchProgress } from "../../../src/status/watched-documents.js";
 import { withoutTimes } from "../../cli/run-kbdump.js";
 import { Screen } from "../../cli/screen.js";
 import { statusRow } from "../../indexing/reading.js";
@@ -26,29 +26,30 @@ const completed = (document_id = "x") => ({ document_id, indexing_status: "compl
 const screen = { columns: 100, rows: 24 };
 
 test("one line for all: how many are done, and when the slowest is", () => {
-  const tally = tallyOf(now, [indexing("a", 2), indexing("b", 1)], [indexing("a", 4), indexing("b", 2)]);
-  expect(renderWatchProgress(tally, now)).toBe("0 of 2 documents completed · 6.0 s left");
+  const progress = tallyOf(now, [indexing("a", 2), indexing("b", 1)], [indexing("a", 4), indexing("b", 2)]);
+  expect(renderWatchProgress(progress, now)).toBe("0 of 2 documents completed · 6.0 s left");
   const mixed = tallyOf(now, [completed("x"), { document_id: "y", indexing_status: "error" }, indexing("a", 1)]);
   expect(renderWatchProgress(mixed, now)).toBe("1 of 3 documents completed, 1 failed");
   expect(renderWatchProgress(mixed, now + 90_000)).toBe(
     "1 of 3 documents completed, 1 failed · last read 1 min 30 s ago",
   );
-  expect(renderWatchProgress(emptyWatchTally(), now)).toBe("reading the status of the batches");
+  expect(renderWatchProgress(emptyWatchProgress(), now)).toBe("reading the status of the batches");
 });
 
 test("a bar for each that is not done: stage, percent and time left, no wider than the terminal", () => {
   const rows = [indexing(String(a), 4), { document_id: b, indexing_status: "waiting" }, completed(c)];
-  const tally = tallyOf(now, [indexing(String(a), 2), ...rows.slice(1)], rows);
-  expect(renderWatchBlock(tally, now, screen)).toEqual([
+  const progress = tallyOf(now, [indexing(String(a), 2), ...rows.slice(1)], rows);
+  expect(renderWatchBlock(progress, now, screen)).toEqual([
     "1 of 3 documents completed",
     `${a}  ${"━".repeat(12)}${"╌".repeat(12)}  50 %  indexing · 2.0 s left`,
     `${b}  ${"╌".repeat(24)}        waiting`,
   ]);
-  expect(renderWatchBlock(tally, now, { ...screen, columns: 60 })[1]).toBe(
+  expect(renderWatchBlock(progress, now, { ...screen, columns: 60 })[1]).toBe(
     `aaaaaaaa  ${"━".repeat(6)}${"╌".repeat(6)}  50 %  indexing · 2.0 s left`,
   );
   for (const columns of [1, 5, 20, 79]) {
-    for (const line of renderWatchBlock(tally, now, { columns, rows: 24 })) expect(line.length).toBeLessThan(columns);
+    for (const line of renderWatchBlock(progress, now, { columns, rows: 24 }))
+      expect(line.length).toBeLessThan(columns);
   }
 });
 
@@ -63,19 +64,19 @@ test("of more than fit the ones at work come first, and the rest is counted", ()
 
 test("what the service says can neither move the cursor nor make a line wider than the terminal", () => {
   const odd = { ...indexing("\u001b[2J漢字漢字漢字", 4), indexing_status: `\u202e${"進".repeat(40)}` };
-  const tally = tallyOf(now, [odd]);
-  const [, line = ""] = renderWatchBlock(tally, now, { columns: 60, rows: 24 });
+  const progress = tallyOf(now, [odd]);
+  const [, line = ""] = renderWatchBlock(progress, now, { columns: 60, rows: 24 });
   for (const sign of ["\u001b", "\u202e"]) expect(line).not.toContain(sign);
   const columns = [...line].reduce((sum, sign) => sum + (/\p{Script=Han}/u.test(sign) ? 2 : 1), 0);
   expect(columns).toBeLessThan(60);
-  for (const document of tally.documents.values()) {
+  for (const document of progress.documents.values()) {
     expect(renderDocumentLine(document, now)).toBe(terminalText(renderDocumentLine(document, now)));
   }
 });
 
 test("a line of its own for a document that reached another stage", () => {
-  const tally = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
-  const [document] = tally.documents.values();
+  const progress = tallyOf(now, [indexing("d", 2, 1_200)], [indexing("d", 4, 1_200)]);
+  const [document] = progress.documents.values();
   expect(document && renderDocumentLine(document, now)).toBe(
     "document d: indexing · 4 of 1,200 chunks, 0 % · 9 min 58 s left",
   );
@@ -83,14 +84,14 @@ test("a line of its own for a document that reached another stage", () => {
 
 test("from time to time: few documents one by one, many in one line, and so what is old or over", () => {
   const rows = ["a", "b", "c"].map((id) => indexing(id, 6));
-  const tally = tallyOf(now, [...rows, completed()]);
-  expect(renderWatchLines(tally, now)).toEqual(
+  const progress = tallyOf(now, [...rows, completed()]);
+  expect(renderWatchLines(progress, now)).toEqual(
     rows.map(({ document_id }) => `document ${document_id}: indexing · 6 of 8 chunks, 75 %`),
   );
-  expect(renderWatchLines(tally, now + 90_000)).toEqual(["1 of 4 documents completed · last read 1 min 30 s ago"]);
+  expect(renderWatchLines(progress, now + 90_000)).toEqual(["1 of 4 documents completed · last read 1 min 30 s ago"]);
   expect(renderWatchLines(tallyOf(now, [...rows, indexing("d", 1)]), now)).toEqual(["0 of 4 documents completed"]);
   expect(renderWatchLines(tallyOf(now, [completed()]), now)).toEqual(["1 of 1 document completed"]);
-  expect(renderWatchLines(emptyWatchTally(), now)).toEqual(["reading the status of the batches"]);
+  expect(renderWatchLines(emptyWatchProgress(), now)).toEqual(["reading the status of the batches"]);
 });
 
 beforeEach(() => {
@@ -103,15 +104,15 @@ afterEach(() => {
 function open(isTTY: boolean, more: { format?: "text" | "json"; quiet?: boolean } = {}) {
   const written: string[] = [];
   const output = { isTTY, columns: 60, rows: 10, write: (text: string) => written.push(text) };
-  const tally = emptyWatchTally();
+  const progress = emptyWatchProgress();
   const view = openView({ output, env: { NO_COLOR: "1" }, format: "text", quiet: false, ...more });
   const news = new WatchNews();
   return {
     written,
-    tally,
+    progress,
     view,
-    stop: view.watch(renderWatch(tally)),
-    poll: (...rows: Parameters<typeof poll>[2][]) => view.tell(news.from(poll(tally, Date.now(), ...rows))),
+    stop: view.watch(renderWatch(progress)),
+    poll: (...rows: Parameters<typeof poll>[2][]) => view.tell(news.from(poll(progress, Date.now(), ...rows))),
   };
 }
 

@@ -1,28 +1,28 @@
 import type { Row } from "../../../src/rows/row.js";
 import {
   advance,
-  emptyWatchTally,
+  emptyWatchProgress,
   type WatchedDocument,
-  type WatchTally,
+  type WatchProgress,
 } from "../../../src/status/watched-documents.js";
 import { batchReading } from "../../indexing/reading.js";
 
 /** Puts another reading of batch b into the tally, and gives what changed. */
-export function poll(tally: WatchTally, at: number, ...rows: readonly Row[]): readonly WatchedDocument[] {
-  const { documents, changed } = advance(tally.documents, [batchReading(...rows)], at);
-  tally.documents = documents;
-  tally.polls++;
-  tally.readAt = at;
+export function poll(progress: WatchProgress, at: number, ...rows: readonly Row[]): readonly WatchedDocument[] {
+  const { documents, changed } = advance(progress.documents, [batchReading(...rows)], at);
+  progress.documents = documents;
+  progress.polls++;
+  progress.readAt = at;
   return changed;
 }
 
 /** A tally after readings one second apart, the last of them now. */
-export function tallyOf(now: number, ...readings: readonly (readonly Row[])[]): WatchTally {
-  const tally = emptyWatchTally();
+export function tallyOf(now: number, ...readings: readonly (readonly Row[])[]): WatchProgress {
+  const progress = emptyWatchProgress();
   readings.forEach((rows, index) => {
-    poll(tally, now - 1000 * (readings.length - 1 - index), ...rows);
+    poll(progress, now - 1000 * (readings.length - 1 - index), ...rows);
   });
-  return tally;
+  return progress;
 }
 
 /** A document that is being indexed. */

@@ -3,8 +3,8 @@ import { onTestFinished } from "vitest";
 import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import type { StoredDataset } from "../../../src/demo/index-knowledge.js";
 import { startService } from "../../../src/demo/start-service.js";
-import { moveFolderOf } from "../../../src/restore/copy/copy-result.js";
-import { openMoveJournal } from "../../../src/restore/copy/journal.js";
+import { copyFolderOf } from "../../../src/restore/copy/copy-result.js";
+import { openCopyJournal } from "../../../src/restore/copy/journal.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { datasetId, documentId, smallDatasets } from "../../demo/small-knowledge.js";
 import { jobFor, testFolder } from "../../run/job-for.js";
@@ -66,7 +66,7 @@ export async function noteCopy(
   url: string,
   state: "restored" | "failed" | null = "restored",
 ): Promise<void> {
-  const journal = await openMoveJournal(moveFolderOf(run, url), {
+  const journal = await openCopyJournal(copyFolderOf(run, url), {
     ...{ runId: basename(run), baseUrl: url, from: "chunks", now: () => new Date() },
     ...{ checkOwn: async () => {}, another: false },
   });

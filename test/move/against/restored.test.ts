@@ -20,8 +20,8 @@ test("a real restore compares as equal, and what somebody changes afterwards is 
   const moved = await moveRun(moving(run, service));
   expect([moved.status, moved.differences]).toEqual(["proved", []]);
   const compare = () => {
-    const tally = { step: "", expected: 0, done: 0, dump: undefined };
-    return compareWithService({ ...moving(run, service), tally });
+    const progress = { step: "", expected: 0, done: 0, dump: undefined };
+    return compareWithService({ ...moving(run, service), progress });
   };
   expect(await compare()).toEqual({
     ...{ base_url: service.url, copies: true, documents: 1, chunks: 3, child_chunks: 2 },
@@ -43,8 +43,8 @@ test("rows that the service refuses are not counted as rows that are there", asy
   const run = await dumped(treeOf([...sketches, blank], { doc_metadata: [] }));
   const service = await emptyService();
   await moveRun(moving(run, service));
-  const tally = { step: "", expected: 0, done: 0, dump: undefined };
-  expect(await compareWithService({ ...moving(run, service), tally })).toMatchObject({
+  const progress = { step: "", expected: 0, done: 0, dump: undefined };
+  expect(await compareWithService({ ...moving(run, service), progress })).toMatchObject({
     ...{ chunks: 3, child_chunks: 2, differences: [] },
     notes: ["1 chunk and 1 child chunk of the run: not compared, as the service takes none that say nothing"],
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyOfTwo, datasetPlan, startMove, told, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";
@@ -8,8 +8,8 @@ const drop = "DELETE /datasets/*/documents/*/segments/*";
 
 test("makes the dataset, then each document: a stub, its chunks in place of that, and its state last", async () => {
   const place = await startMove(two);
-  const tally = emptyMoveTally();
-  const moved = await place.move({ tally });
+  const progress = emptyCopyProgress();
+  const moved = await place.move({ progress });
   expect(told(moved)).toEqual(["one.txt: restored", "two.txt: restored"]);
   expect(await place.standing()).toEqual(copyOfTwo);
   expect(place.sent()).toEqual([
@@ -17,7 +17,7 @@ test("makes the dataset, then each document: a stub, its chunks in place of that
     ...["PATCH /datasets/*/documents/status/disable", "PATCH /datasets/*/documents/status/archive"],
   ]);
   expect([moved.problems, moved.writes, place.sent().length]).toEqual([[], 9, 9]);
-  expect(tally).toMatchObject({ documents: 2, documentsDone: 2, documentsFailed: 0, chunks: 3, writes: 9 });
+  expect(progress).toMatchObject({ documents: 2, documentsDone: 2, documentsFailed: 0, chunks: 3, writes: 9 });
 });
 
 test("tells which document of the target is the copy of which", async () => {
@@ -33,10 +33,10 @@ test("a second process sends nothing, and tells the same", async () => {
   const place = await startMove(two);
   const first = await place.move();
   const sent = place.sent().length;
-  const tally = emptyMoveTally();
-  expect(await place.move({ tally })).toEqual(first);
+  const progress = emptyCopyProgress();
+  expect(await place.move({ progress })).toEqual(first);
   expect(place.sent()).toHaveLength(sent);
-  expect(tally).toMatchObject({ documents: 2, documentsDone: 2, chunks: 0, writes: 0 });
+  expect(progress).toMatchObject({ documents: 2, documentsDone: 2, chunks: 0, writes: 0 });
 });
 
 test("documents of one name are copied each", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SkipError, StopError } from "../../../src/errors.js";
 import { BatchSize } from "../../../src/restore/copy/apply/apply-options.js";
 import { carryOut, type Find } from "../../../src/restore/copy/apply/execute-write.js";
-import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { deadUrl, serve } from "../../client/serve.js";
 import { openTestWriter } from "../../client/write/open-test-writer.js";
 import { memoryJournal } from "../journal/memory-journal.js";
@@ -34,13 +34,13 @@ async function carry(
   };
   const { journal, noted } = memoryJournal();
   const stop = new AbortController();
-  const tally = emptyMoveTally();
+  const progress = emptyCopyProgress();
   const writer = openTestWriter(more.url ?? url, { sleep, now: () => time });
   const options = {
     ...{
       journal,
       writer,
-      tally,
+      progress,
       sleep,
       signal: stop.signal,
       settle: 60_000,
@@ -54,11 +54,11 @@ async function carry(
   const { url: _, tries, ...named } = more;
   const carried = carryOut(options, { ...facts, ...named }, writer.addChunks(place, [{ content: "x" }]), find, tries);
   const outcomes = () => noted.flatMap((line) => (line.kind === "outcome" ? [[line.outcome, ...line.ids]] : []));
-  return { carried, requests, outcomes, journal, tally, stop, time: () => time };
+  return { carried, requests, outcomes, journal, progress, stop, time: () => time };
 }
 
 test("a write that is done is noted with what it made, and sent once", async () => {
-  const { carried, requests, outcomes, tally } = await carry([]);
+  const { carried, requests, outcomes, progress } = await carry([]);
   expect(await carried).toEqual({
     kind: "done",
     value: [{ ...added, error: "" }],
@@ -66,7 +66,7 @@ test("a write that is done is noted with what it made, and sent once", async () 
     batch: null,
     wasLost: false,
   });
-  expect([requests.length, tally.writes, outcomes()]).toEqual([1, 1, [["done", "new"]]]);
+  expect([requests.length, progress.writes, outcomes()]).toEqual([1, 1, [["done", "new"]]]);
 });
 
 test("a write that the service refuses is not sent again", async () => {
@@ -113,7 +113,7 @@ test("a write that the service itself broke off is looked for once", async () =>
 test("a write that never gets through is not done after three sends, or as many as the caller wants", async () => {
   const all = await carry(["cut", "cut", "cut", "cut"]);
   expect(await all.carried).toMatchObject({ kind: "not done", wasLost: true });
-  expect([all.requests.length, all.tally.writes]).toEqual([3, 3]);
+  expect([all.requests.length, all.progress.writes]).toEqual([3, 3]);
   const one = await carry(["cut", "cut"], nothing, { tries: 1 });
   expect([await one.carried, one.requests.length]).toMatchObject([{ kind: "not done" }, 1]);
 });

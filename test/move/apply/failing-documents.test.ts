@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import { copyOfTwo, startMove, told, two } from "./start-move.js";
 
 const make = "POST /datasets/*/document/create-by-text";
@@ -61,9 +61,9 @@ describe("documents that fail", () => {
     let fails = true;
     const place = await startMove(two, { indexingFails: (name) => fails && name === "one.txt" });
     const reason = "the service could not index it: Embedding failed: the model did not answer";
-    const tally = emptyMoveTally();
-    expect(told(await place.move({ tally }))).toEqual([`one.txt: failed: ${reason}`, "two.txt: restored"]);
-    expect(tally).toMatchObject({ documents: 2, documentsDone: 1, documentsFailed: 1 });
+    const progress = emptyCopyProgress();
+    expect(told(await place.move({ progress }))).toEqual([`one.txt: failed: ${reason}`, "two.txt: restored"]);
+    expect(progress).toMatchObject({ documents: 2, documentsDone: 1, documentsFailed: 1 });
     fails = false;
     expect(told(await place.move())).toEqual([`one.txt: waiting: ${reason}`, "two.txt: restored"]);
     expect(told(await place.move({ retryFailed: true }))).toEqual(["one.txt: restored", "two.txt: restored"]);

@@ -1,9 +1,9 @@
 import type { KnowledgeApi } from "../../../src/client/knowledge-api.js";
 import type { DocumentRows } from "../../../src/compare/document-rows.js";
-import { type ApplyMoveOptions, applyMove } from "../../../src/restore/copy/apply/apply-copy.js";
+import { type ApplyCopyOptions, applyCopy } from "../../../src/restore/copy/apply/apply-copy.js";
 import { settleWrites } from "../../../src/restore/copy/apply/execute-write.js";
-import type { DatasetPlan, DocumentPlan, MovePlan } from "../../../src/restore/copy/copy-plan.js";
-import { emptyMoveTally, type Moved } from "../../../src/restore/copy/copy-result.js";
+import type { CopyPlan, DatasetPlan, DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
+import { emptyCopyProgress, type Moved } from "../../../src/restore/copy/copy-result.js";
 import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
 import { openTestClient } from "../../client/open-test-client.js";
@@ -67,7 +67,7 @@ export function datasetPlan(documents: readonly Sketch[], fields: Partial<Datase
   };
 }
 
-export type Given = Partial<ApplyMoveOptions> & {
+export type Given = Partial<ApplyCopyOptions> & {
   /** Lines of the journal that the process begins with; those of the process before by default. */
   readonly lines?: readonly JournalLine[];
 };
@@ -80,18 +80,18 @@ export async function startMove(
   const clock = new JumpingClock(Date.parse("2026-03-01T12:00:00Z"));
   const service = await startFlaky([], { clock: () => new Date(clock.now()), ...options });
   const { url, key } = service;
-  const plan: MovePlan = { from: "chunks", datasets: [datasetPlan(sketches, dataset)] };
+  const plan: CopyPlan = { from: "chunks", datasets: [datasetPlan(sketches, dataset)] };
   const dump = new Map(sketches.map((sketch) => [documentPlan(sketch).document_id, rowsOf(sketch)]));
   const api = openTestClient(url, { key, retries: 1 });
   let lines: readonly JournalLine[] = [];
   const move = async ({ lines: begun = lines, ...given }: Given = {}, moved = plan): Promise<Moved> => {
     const signal = given.signal ?? new AbortController().signal;
     const made = memoryJournal(begun, { now: () => new Date(clock.now()) });
-    const full: ApplyMoveOptions = {
+    const full: ApplyCopyOptions = {
       ...{ api, journal: made.journal, signal, concurrency: 1, settle: 1_000, lockTime: 1_000, retryFailed: false },
       writer: openTestWriter(url, { key, signal, grace: 50, timeout: 5, concurrency: 4, sleep: clock.sleep }),
       readRows: async ({ document_id }) => dump.get(document_id) ?? rowsOf({ document_id }),
-      ...{ log: () => {}, tally: emptyMoveTally(), now: clock.now },
+      ...{ log: () => {}, progress: emptyCopyProgress(), now: clock.now },
       sleep: async (milliseconds) => {
         signal.throwIfAborted();
         await clock.sleep(milliseconds);
@@ -100,7 +100,7 @@ export async function startMove(
     };
     try {
       await settleWrites(full);
-      return (await applyMove(moved, full)).moved;
+      return (await applyCopy(moved, full)).moved;
     } finally {
       lines = made.noted;
     }

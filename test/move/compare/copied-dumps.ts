@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Dump, openDump } from "../../../src/dump/open-dump.js";
 import { type CopiedDataset, datasetPairKey } from "../../../src/restore/copy/compare/compare-dataset.js";
 import { type Copies, compareDumps, type DocumentPair } from "../../../src/restore/copy/compare/compare-dumps.js";
-import type { MoveDifference } from "../../../src/restore/copy/copy-result.js";
+import type { CopyDifference } from "../../../src/restore/copy/copy-result.js";
 import { plainFolder } from "../../dump/formats/folder.js";
 import { noRows, type Tables } from "../../dump/formats/stage.js";
 import * as sound from "../../verify/sound-tables.js";
@@ -158,7 +158,7 @@ interface Given {
 }
 
 /** Compares two dumps of these tables; `copies` by default. */
-export async function compareTables(old: Draft, live: Draft, given: Given = {}): Promise<readonly MoveDifference[]> {
+export async function compareTables(old: Draft, live: Draft, given: Given = {}): Promise<readonly CopyDifference[]> {
   return compareDumps({
     old: await dumpOf("old", old, given.old),
     live: await dumpOf("live", live, given.live),
@@ -208,7 +208,7 @@ async function dumpOf(name: string, { document_info: _, ...tables }: Draft, opti
 }
 
 /** `chunk a1: it differs in text` */
-export function told(differences: readonly MoveDifference[]): readonly string[] {
+export function told(differences: readonly CopyDifference[]): readonly string[] {
   return differences.map(({ level, id, reason }) => `${level} ${id}: ${reason}`);
 }
 

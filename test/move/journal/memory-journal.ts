@@ -1,8 +1,8 @@
-import { MoveJournal, type MoveJournalOptions } from "../../../src/restore/copy/journal.js";
+import { CopyJournal, type CopyJournalOptions } from "../../../src/restore/copy/journal.js";
 import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
 
 /** A journal on no disk, and the lines that it has noted. */
-export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<MoveJournalOptions> = {}) {
+export function memoryJournal(lines: readonly JournalLine[] = [], options: Partial<CopyJournalOptions> = {}) {
   const noted: JournalLine[] = [...lines];
   const file = {
     append: async (line: object) => {
@@ -15,5 +15,5 @@ export function memoryJournal(lines: readonly JournalLine[] = [], options: Parti
     ...{ now: () => new Date(0), checkOwn: async () => {} },
     ...options,
   };
-  return { journal: new MoveJournal("journal.jsonl", file, full, lines), noted };
+  return { journal: new CopyJournal("journal.jsonl", file, full, lines), noted };
 }

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { MoveJournal } from "../../../src/restore/copy/journal.js";
+import type { CopyJournal } from "../../../src/restore/copy/journal.js";
 import type { IntentFacts, JournalLine } from "../../../src/restore/copy/journal-lines.js";
 import { memoryJournal } from "./memory-journal.js";
 
@@ -17,7 +17,7 @@ const addChunks = (id: string, first: number, rows: number): IntentFacts => ({
 });
 
 /** Carries out a write, as far as the journal knows. */
-async function done(journal: MoveJournal, facts: IntentFacts, ids: readonly string[], batch: string | null = null) {
+async function done(journal: CopyJournal, facts: IntentFacts, ids: readonly string[], batch: string | null = null) {
   await journal.conclude(await journal.intend(facts), "done", { ids, batch });
 }
 
@@ -115,7 +115,7 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-async function take(journal: MoveJournal, { act, outcome, at }: Step, id: string): Promise<void> {
+async function take(journal: CopyJournal, { act, outcome, at }: Step, id: string): Promise<void> {
   const dataset_id = `set ${at % 2}`;
   const document = `document ${at}`;
   const [isMade, hasDataset] = [journal.facts.documents.has(document), journal.facts.datasets.has(dataset_id)];
@@ -131,7 +131,7 @@ async function take(journal: MoveJournal, { act, outcome, at }: Step, id: string
   if (act === "forget dataset" && hasDataset) await journal.forget(dataset_id);
 }
 
-function stateOf({ facts, open, writes }: MoveJournal) {
+function stateOf({ facts, open, writes }: CopyJournal) {
   return structuredClone({ open, writes, ...{ ...facts }, documents: facts.documents, datasets: facts.datasets });
 }
 
@@ -156,7 +156,7 @@ test("a journal that is cut after any line tells the state of that moment, and i
   );
 });
 
-function expectSound({ facts, open }: MoveJournal, lines: readonly JournalLine[]): void {
+function expectSound({ facts, open }: CopyJournal, lines: readonly JournalLine[]): void {
   const concluded = new Set(lines.flatMap((line) => (line.kind === "outcome" ? [line.number] : [])));
   const intents = lines.filter((line) => line.kind === "intent");
   expect(open).toEqual(intents.filter(({ number }) => !concluded.has(number)));

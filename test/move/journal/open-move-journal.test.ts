@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LostError, StopError } from "../../../src/errors.js";
 import { noFacts } from "../../../src/restore/copy/copy-result.js";
-import { type OpenOptions, openMoveJournal, readJournalFacts } from "../../../src/restore/copy/journal.js";
+import { type OpenOptions, openCopyJournal, readJournalFacts } from "../../../src/restore/copy/journal.js";
 import { testFolder } from "../../run/job-for.js";
 
 const usual = {
@@ -12,7 +12,7 @@ const usual = {
 };
 
 async function openIn(folder: string, options: Partial<OpenOptions> = {}) {
-  const journal = await openMoveJournal(folder, { ...usual, ...options });
+  const journal = await openCopyJournal(folder, { ...usual, ...options });
   onTestFinished(() => journal.close());
   return journal;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { countMove, emptyMoveTally, type JournalFacts, noFacts } from "../../../src/restore/copy/copy-result.js";
+import { countCopy, emptyCopyProgress, type JournalFacts, noFacts } from "../../../src/restore/copy/copy-result.js";
 import { child, chunk } from "../../restore/plan/lost-dumps.js";
 import { idsOf, type Place, refusing, startPlace, upload } from "../../run/discover/discovering.js";
 import type { JsonObject } from "../../servers/json.js";
@@ -47,10 +47,12 @@ test("a plan has everything of a dump that comes, in its order, one dataset for 
   const [dataset, empty] = source.datasets;
   const [questions = "", text = ""] = idsOf(dataset);
   const parentsKey = `${dataset?.id}/hierarchical_model`;
-  const tally = emptyMoveTally();
-  const { plan, warnings, gone } = await planOf(dump, await startTarget(targetDataset("x", "Knowledge 1")), { tally });
+  const progress = emptyCopyProgress();
+  const { plan, warnings, gone } = await planOf(dump, await startTarget(targetDataset("x", "Knowledge 1")), {
+    progress,
+  });
   const [rows] = dump.manifest.documents.filter(({ document_id }) => document_id === text);
-  expect({ warnings, gone, step: tally.step }).toEqual({ warnings: [], gone: [], step: "asking the service" });
+  expect({ warnings, gone, step: progress.step }).toEqual({ warnings: [], gone: [], step: "asking the service" });
   expect(plan).toMatchObject({
     from: "chunks",
     datasets: [
@@ -99,7 +101,7 @@ test("a plan has everything of a dump that comes, in its order, one dataset for 
     ],
   });
   expect(rows).toMatchObject({ chunk_count: 5, child_chunk_count: 10 });
-  expect(countMove(plan)).toMatchObject({ datasets: 3, documents: 2, left_out: 0, there: 0, chunks: 6, children: 8 });
+  expect(countCopy(plan)).toMatchObject({ datasets: 3, documents: 2, left_out: 0, there: 0, chunks: 6, children: 8 });
   const same = await planOf(dump, await startTarget(), { isSameService: true, documents: [text] });
   expect(same.plan.datasets).toHaveLength(1);
   expect(same.plan.datasets[0]?.documents).toMatchObject([

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { demoKnowledge } from "../../../src/demo/demo-knowledge.js";
 import { sentencesIn } from "../../../src/demo/reindex.js";
 import { startService } from "../../../src/demo/start-service.js";
-import type { MoveResult } from "../../../src/restore/copy/copy-result.js";
+import type { CopyResult } from "../../../src/restore/copy/copy-result.js";
 import { moveRun } from "../../../src/restore/copy/copy-run.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { freezeRestore } from "../../restore/frozen-restore.js";
@@ -49,7 +49,7 @@ test("a knowledge base arrives whole, once and in order, whatever the wire does"
 }, 7_200_000);
 
 /** Dumps the drawn knowledge base, and moves it to an empty service, breaking off on the way. */
-async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]; result: MoveResult }> {
+async function play(drawn: Scenario): Promise<{ copies: readonly CopiedDataset[]; result: CopyResult }> {
   const folder = await mkdtemp(join(tmpdir(), "kbdump-test-"));
   const clock = () => new Date();
   const source = await startService({ demo: demoKnowledge([storedDataset(drawn)], clock), key });

@@ -51,7 +51,7 @@ test("attachments are uploaded once, and bound before their chunk is disabled", 
   const [binding] = copy.writes().flatMap(({ body }) => (body?.segment ? [body.segment] : []));
   const ids = copy.chunks()[0]?.attachments?.map(({ id }) => id);
   expect(binding).toEqual({ content: "chunk 1", keywords: ["k"], attachment_ids: ids });
-  expect(copy.tally.chunksDone).toBe(3);
+  expect(copy.progress.chunksDone).toBe(3);
 
   const writes = copy.sent().length;
   expect(await copy.bring(rows, { attachments })).toEqual(nothing);
@@ -79,7 +79,7 @@ test("an attachment that the service refuses is named with its words, and the ch
     { level: "chunk", id: uuid(101), reason: expect.stringMatching(/^its attachments did not all come: .* 400 /) },
   ]);
   expect(copy.chunks().map(({ content, enabled }) => [content, enabled])).toEqual([["chunk 1", false]]);
-  expect(copy.tally.chunksDone).toBe(0);
+  expect(copy.progress.chunksDone).toBe(0);
 });
 
 test("a file that cannot be read is named for each chunk, and the others are bound", async () => {

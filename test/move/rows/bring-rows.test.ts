@@ -13,7 +13,7 @@ test("chunks come in order, word for word, in requests that grow", async () => {
   expect(copy.chunks().map(({ position }) => position)).toEqual(rows.chunks.map(({ position }) => position));
   expect(copy.sent()).toEqual(["add 20", "add 40", "add 70"]);
   expect(copy.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
-  expect(copy.tally).toMatchObject({ chunksDone: 130, writes: 3 });
+  expect(copy.progress).toMatchObject({ chunksDone: 130, writes: 3 });
 });
 
 test("the requests for a small document have these bodies, and no others are sent", async () => {
@@ -55,7 +55,7 @@ test("questions come with their answers, and one without is left out", async () 
     ["yes", true],
     ["no", false],
   ]);
-  expect(copy.tally.chunksDone).toBe(2);
+  expect(copy.progress.chunksDone).toBe(2);
 });
 
 test("the journal notes the places and the ids of chunks", async () => {
@@ -115,7 +115,7 @@ test("a chunk that the service refuses is named with its words, and the others c
   });
   expect(copy.texts()).toEqual(plain(12).chunks.flatMap(({ content }) => (content === "chunk 6" ? [] : [content])));
   expect(copy.sent()).toEqual(["add 12", "add 6", "add 3", "add 1", "add 1", "add 1", "add 6"]);
-  expect(copy.tally.chunksDone).toBe(11);
+  expect(copy.progress.chunksDone).toBe(11);
 });
 
 test("chunks that fail here and there do not end the document", async () => {
@@ -222,7 +222,7 @@ test("a chunk that takes no change yet is disabled later, and does not hold up t
       .map((what) => what.slice(0, 6)),
   ).toEqual(["add 20", "POST /", "add 1"]);
   expect(copy.clock.waits).toEqual([10_000, 20_000]);
-  expect(copy.tally.chunksDone).toBe(21);
+  expect(copy.progress.chunksDone).toBe(21);
 });
 
 test("a chunk that never can be disabled is named as such", async () => {
@@ -237,5 +237,5 @@ test("a chunk that never can be disabled is named as such", async () => {
     { id: uuid(101), reason: expect.stringMatching(/^it is there and could not be disabled: .*indexing/) },
   ]);
   expect(copy.clock.waits.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(660_000);
-  expect(copy.tally.chunksDone).toBe(0);
+  expect(copy.progress.chunksDone).toBe(0);
 });

@@ -55,7 +55,7 @@ test("a chunk is disabled after its children came", async () => {
   expect(await copy.bring(parents({ content, enabled: false, children: [{ content: "x" }] }))).toEqual(nothing);
   expect(copy.sent().at(-1)).toMatch(/^POST \/\S+$/);
   expect([copy.children(), copy.chunks().map(({ enabled }) => enabled)]).toEqual([[["x customized"]], [false]]);
-  expect(copy.tally.chunksDone).toBe(1);
+  expect(copy.progress.chunksDone).toBe(1);
 });
 
 test("a child that cannot be indexed is tried again, and named; the others come", async () => {
@@ -75,7 +75,7 @@ test("a child that cannot be indexed is tried again, and named; the others come"
     },
   ]);
   expect(copy.children()).toEqual([["a customized", "later customized"]]);
-  expect(copy.tally.chunksDone).toBe(0);
+  expect(copy.progress.chunksDone).toBe(0);
   const again = await copy.bring(
     parents({ content: "x", children: children.filter((each) => each.content !== "never") }),
   );

@@ -1,7 +1,7 @@
 import type { ChildRow, ChunkRow } from "../../../src/compare/document-rows.js";
 import { type ApplyOptions, BatchSize } from "../../../src/restore/copy/apply/apply-options.js";
 import type { DocumentPlan } from "../../../src/restore/copy/copy-plan.js";
-import { emptyMoveTally } from "../../../src/restore/copy/copy-result.js";
+import { emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";
 import type { JournalLine } from "../../../src/restore/copy/journal-lines.js";
 import { bringRows } from "../../../src/restore/copy/rows/copy-rows.js";
 import { JumpingClock } from "../../client/jumping-clock.js";
@@ -72,7 +72,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   const datasets = [{ row: dataset, documents: [{ row, chunks: [], embedsChildren: true }], batches: [] }];
   const service = await startFlaky(datasets, { clock: () => new Date(clock.now()), ...options });
   const noted: JournalLine[] = [];
-  const tally = emptyMoveTally();
+  const progress = emptyCopyProgress();
   const api = openTestClient(service.url, { key: service.key, retries: 1 });
   const batchSize = new BatchSize();
   const bring = async (rows: Rows, fields: Partial<DocumentPlan> = {}, given: Partial<ApplyOptions> = {}) => {
@@ -96,7 +96,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
         concurrency: 1,
         settle: 1_000,
         lockTime: 1_000,
-        tally,
+        progress,
         batchSize,
       },
       ...{ log: () => {}, readRows: async () => rows, now: clock.now, sleep: clock.sleep },
@@ -117,7 +117,7 @@ export async function startCopy({ form = "text_model", ...options }: StartOption
   };
   const stored = () => service.store.read(documentId).chunks;
   return {
-    ...{ ...service, clock, noted, tally, batchSize, bring, bringToEnd, documentId },
+    ...{ ...service, clock, noted, progress, batchSize, bring, bringToEnd, documentId },
     texts: () => stored().map(({ row }) => row.content),
     chunks: () => stored().map(({ row }) => row),
     /** The contents and types of the children of each chunk, in order. */

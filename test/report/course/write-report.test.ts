@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { emptyReadTally } from "../../../src/read-tally.js";
+import { emptyReadProgress } from "../../../src/read-progress.js";
 import { renderReport, writeReport } from "../../../src/report/render-report.js";
 import { testFolder } from "../../run/job-for.js";
 import { dump, smallStore, useDump } from "../../verify/dumped.js";
@@ -32,7 +32,7 @@ test("the steps are told, and go from nothing to all", async () => {
   const { run } = await copyOfDump();
   const shares: number[] = [];
   const steps = new Set<string>();
-  const tally = new Proxy(emptyReadTally(), {
+  const progress = new Proxy(emptyReadProgress(), {
     set: (target, name, value) => {
       Reflect.set(target, name, value);
       if (name === "step") steps.add(String(value));
@@ -40,7 +40,7 @@ test("the steps are told, and go from nothing to all", async () => {
       return true;
     },
   });
-  await renderReport({ folder: run, against: run, tally });
+  await renderReport({ folder: run, against: run, progress });
   expect(shares).toEqual(shares.toSorted((one, other) => one - other));
   expect(shares.at(-1)).toBeGreaterThan(0.9);
   for (const step of ["reading chunks.jsonl", "hashing chunks.jsonl", "matching", "writing the page"])

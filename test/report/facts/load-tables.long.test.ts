@@ -2,7 +2,7 @@ import { appendFile, mkdir, rename, rm, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { rowsOf } from "../../../src/duckdb/read-rows.js";
-import { emptyReadTally } from "../../../src/read-tally.js";
+import { emptyReadProgress } from "../../../src/read-progress.js";
 import type { LoadOptions } from "../../../src/report/facts/load-tables.js";
 import type { Row } from "../../../src/rows/row.js";
 import { JobDatabase, madeOnce } from "../../database/job-database.js";
@@ -145,13 +145,13 @@ it("without content, no table has a name, a text or an error", async () => {
 });
 
 it("the tally ends where all bytes are read that were expected from the start", async () => {
-  const tally = emptyReadTally();
+  const progress = emptyReadProgress();
   const folder = await dumpOf();
-  await asked(folder, "FROM chunks", { tally });
+  await asked(folder, "FROM chunks", { progress });
   const kinds = ["chunks", "child_chunks", "document_info", "document_details", "datasets", "indexing_status"];
   const sizes = await Promise.all(kinds.map(async (kind) => (await stat(join(folder, `${kind}.jsonl`))).size));
   const sum = sizes.reduce((all, size) => all + size, 0);
-  expect(tally).toMatchObject({ expected: sum, done: sum });
+  expect(progress).toMatchObject({ expected: sum, done: sum });
 });
 
 it("a file that is not as its run wrote it is an error that names it", async () => {

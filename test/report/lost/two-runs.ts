@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { startService } from "../../../src/demo/start-service.js";
-import { emptyReadTally } from "../../../src/read-tally.js";
+import { emptyReadProgress } from "../../../src/read-progress.js";
 import { gatherLost, type LostSetting } from "../../../src/report/lost/gather-lost.js";
 import { runJob } from "../../../src/run/run-job.js";
 import { datasetId, documentId, KnowledgeBase } from "../../restore/random/knowledge-base.js";
@@ -43,6 +43,6 @@ export async function runsAroundReindex(
 /** What a re-index took, with texts and without a database unless told otherwise. */
 export function gathered(older: string, newer: string, setting: Partial<LostSetting> = {}) {
   const signal = new AbortController().signal;
-  const options = { database: undefined, content: true, memory: "400MB", signal, tally: emptyReadTally() };
+  const options = { database: undefined, content: true, memory: "400MB", signal, progress: emptyReadProgress() };
   return gatherLost(older, newer, { ...options, ...setting });
 }

@@ -318,7 +318,7 @@ describe("several documents", () => {
 
 test("the tally counts chunks", async () => {
   const place = await startTarget([{}, {}]);
-  const tally = { chunks: 0, chunksDone: 0, waiting: 0 };
-  await place.apply([restoring(1), restoring(2)], { tally });
-  expect(tally).toEqual({ chunks: 2, chunksDone: 2, waiting: 0 });
+  const progress = { chunks: 0, chunksDone: 0, waiting: 0 };
+  await place.apply([restoring(1), restoring(2)], { progress });
+  expect(progress).toEqual({ chunks: 2, chunksDone: 2, waiting: 0 });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BusyError, LostError } from "../../../src/errors.js";
 import { withRestoreFolder } from "../../../src/restore/target.js";
-import { thisHolder } from "../../../src/store/folder/lock-holder.js";
+import { thisOwner } from "../../../src/store/folder/lock-owner.js";
 
 import { testFolder } from "../../run/job-for.js";
 
@@ -27,7 +27,7 @@ test("one restore of a run is at work at a time", async () => {
 test("nothing is left of a restore that was killed", async () => {
   const run = await runFolder();
   const folder = `${run}.restore`;
-  const killed = { ...(await thisHolder(new Date(0))), pid: 4_194_305 }; // no process has this id
+  const killed = { ...(await thisOwner(new Date(0))), pid: 4_194_305 }; // no process has this id
   await mkdir(join(folder, `.${killed.id}`), { recursive: true });
   await writeFile(join(folder, "lock"), JSON.stringify(killed));
   await withRestoreFolder(run, options, async () => {});

@@ -17,15 +17,15 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     ["NoSuchBucket", 404, "there is no such bucket"],
     ["AccessDenied", 403, "these credentials may not do that"],
   ])("%s is said before the crawl", async (code, status, says) => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse(() => ({ status, code }));
-    const { run } = await world.machine("one", {}, proxy.env);
+    const { run } = await environment.machine("one", {}, proxy.env);
     const error = await run().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(StopError);
     expect(String(error)).toContain(says);
     expect(String(error)).not.toContain(secretKey);
-    expect(world.server.requests.length).toBe(0);
+    expect(environment.server.requests.length).toBe(0);
   });
 
   test.each([
@@ -34,9 +34,9 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   ])(
     "a bucket that is %s in the middle of the upload: no dump, nothing left, and the next run resumes",
     async (_name, refusal, says) => {
-      const world = await openBucketWorld(store);
+      const environment = await openBucketWorld(store);
       const proxy = await startStoreProxy(store);
-      const one = await world.machine("one", {}, proxy.env);
+      const one = await environment.machine("one", {}, proxy.env);
       const first = await one.run();
       proxy.refuse((request) =>
         /^PUT .*\/documents\.jsonl/.test(request) || /^PUT .*\/chunks\.jsonl/.test(request) ? refusal : undefined,
@@ -44,25 +44,25 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       const states: string[] = [];
       await expect(one.run({ onCommit: (state) => states.push(state) })).rejects.toThrow(says);
       expect(states).toEqual([]);
-      const { runs, holder } = await world.head();
+      const { runs, owner } = await environment.head();
       expect(runs.map(({ run_id }) => run_id)).toEqual([first.manifest.run_id]);
-      expect(holder?.released).toBe(true);
-      expect(new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/", 2).join("/")))).toEqual(
+      expect(owner?.released).toBe(true);
+      expect(new Set((await keysBelow(environment.bucket, "runs/")).map((key) => key.split("/", 2).join("/")))).toEqual(
         new Set([runs[0]?.folder]),
       );
       proxy.refuse(() => undefined);
-      const asked = world.server.requests.length;
+      const asked = environment.server.requests.length;
       const second = await one.run();
       expect(second.status).toBe("complete");
-      expect(world.server.requests.length - asked).toBeLessThan(asked / 2); // the documents were read already
-      await world.fetched(second.manifest.run_id);
+      expect(environment.server.requests.length - asked).toBeLessThan(asked / 2); // the documents were read already
+      await environment.fetched(second.manifest.run_id);
     },
   );
 
   test("an endpoint that is gone for good ends the run soon, with the reason", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const one = await world.machine("one", {}, proxy.env);
+    const one = await environment.machine("one", {}, proxy.env);
     let isGone = false;
     proxy.refuse((request) => {
       isGone ||= /^PUT .*\/chunks\.jsonl/.test(request);
@@ -72,7 +72,7 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     await expect(one.run()).rejects.toThrow(/^cannot write s3:.*\.jsonl: /);
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(one.warnings.at(-1)).toMatch(/^the hold in the bucket could not be let go: /);
-    expect((await world.head()).runs).toEqual([]);
+    expect((await environment.head()).runs).toEqual([]);
   });
 
   test.each([
@@ -81,9 +81,9 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
   ])(
     "a store that is gone for a while (%s) is waited for: the upload and the commit take place",
     async (_name, refusal) => {
-      const world = await openBucketWorld(store);
+      const environment = await openBucketWorld(store);
       const proxy = await startStoreProxy(store);
-      const one = await world.machine("one", {}, proxy.env, 60);
+      const one = await environment.machine("one", {}, proxy.env, 60);
       const left = new Map([
         ["chunks.jsonl", 4],
         ["head.json", 4],
@@ -100,15 +100,15 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       expect(status).toBe("complete");
       expect([left.get("chunks.jsonl"), left.get("head.json")]).toEqual([0, 0]);
       expect(one.warnings[0]).toMatch(/^cannot write s3:.*\/chunks\.jsonl: .*; next try in 1 s$/);
-      await world.fetched(manifest.run_id);
-      expect((await world.head()).latest).toBe(manifest.run_id);
+      await environment.fetched(manifest.run_id);
+      expect((await environment.head()).latest).toBe(manifest.run_id);
     },
   );
 
   test("a commit whose answer is lost, from a store that is gone then, is said to be uncertain", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const one = await world.machine("one", {}, proxy.env);
+    const one = await environment.machine("one", {}, proxy.env);
     let isUploaded = false;
     proxy.refuse((request) => {
       const isCommit = isUploaded && /^PUT .*\/head\.json/.test(request);
@@ -116,42 +116,42 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
       return isCommit ? null : undefined;
     });
     await expect(one.run()).rejects.toThrow(
-      `. The run may have been published nevertheless: kbdump list ${world.url}/test tells`,
+      `. The run may have been published nevertheless: kbdump list ${environment.url}/test tells`,
     );
   });
 
   test("where uploads cannot be listed, old runs go nevertheless, with a warning", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
     proxy.refuse((request) => (/[?&]uploads/.test(request) ? { status: 501, code: "NotImplemented" } : undefined));
-    const one = await world.machine("one", { keep: { last: 1 } }, proxy.env);
+    const one = await environment.machine("one", { keep: { last: 1 } }, proxy.env);
     await one.run();
     const { pruned } = await one.run();
     expect(pruned.length).toBe(1);
     expect(one.warnings.join("\n")).toMatch(/what earlier runs left in s3:.* the store does not support this request/);
-    const folders = new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/", 2).join("/")));
-    expect(folders).toEqual(new Set((await world.head()).runs.map(({ folder }) => folder)));
+    const folders = new Set((await keysBelow(environment.bucket, "runs/")).map((key) => key.split("/", 2).join("/")));
+    expect(folders).toEqual(new Set((await environment.head()).runs.map(({ folder }) => folder)));
   });
 
   test("an interruption in the middle of the upload ends it, and lets the job go", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const one = await world.machine("one", {}, proxy.env);
+    const one = await environment.machine("one", {}, proxy.env);
     const interrupted = new AbortController();
     proxy.refuse((request) => {
       if (/^PUT .*\/chunks\.jsonl/.test(request)) interrupted.abort(new InterruptedError("SIGTERM"));
       return undefined;
     });
     await expect(one.run({ signal: interrupted.signal })).rejects.toBeInstanceOf(InterruptedError);
-    expect(await world.head()).toMatchObject({ runs: [], holder: { released: true } });
-    expect(await keysBelow(world.bucket, "runs/")).toEqual([]);
+    expect(await environment.head()).toMatchObject({ runs: [], owner: { released: true } });
+    expect(await keysBelow(environment.bucket, "runs/")).toEqual([]);
     expect((await one.run()).status).toBe("complete");
   });
 
   test("a database that cannot be written makes the run partial, and the next run mends it", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const one = await world.machine("one", { formats: ["duckdb"] }, proxy.env);
+    const one = await environment.machine("one", { formats: ["duckdb"] }, proxy.env);
     const ids = [(await one.run()).manifest.run_id];
     proxy.refuse((request) => (/^PUT .*\.duckdb/.test(request) ? { status: 507, code: "QuotaExceeded" } : undefined));
     const { status, problems, manifest } = await one.run();
@@ -162,15 +162,15 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
         /^s3:\/\/.*test\.duckdb could not be replaced \(.*the bucket is full.*\); the next run does it$/,
       ),
     ]);
-    expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids.slice(0, 1));
+    expect(await environment.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids.slice(0, 1));
     proxy.refuse(() => undefined);
     ids.push((await one.run()).manifest.run_id);
-    expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids);
+    expect(await environment.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids);
   });
 
   test("of 20 racing runs on 20 machines one wins, and its dump is sound", async () => {
-    const world = await openBucketWorld(store);
-    const machines = await Promise.all(Array.from({ length: 20 }, (_, at) => world.machine(`m${at}`)));
+    const environment = await openBucketWorld(store);
+    const machines = await Promise.all(Array.from({ length: 20 }, (_, at) => environment.machine(`m${at}`)));
     const results = await Promise.allSettled(machines.map(({ run }) => run()));
     const won = results.flatMap((result) => (result.status === "fulfilled" ? [result.value.manifest.run_id] : []));
     for (const result of results)
@@ -179,14 +179,14 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
           true,
         );
     expect(won.length).toBeGreaterThan(0);
-    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual(won.sort());
-    for (const runId of won) await world.fetched(runId);
+    expect((await environment.head()).runs.map(({ run_id }) => run_id)).toEqual(won.sort());
+    for (const runId of won) await environment.fetched(runId);
   });
 
   test("work that another machine overtook is not continued", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const [one, two] = [await world.machine("one", {}, proxy.env), await world.machine("two")];
+    const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];
     proxy.refuse((request) =>
       /^PUT .*\/chunks\.jsonl/.test(request) ? { status: 507, code: "QuotaExceeded" } : undefined,
     );
@@ -197,6 +197,6 @@ describe.skipIf(!hasS3)("a bucket that fails", () => {
     const { manifest } = await one.run({ log: (_level, text) => said.push(text) });
     expect(said.join("\n")).toContain(`is not continued: run ${other} was published since`);
     expect(manifest.run_id > other).toBe(true);
-    expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual([other, manifest.run_id]);
+    expect(await environment.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual([other, manifest.run_id]);
   });
 });

@@ -13,12 +13,12 @@ test.skipIf(!hasS3)(
   async () => {
     const store = await startMoto();
     try {
-      const world = await openBucketWorld(store);
+      const environment = await openBucketWorld(store);
       const [frozen, ahead] = [await startStoreProxy(store), await startStoreProxy(store)];
       ahead.ageBy(later);
       const keep = { keep: { last: 3 } };
-      const one = await world.machine("one", keep, frozen.env);
-      const two = await world.machine("two", keep, ahead.env);
+      const one = await environment.machine("one", keep, frozen.env);
+      const two = await environment.machine("two", keep, ahead.env);
       for (let run = 0; run < 4; run++) await one.run();
       const outcomes = new Set<string>();
       for (let at = 0; ; at++) {
@@ -33,14 +33,14 @@ test.skipIf(!hasS3)(
         const { manifest, problems } = await two.run({ report: true });
         expect(problems, told).toEqual([]);
         frozen.letGo();
-        outcomes.add(await judge(world, told, manifest.run_id, await running));
+        outcomes.add(await judge(environment, told, manifest.run_id, await running));
       }
       expect(two.warnings).toEqual([]);
       expect([...outcomes].sort()).toEqual(["complete", "lost", "published, then lost"]);
       const { manifest } = await two.run();
-      expect((await world.head()).latest).toBe(manifest.run_id);
-      const { runs } = await world.head();
-      const known = await world.inDatabase("SELECT run_id FROM runs");
+      expect((await environment.head()).latest).toBe(manifest.run_id);
+      const { runs } = await environment.head();
+      const known = await environment.inDatabase("SELECT run_id FROM runs");
       for (const { run_id } of runs) expect(known).toContain(run_id);
     } finally {
       await store.stop();
@@ -53,10 +53,13 @@ test.skipIf(!hasS3)(
   async () => {
     const store = await startMoto();
     try {
-      const world = await openBucketWorld(store);
+      const environment = await openBucketWorld(store);
       const [frozen, ahead] = [await startStoreProxy(store), await startStoreProxy(store)];
       ahead.ageBy(later);
-      const [one, two] = [await world.machine("one", {}, frozen.env), await world.machine("two", {}, ahead.env)];
+      const [one, two] = [
+        await environment.machine("one", {}, frozen.env),
+        await environment.machine("two", {}, ahead.env),
+      ];
       const ids = [(await one.run()).manifest.run_id];
       const isDatabase = (request: string) => /^PUT .*\/test\.duckdb/.test(request);
       const late = frozen.holdWhere(isDatabase);
@@ -74,9 +77,9 @@ test.skipIf(!hasS3)(
         "partial",
         [expect.stringMatching(/test\.duckdb could not be replaced \(.* was changed by an earlier run that woke late/)],
       ]);
-      expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids.slice(0, 2));
+      expect(await environment.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids.slice(0, 2));
       ids.push((await two.run()).manifest.run_id);
-      expect(await world.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids);
+      expect(await environment.inDatabase("SELECT run_id FROM runs ORDER BY 1")).toEqual(ids);
     } finally {
       await store.stop();
     }
@@ -86,13 +89,13 @@ test.skipIf(!hasS3)(
 type Outcome = { readonly runId: string; readonly problems: readonly string[] } | { readonly error: unknown };
 
 /** Checks what readers find after a frozen run woke, and gives how that run ended. */
-async function judge(world: BucketWorld, told: string, successor: string, outcome: Outcome): Promise<string> {
-  const { runs, latest } = await world.head();
+async function judge(environment: BucketWorld, told: string, successor: string, outcome: Outcome): Promise<string> {
+  const { runs, latest } = await environment.head();
   const listed = runs.map(({ run_id }) => run_id);
   expect(listed, told).toContain(successor);
-  for (const runId of listed.slice(-2)) await world.fetched(runId);
+  for (const runId of listed.slice(-2)) await environment.fetched(runId);
   expect(latest, told).toBe(listed.at(-1));
-  const known = await world.inDatabase("SELECT run_id FROM runs");
+  const known = await environment.inDatabase("SELECT run_id FROM runs");
   for (const runId of listed.filter((runId) => runId <= successor)) expect(known, `${told}: ${runId}`).toContain(runId);
   if ("error" in outcome) {
     expect(outcome.error, told).toBeInstanceOf(LostError);

@@ -14,15 +14,15 @@ test.skipIf(!hasS3)(
   async () => {
     const store = await startMoto();
     try {
-      const world = await openBucketWorld(store);
+      const environment = await openBucketWorld(store);
       const keep = { keep: { last: 3 } };
-      const machines = [await world.machine("one", keep), await world.machine("two", keep)];
+      const machines = [await environment.machine("one", keep), await environment.machine("two", keep)];
       const args = (at: number) => ["run", machines[at % 2]?.file ?? "", "--quiet"];
       const { env } = machines[0] as (typeof machines)[0];
       const start = performance.now();
       expect(await runKbdump(args(0), env)).toMatchObject({ code: 0 });
       const takes = performance.now() - start;
-      const texts = await stableTexts(await world.fetched((await world.head()).latest ?? ""));
+      const texts = await stableTexts(await environment.fetched((await environment.head()).latest ?? ""));
       for (let round = 1; round <= killRounds; round++) {
         const child = startKbdump(args(round), env);
         const ended = finished(child);
@@ -31,17 +31,19 @@ test.skipIf(!hasS3)(
         child.kill("SIGKILL");
         await ended;
         const told = `round ${round}, killed after ${moment} ms`;
-        const { runs } = await world.head();
+        const { runs } = await environment.head();
         const last = runs.at(-1)?.run_id ?? "";
-        expect(await stableTexts(await world.fetched(last)), told).toEqual(texts);
+        expect(await stableTexts(await environment.fetched(last)), told).toEqual(texts);
         const { code, stderr } = await runKbdump(args(round + Math.floor(Math.random() * 2)), env);
         expect({ code, stderr }, told).toEqual({ code: 0, stderr: "" });
-        const after = await world.head();
+        const after = await environment.head();
         expect(after.latest, told).toBe(after.runs.at(-1)?.run_id);
-        expect(await stableTexts(await world.fetched(after.latest ?? "")), told).toEqual(texts);
-        const folders = new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/", 2).join("/")));
+        expect(await stableTexts(await environment.fetched(after.latest ?? "")), told).toEqual(texts);
+        const folders = new Set(
+          (await keysBelow(environment.bucket, "runs/")).map((key) => key.split("/", 2).join("/")),
+        );
         expect(folders, told).toEqual(new Set(after.runs.map(({ folder }) => folder)));
-        const known = await world.inDatabase("SELECT run_id FROM runs");
+        const known = await environment.inDatabase("SELECT run_id FROM runs");
         for (const { run_id } of after.runs) expect(known, told).toContain(run_id);
       }
     } finally {

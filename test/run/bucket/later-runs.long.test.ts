@@ -26,52 +26,52 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   afterAll(() => store.stop());
 
   test("goes on from any machine: history, keep and prune", async () => {
-    const world = await openBucketWorld(store);
-    const [one, two] = [await world.machine("one"), await world.machine("two", { keep: { last: 2 } })];
+    const environment = await openBucketWorld(store);
+    const [one, two] = [await environment.machine("one"), await environment.machine("two", { keep: { last: 2 } })];
     const first = await one.run();
-    addChunks(world.documents[0], 2, { children: 1, seed: 99 });
+    addChunks(environment.documents[0], 2, { children: 1, seed: 99 });
     const second = await two.run();
-    expect(await world.inDatabase(allRuns)).toEqual([first.manifest.run_id, second.manifest.run_id]);
+    expect(await environment.inDatabase(allRuns)).toEqual([first.manifest.run_id, second.manifest.run_id]);
     const third = await one.run();
     const fourth = await two.run();
     const ids = [third, fourth].map(({ manifest }) => manifest.run_id);
     expect(fourth.pruned).toEqual([second.manifest.run_id, first.manifest.run_id]);
-    const { runs, latest } = await world.head();
+    const { runs, latest } = await environment.head();
     expect(runs.map(({ run_id }) => run_id)).toEqual(ids);
     expect(latest).toBe(fourth.manifest.run_id);
-    expect(new Set((await keysBelow(world.bucket, "runs/")).map((key) => key.split("/")[1]))).toEqual(
+    expect(new Set((await keysBelow(environment.bucket, "runs/")).map((key) => key.split("/")[1]))).toEqual(
       new Set(runs.map(({ folder }) => folder.split("/")[1])),
     );
-    expect((await world.inDatabase(allRuns)).length).toBe(4);
-    const strict = await world.machine("three", { keep: { last: 1 } });
+    expect((await environment.inDatabase(allRuns)).length).toBe(4);
+    const strict = await environment.machine("three", { keep: { last: 1 } });
     const dry = await pruneJob(strict.job, { env: strict.env, dryRun: true });
     expect(dry.runs.map(({ runId, keep }) => [runId, keep])).toEqual([
       [ids[1], true],
       [ids[0], false],
     ]);
-    expect((await world.head()).runs.length).toBe(2);
+    expect((await environment.head()).runs.length).toBe(2);
     expect(await runHere(["prune", strict.file], strict.env)).toMatchObject({ code: 0 });
-    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual([ids[1]]);
-    await world.fetched(ids[1] ?? "");
+    expect((await environment.head()).runs.map(({ run_id }) => run_id)).toEqual([ids[1]]);
+    await environment.fetched(ids[1] ?? "");
     await one.run();
     expect((await filesInWork(one)).length).toBe(2); // what the head does not list has left the work folder
   });
 
   test("a folder with runs of its own becomes no work folder, and a work folder no output folder", async () => {
-    const world = await openBucketWorld(store);
-    const one = await world.machine("one");
+    const environment = await openBucketWorld(store);
+    const one = await environment.machine("one");
     const local = { ...one.job, output: { ...one.job.output, bucket: undefined } };
     const { folder } = await runJob(local, { env: one.env });
     await expect(one.run()).rejects.toThrow(
-      `${join(one.job.output.dir, "test")} holds runs or a database of its own, which a work folder of ${world.url}/test would remove. Let output.work_dir name another folder`,
+      `${join(one.job.output.dir, "test")} holds runs or a database of its own, which a work folder of ${environment.url}/test would remove. Let output.work_dir name another folder`,
     );
     expect((await verifyRun(folder)).findings).toEqual([]);
-    expect(await keysBelow(world.bucket, "")).toEqual([]);
+    expect(await keysBelow(environment.bucket, "")).toEqual([]);
 
-    const two = await world.machine("two");
+    const two = await environment.machine("two");
     await two.run();
-    const mine = `${join(two.job.output.dir, "test")} is the work folder of ${world.url}/test. Let `;
-    const elsewhere = { ...two.job, output: { ...two.job.output, bucket: `${world.url}/other` } };
+    const mine = `${join(two.job.output.dir, "test")} is the work folder of ${environment.url}/test. Let `;
+    const elsewhere = { ...two.job, output: { ...two.job.output, bucket: `${environment.url}/other` } };
     await expect(runJob(elsewhere, { env: two.env })).rejects.toThrow(`${mine}output.work_dir name another folder`);
     const here = { ...two.job, output: { ...two.job.output, bucket: undefined } };
     await expect(runJob(here, { env: two.env })).rejects.toThrow(`${mine}output.dir name another folder`);
@@ -79,43 +79,46 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   });
 
   test.each(["gone", "damaged"])("a manifest that is %s stops no run, and no prune", async (how) => {
-    const world = await openBucketWorld(store);
-    const first = await (await world.machine("one")).run();
-    const [listed] = (await world.head()).runs;
+    const environment = await openBucketWorld(store);
+    const first = await (await environment.machine("one")).run();
+    const [listed] = (await environment.head()).runs;
     const key = `${listed?.folder}/manifest.json`;
-    if (how === "gone") await world.bucket.remove([key]);
-    else await world.bucket.put(key, Buffer.from("{}"));
-    const two = await world.machine("two", { keep: { last: 1 } });
+    if (how === "gone") await environment.bucket.remove([key]);
+    else await environment.bucket.put(key, Buffer.from("{}"));
+    const two = await environment.machine("two", { keep: { last: 1 } });
     const { status, manifest, pruned } = await two.run();
     expect([status, pruned]).toEqual(["complete", []]);
     const says = `run ${first.manifest.run_id} is damaged, and stays as it is: `;
     expect(two.warnings.filter((text) => text.startsWith(says))).toHaveLength(1);
-    expect((await world.head()).runs.map(({ run_id }) => run_id)).toEqual([first.manifest.run_id, manifest.run_id]);
+    expect((await environment.head()).runs.map(({ run_id }) => run_id)).toEqual([
+      first.manifest.run_id,
+      manifest.run_id,
+    ]);
     const dry = await pruneJob(two.job, { env: two.env, dryRun: true });
     expect(dry.runs.map(({ runId }) => runId)).toEqual([manifest.run_id]);
-    await world.fetched(manifest.run_id);
+    await environment.fetched(manifest.run_id);
   });
 
   test("builds the database from the runs where the bucket has none, and follows the one that is there", async () => {
-    const world = await openBucketWorld(store);
-    const one = await world.machine("one");
+    const environment = await openBucketWorld(store);
+    const one = await environment.machine("one");
     const ids = [(await one.run()).manifest.run_id, (await one.run()).manifest.run_id];
-    await world.bucket.remove(["test.duckdb"]);
+    await environment.bucket.remove(["test.duckdb"]);
     ids.push((await one.run()).manifest.run_id);
-    expect(await world.inDatabase(allRuns)).toEqual(ids);
+    expect(await environment.inDatabase(allRuns)).toEqual(ids);
     const aside = join(one.job.output.dir, "test", "test.duckdb.aside");
     expect(one.warnings).toEqual([
-      `${world.url}/test/test.duckdb is gone, and is built again from the runs that are left. Its last copy is kept as ${aside}`,
+      `${environment.url}/test/test.duckdb is gone, and is built again from the runs that are left. Its last copy is kept as ${aside}`,
     ]);
     expect((await query(allRuns, aside)).flat()).toEqual(ids.slice(0, 2));
-    const older = (await world.bucket.read("test.duckdb"))?.bytes;
+    const older = (await environment.bucket.read("test.duckdb"))?.bytes;
     ids.push((await one.run()).manifest.run_id);
-    await putByHand(world.url, older); // somebody brings an older one back
+    await putByHand(environment.url, older); // somebody brings an older one back
     ids.push((await one.run()).manifest.run_id);
-    expect(await world.inDatabase(allRuns)).toEqual(ids);
+    expect(await environment.inDatabase(allRuns)).toEqual(ids);
     await rm(one.job.output.dir, { recursive: true });
     ids.push((await one.run()).manifest.run_id);
-    expect(await world.inDatabase(allRuns)).toEqual(ids);
+    expect(await environment.inDatabase(allRuns)).toEqual(ids);
   });
 
   async function putByHand(url: string, bytes: Buffer | undefined): Promise<void> {
@@ -127,34 +130,34 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
   }
 
   test("kbdump run says s3://, and writes report.html there, compared with the run before", async () => {
-    const world = await openBucketWorld(store);
-    const { file, env, job } = await world.machine("one");
+    const environment = await openBucketWorld(store);
+    const { file, env, job } = await environment.machine("one");
     expect(await runHere(["run", file, "--quiet"], env)).toMatchObject({ code: 0, stderr: "" });
     const { code, stdout, stderr } = await runHere(["run", file, "--report", "--quiet"], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout.replaceAll("\n", "")).toContain(`sql ${world.url}/test `);
+    expect(stdout.replaceAll("\n", "")).toContain(`sql ${environment.url}/test `);
     expect(stdout).not.toContain(job.output.dir);
-    const page = (await world.bucket.read("report.html"))?.bytes.toString() ?? "";
-    for (const { run_id } of (await world.head()).runs) expect(page).toContain(run_id);
+    const page = (await environment.bucket.read("report.html"))?.bytes.toString() ?? "";
+    for (const { run_id } of (await environment.head()).runs) expect(page).toContain(run_id);
   });
 
   test("readings of kbdump status go into the database of the bucket", async () => {
-    const world = await openBucketWorld(store);
-    const { job, env, run } = await world.machine("one");
+    const environment = await openBucketWorld(store);
+    const { job, env, run } = await environment.machine("one");
     await run();
     const datasets = [{ ...(job.datasets[0] as DatasetJob), batches: ["2026"] }];
     const withBatch = { ...job, datasets };
-    const before = (await world.bucket.look("test.duckdb"))?.etag;
+    const before = (await environment.bucket.look("test.duckdb"))?.etag;
     const { added, database } = await takeStatus(withBatch, { env });
-    expect([added, database]).toEqual([true, `${world.url}/test/test.duckdb`]);
-    expect((await world.bucket.look("test.duckdb"))?.etag).not.toBe(before);
-    expect(await world.inDatabase("SELECT count(*)::INTEGER FROM indexing_status")).toEqual([2]);
+    expect([added, database]).toEqual([true, `${environment.url}/test/test.duckdb`]);
+    expect((await environment.bucket.look("test.duckdb"))?.etag).not.toBe(before);
+    expect(await environment.inDatabase("SELECT count(*)::INTEGER FROM indexing_status")).toEqual([2]);
   });
 
   test("while another holds the job, a run says who and changes nothing", async () => {
-    const world = await openBucketWorld(store);
+    const environment = await openBucketWorld(store);
     const proxy = await startStoreProxy(store);
-    const [one, two] = [await world.machine("one", {}, proxy.env), await world.machine("two")];
+    const [one, two] = [await environment.machine("one", {}, proxy.env), await environment.machine("two")];
     const uploads = proxy.holdWhere((request) => /^PUT .*\/chunks\.jsonl/.test(request));
     const running = one.run();
     await uploads;
@@ -164,9 +167,9 @@ describe.skipIf(!hasS3)("runs in a bucket", () => {
     expect(stderr).toMatch(
       /another run of this job is at work: process \d+ on \S+ since .* Wait for its end, or end it there/,
     );
-    expect((await world.head()).runs).toEqual([]);
+    expect((await environment.head()).runs).toEqual([]);
     proxy.letGo();
     expect((await running).status).toBe("complete");
-    expect((await world.head()).runs.length).toBe(1);
+    expect((await environment.head()).runs.length).toBe(1);
   });
 });

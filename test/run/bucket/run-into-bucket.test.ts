@@ -17,23 +17,23 @@ describe.skipIf(!hasS3)("a run into a bucket", () => {
   afterAll(() => store.stop());
 
   test("is the same run as into a folder, listed by head.json, and leaves manifests alone in the work folder", async () => {
-    const world = await openBucketWorld(store);
-    const machine = await world.machine("one");
+    const environment = await openBucketWorld(store);
+    const machine = await environment.machine("one");
     const { status, folder, database, problems, manifest } = await machine.run();
     expect({ status, problems, warnings: machine.warnings }).toEqual({
       status: "complete",
       problems: [],
       warnings: [],
     });
-    expect(folder).toBe(`${world.url}/test/runs/${manifest.run_id}`);
-    expect(database).toBe(`${world.url}/test/test.duckdb`);
+    expect(folder).toBe(`${environment.url}/test/runs/${manifest.run_id}`);
+    expect(database).toBe(`${environment.url}/test/test.duckdb`);
     const local = await runJob(
-      { ...machine.job, output: { ...machine.job.output, bucket: undefined, dir: join(world.folder, "local") } },
+      { ...machine.job, output: { ...machine.job.output, bucket: undefined, dir: join(environment.folder, "local") } },
       { env: machine.env },
     );
-    expect(await stableTexts(await world.fetched(manifest.run_id))).toEqual(await stableTexts(local.folder));
-    const { latest, runs, holder } = await world.head();
-    expect({ latest, status: runs[0]?.status, released: holder?.released }).toEqual({
+    expect(await stableTexts(await environment.fetched(manifest.run_id))).toEqual(await stableTexts(local.folder));
+    const { latest, runs, owner } = await environment.head();
+    expect({ latest, status: runs[0]?.status, released: owner?.released }).toEqual({
       latest: manifest.run_id,
       status: "complete",
       released: true,
@@ -47,8 +47,8 @@ describe.skipIf(!hasS3)("a run into a bucket", () => {
       "test.duckdb",
     ]);
     expect(await readdir(join(machine.job.output.dir, "test", ".work"))).toEqual(["bucket", "indexing_status"]);
-    expect((await keysBelow(world.bucket, "")).map((key) => key.split("/")[0])).toContain("test.duckdb");
-    expect(await keysBelow(world.bucket, "try")).toEqual([]);
+    expect((await keysBelow(environment.bucket, "")).map((key) => key.split("/")[0])).toContain("test.duckdb");
+    expect(await keysBelow(environment.bucket, "try")).toEqual([]);
   });
 });
 
@@ -56,18 +56,18 @@ describe.skipIf(!hasS3).each(faultyStores)("a store that ignores conditions: $na
   test("is refused before the crawl, and used with a warning where the job allows it", async () => {
     const store = await start();
     try {
-      const world = await openBucketWorld(store);
-      const strict = await world.machine("one");
+      const environment = await openBucketWorld(store);
+      const strict = await environment.machine("one");
       const refused = strict.run();
       await expect(refused).rejects.toBeInstanceOf(UsageError);
       await expect(refused).rejects.toThrow(/ignores If-None-Match.* set output.allow_unsafe_lock: true/);
-      expect(world.server.requests.length).toBe(0);
-      expect(await keysBelow(await openAt(store, world.url), "")).toEqual([]);
-      const loose = await world.machine("two", { allow_unsafe_lock: true });
+      expect(environment.server.requests.length).toBe(0);
+      expect(await keysBelow(await openAt(store, environment.url), "")).toEqual([]);
+      const loose = await environment.machine("two", { allow_unsafe_lock: true });
       const ids = [(await loose.run()).manifest.run_id, (await loose.run()).manifest.run_id];
       expect(loose.warnings[0]).toContain("ignores If-None-Match");
-      expect(await world.inDatabase(allRuns)).toEqual(ids);
-      await world.fetched(ids[1] ?? "");
+      expect(await environment.inDatabase(allRuns)).toEqual(ids);
+      await environment.fetched(ids[1] ?? "");
     } finally {
       await store.stop();
     }

@@ -12,29 +12,29 @@ describe.skipIf(!hasS3)("shards in a bucket", () => {
   afterAll(() => store.stop());
 
   test("each has a head of its own below that of the job, and they are joined in the same place", async () => {
-    const world = await openBucketWorld(store);
-    const { job, env } = await world.machine("whole");
+    const environment = await openBucketWorld(store);
+    const { job, env } = await environment.machine("whole");
     const output = { ...job.output, bucket: undefined };
     const whole = await runJob({ ...job, output }, { env });
     const folders: string[] = [];
     for (const index of [1, 2]) {
-      const machine = await world.machine(`pod-${index}`);
+      const machine = await environment.machine(`pod-${index}`);
       const place = `shards/${index}-of-2/`;
       const { folder, manifest } = await machine.run({}, { index, count: 2 });
-      expect(folder).toBe(`${world.url}/test/${place}runs/${manifest.run_id}`);
-      expect((await world.head(place)).latest).toBe(manifest.run_id);
-      folders.push(await world.fetched(manifest.run_id, place));
+      expect(folder).toBe(`${environment.url}/test/${place}runs/${manifest.run_id}`);
+      expect((await environment.head(place)).latest).toBe(manifest.run_id);
+      folders.push(await environment.fetched(manifest.run_id, place));
     }
-    expect(await world.bucket.read("head.json")).toBeUndefined();
+    expect(await environment.bucket.read("head.json")).toBeUndefined();
 
-    const words = ["join", ...folders, "--out", world.url, "--json"];
-    const { code, stdout, stderr } = await runKbdump(words, env, world.folder);
+    const words = ["join", ...folders, "--out", environment.url, "--json"];
+    const { code, stdout, stderr } = await runKbdump(words, env, environment.folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const { latest, runs } = await world.head();
-    expect(JSON.parse(stdout).folder).toBe(`${world.url}/test/runs/${latest}`);
+    const { latest, runs } = await environment.head();
+    expect(JSON.parse(stdout).folder).toBe(`${environment.url}/test/runs/${latest}`);
     expect(runs.map(({ run_id }) => run_id)).toEqual([latest]);
-    expect(await stableTexts(await world.fetched(latest ?? ""))).toEqual(await stableTexts(whole.folder));
-    expect(await world.inDatabase("SELECT run_id FROM runs")).toEqual([latest]);
-    for (const index of [1, 2]) expect((await world.head(`shards/${index}-of-2/`)).runs.length).toBe(1);
+    expect(await stableTexts(await environment.fetched(latest ?? ""))).toEqual(await stableTexts(whole.folder));
+    expect(await environment.inDatabase("SELECT run_id FROM runs")).toEqual([latest]);
+    for (const index of [1, 2]) expect((await environment.head(`shards/${index}-of-2/`)).runs.length).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LookAhead } from "../../../src/crawl/prefetch.js";
+import { Prefetch } from "../../../src/crawl/prefetch.js";
 import { findMovedDocuments } from "../../../src/segments/read-documents.js";
 import { addChunks, deleteChunks } from "../../servers/edits.js";
 import { makeDocument } from "../../servers/store.js";
@@ -77,7 +77,7 @@ test("a list that repeats itself and counts too many comes to an end", async () 
   const listings = [{ dataset_id: "s", name: null, state: "unsettled" as const, documents: 1 }];
   const rows = [{ document_id: "d", word_count: 1 }];
   const found = { rows, listings, allDatasets: undefined, failures: [], notes: [], drift: {}, pages: 1 };
-  const { ids } = await findMovedDocuments({ documents }, { datasets: [], found }, new LookAhead(2));
+  const { ids } = await findMovedDocuments({ documents }, { datasets: [], found }, new Prefetch(2));
   expect([...ids]).toEqual(["d"]);
   expect(asked).toBeLessThan(10);
 });

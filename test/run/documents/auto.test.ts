@@ -2,7 +2,7 @@ import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { StopError } from "../../../src/errors.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { runJob } from "../../../src/run/run-job.js";
 import { sumOfChildLists } from "../../../src/segments/document-result.js";
@@ -23,7 +23,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
   const server = await startRealisticServer(store, behaviour);
   onTestFinished(() => server.close());
   const folder = await testFolder();
-  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto", tally = emptyRunTally()) => {
+  const run = async (name: string, childChunks: "all" | "auto" | "none" = "auto", progress = emptyRunProgress()) => {
     const job = await jobFor(folder, {
       name,
       service: { base_url: server.url, concurrency: 4, retries: 0 },
@@ -32,7 +32,7 @@ async function startPlace(documents: readonly TestDocument[], more: Record<strin
       output: { dir: join(folder, "out"), formats: ["jsonl", "csv"] },
       ...more,
     });
-    return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, tally });
+    return runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, progress });
   };
   const asked = (end: string) => server.requests.filter(({ path }) => path.endsWith(end)).length;
   return { server, behaviour, run, asked, parts: (name: string) => join(folder, "out", name, ".work") };
@@ -85,10 +85,10 @@ test("the progress of a run ends at all that there is to be asked", async () => 
     makeDocument({ chunks: 0, seed: 5 }),
   ]);
   for (const childChunks of ["all", "auto", "none"] as const) {
-    const tally = emptyRunTally();
-    const { manifest } = await run(childChunks, childChunks, tally);
-    expect(tally).toMatchObject({ pagesDone: tally.pagesExpected, documentsBegun: 5 });
-    expect(tally.pagesDone).toBe(manifest.requests.sent - 1 - 4); // and the metadata fields, and four pages read twice
+    const progress = emptyRunProgress();
+    const { manifest } = await run(childChunks, childChunks, progress);
+    expect(progress).toMatchObject({ pagesDone: progress.pagesExpected, documentsBegun: 5 });
+    expect(progress.pagesDone).toBe(manifest.requests.sent - 1 - 4); // and the metadata fields, and four pages read twice
   }
 });
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { LostError } from "../../../src/errors.js";
 import { isThere } from "../../../src/files/files.js";
-import { type Hold, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
-import { thisHolder } from "../../../src/store/folder/lock-holder.js";
+import { type LeasedJob, makeOwnFolder } from "../../../src/store/folder/job-folders.js";
+import { thisOwner } from "../../../src/store/folder/lock-owner.js";
 import { dataset, document } from "../../job/job-folder.js";
 import { underLease } from "../../under-lease.js";
 import { jobFor, testFolder } from "../job-for.js";
@@ -21,11 +21,11 @@ async function startJob() {
   const hidden = join(folder, "out", "test", ".work");
   await mkdir(hidden, { recursive: true });
   /** The folder that a holder left, with the work of a run in it; it tells what `holder` says of its process. */
-  const leave = async (token: string, holder: object | undefined, ...below: readonly string[]) => {
+  const leave = async (token: string, owner: object | undefined, ...below: readonly string[]) => {
     const own = join(hidden, ...below, token);
     const parts = join(own, runId, "parts");
     await mkdir(parts, { recursive: true });
-    if (holder) await writeFile(join(own, "holder.json"), JSON.stringify(holder));
+    if (owner) await writeFile(join(own, "owner.json"), JSON.stringify(owner));
     await writeFile(join(own, runId, "plan.json"), "{}");
     await writeFile(join(parts, "1.chunks.jsonl"), "journaled\n");
     return own;
@@ -38,25 +38,25 @@ const [first, second, _third] = [1, 2, 3].map((number) => `5fd3c9ab-0000-4000-80
   string,
   string,
 ];
-const frozen = await thisHolder(new Date()); // this process lives, so that it cannot be proved dead
+const frozen = await thisOwner(new Date()); // this process lives, so that it cannot be proved dead
 const dead = { ...frozen, pid: deadPid };
 const elsewhere = { ...frozen, host: "elsewhere", pid: 12 };
-const part = (hold: Hold) => join(hold.own, runId, "parts", "1.chunks.jsonl");
+const part = (leased: LeasedJob) => join(leased.own, runId, "parts", "1.chunks.jsonl");
 
 test.each([
   ["a process of this machine that lives, whose lock was removed", frozen],
   ["a process of another machine", elsewhere],
-])("fences %s: its work goes on as a copy, and nothing of it succeeds any more", async (_name, holder) => {
+])("fences %s: its work goes on as a copy, and nothing of it succeeds any more", async (_name, owner) => {
   const { job, hidden, leave, place } = await startJob();
-  const own = await leave(first, holder);
+  const own = await leave(first, owner);
   await mkdir(join(own, runId, "stage"));
   await writeFile(join(own, runId, "stage", "manifest.json"), "{}");
   await symlink("runs/x", join(own, "latest"));
   const late = await open(join(own, runId, "parts", "1.chunks.jsonl"), "a");
-  await underLease(job, options, async (hold) => {
+  await underLease(job, options, async (leased) => {
     await late.writeFile("written late\n");
     await late.close();
-    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\n");
     for (const source of [join(own, runId, "stage"), join(own, "latest")])
       await expect(rename(source, join(place, "published"))).rejects.toThrow("ENOENT");
     await expect(makeOwnFolder(join(own, "removed"))).rejects.toThrow("ENOENT");
@@ -72,15 +72,15 @@ test.each([
 test.each([
   ["whose process is proved dead", dead, false],
   ["who said that it is done", elsewhere, true],
-])("takes over the work of a holder %s without a copy, and leaves no mark", async (_name, holder, released) => {
+])("takes over the work of a holder %s without a copy, and leaves no mark", async (_name, owner, released) => {
   const { job, hidden, leave } = await startJob();
-  const own = await leave(first, holder);
+  const own = await leave(first, owner);
   if (released) await writeFile(join(own, "released"), "");
   const { ino } = await stat(join(own, runId, "parts", "1.chunks.jsonl"));
-  await underLease(job, options, async (hold) => {
-    expect((await stat(part(hold))).ino).toBe(ino);
+  await underLease(job, options, async (leased) => {
+    expect((await stat(part(leased))).ino).toBe(ino);
     expect(await readdir(hidden)).not.toContain("fenced");
-    expect(await readdir(join(hold.own, "from"))).toEqual([]);
+    expect(await readdir(join(leased.own, "from"))).toEqual([]);
   });
 });
 
@@ -88,10 +88,10 @@ test("what a holder leaves is taken over by the next one, and the next but one; 
   const { job, hidden, leave } = await startJob();
   await leave(first, dead);
   for (let round = 0; round < 3; round++) {
-    await underLease(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+    await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
     expect((await readdir(hidden)).length).toBe(2); // the folder of the holder, and indexing_status
   }
-  await underLease(job, options, async (hold) => rename(join(hold.own, runId), join(hidden, "..", "gone")));
+  await underLease(job, options, async (leased) => rename(join(leased.own, runId), join(hidden, "..", "gone")));
   expect(await readdir(hidden)).toEqual(["indexing_status"]);
 });
 
@@ -102,9 +102,9 @@ test("a holder that died while it fenced others: what it had not taken over yet 
   await writeFile(join(own, "copy", "parts", "1.chunks.jsonl"), "half");
   const inner = await leave(second, elsewhere, first, "from");
   const { ino } = await stat(join(inner, runId, "parts", "1.chunks.jsonl"));
-  await underLease(job, options, async (hold) => {
-    expect(await readFile(part(hold), "utf8")).toBe("journaled\n");
-    expect((await stat(part(hold))).ino).not.toBe(ino);
+  await underLease(job, options, async (leased) => {
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\n");
+    expect((await stat(part(leased))).ino).not.toBe(ino);
   });
 });
 
@@ -113,23 +113,23 @@ test("work that a holder had taken over counts, not what it had taken it from", 
   const own = await leave(first, dead);
   await writeFile(join(own, runId, "parts", "1.chunks.jsonl"), "journaled\nand continued\n");
   await leave(second, elsewhere, first, "from");
-  await underLease(job, options, async (hold) =>
-    expect(await readFile(part(hold), "utf8")).toBe("journaled\nand continued\n"),
+  await underLease(job, options, async (leased) =>
+    expect(await readFile(part(leased), "utf8")).toBe("journaled\nand continued\n"),
   );
 });
 
 test("a named pipe or a link in work that is taken over is dropped, so that nothing waits for it or follows it", async () => {
   const { job, leave } = await startJob();
-  for (const [token, holder] of [
+  for (const [token, owner] of [
     [first, dead],
     [second, elsewhere],
   ] as const) {
-    const own = await leave(token, holder);
+    const own = await leave(token, owner);
     spawnSync("mkfifo", [join(own, runId, "parts", "pipe")]);
     await symlink("/etc/passwd", join(own, runId, "parts", "link"));
-    await underLease(job, options, async (hold) => {
-      expect(await readdir(join(hold.own, runId, "parts"))).toEqual(["1.chunks.jsonl"]);
-      await rename(join(hold.own, runId), join(hold.folder, token));
+    await underLease(job, options, async (leased) => {
+      expect(await readdir(join(leased.own, runId, "parts"))).toEqual(["1.chunks.jsonl"]);
+      await rename(join(leased.own, runId), join(leased.folder, token));
     });
   }
 });
@@ -181,7 +181,7 @@ test("two that fence each other both fail, and leave what they had to the next o
     await readdir(mine.own);
   }).catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(LostError);
-  await underLease(job, options, async (hold) => expect(await readFile(part(hold), "utf8")).toBe("journaled\n"));
+  await underLease(job, options, async (leased) => expect(await readFile(part(leased), "utf8")).toBe("journaled\n"));
 });
 
 test("a link that has the name of a holder's folder is removed, and what it leads to is left alone", async () => {

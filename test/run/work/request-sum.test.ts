@@ -1,9 +1,9 @@
 import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { emptyRequestTally } from "../../../src/client/request-tally.js";
+import { emptyRequestCounts } from "../../../src/client/request-counts.js";
 import { StopError } from "../../../src/errors.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { runJob } from "../../../src/run/run-job.js";
 import { keepRequestSum, requestFile } from "../../../src/store/request-sum.js";
@@ -14,7 +14,7 @@ import { jobFor, testFolder } from "../job-for.js";
 import { query } from "../read-dump.js";
 
 const counted = (sent: number, retriedBy: Record<string, number>) => ({
-  ...emptyRequestTally(),
+  ...emptyRequestCounts(),
   sent,
   retried: 2,
   throttled: 1,
@@ -29,10 +29,10 @@ test("what earlier processes asked is added, by reason, too; a process that fail
     throw new Error("broke off");
   };
   await expect(fails()).rejects.toThrow("broke off");
-  const tally = emptyRequestTally();
-  await using kept = await keepRequestSum(folder, tally);
+  const progress = emptyRequestCounts();
+  await using kept = await keepRequestSum(folder, progress);
   expect(kept.sum()).toMatchObject({ sent: 10, retriedBy: { "503": 1, timeout: 1 } });
-  Object.assign(tally, counted(5, { "503": 2 }));
+  Object.assign(progress, counted(5, { "503": 2 }));
   const sum = { sent: 15, retried: 4, throttled: 2, bytes: 2000, retriedBy: { "503": 3, timeout: 1 } };
   expect(kept.sum()).toEqual(sum);
 });
@@ -74,9 +74,9 @@ test("manifest and database count the requests of all processes of a run, and on
     service: { base_url: server.url, concurrency: 2 },
     datasets: [{ id: dataset.id, documents: [first, second] }],
   });
-  const tallies = [emptyRunTally(), emptyRunTally(), emptyRunTally(), emptyRunTally()] as const;
+  const progresses = [emptyRunProgress(), emptyRunProgress(), emptyRunProgress(), emptyRunProgress()] as const;
   const run = (index: 0 | 1 | 2 | 3, retryFailed = false) =>
-    runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, tally: tallies[index], retryFailed });
+    runJob(job, { env: { KNOWLEDGE_API_KEY: server.key }, progress: progresses[index], retryFailed });
   behaviour.documentError?.set(second, { status: 404, body: { code: "not_found", message: "gone", status: 404 } });
   for (const index of [0, 1] as const) {
     let answered = 0;
@@ -89,7 +89,7 @@ test("manifest and database count the requests of all processes of a run, and on
   delete behaviour.faults;
   const { manifest, database } = await run(2);
   const sumOf = (name: "sent" | "retried" | "bytes") =>
-    tallies.slice(0, 3).reduce((sum, { requests }) => sum + requests[name], 0);
+    progresses.slice(0, 3).reduce((sum, { requests }) => sum + requests[name], 0);
   expect(manifest.status).toBe("partial");
   expect(manifest.requests).toMatchObject({ sent: sumOf("sent"), retried: sumOf("retried"), bytes: sumOf("bytes") });
   expect(manifest.requests.retried).toBeGreaterThan(0);
@@ -100,5 +100,5 @@ test("manifest and database count the requests of all processes of a run, and on
   behaviour.documentError?.clear();
   const retried = await run(3, true);
   expect(retried.manifest.status).toBe("complete");
-  expect(retried.manifest.requests.sent).toBe(tallies[3].requests.sent);
+  expect(retried.manifest.requests.sent).toBe(progresses[3].requests.sent);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { queueName } from "../../../src/parallel/document-queue.js";
 import { hasRedis, startRedis } from "../../servers/start-redis.js";
@@ -15,21 +15,21 @@ async function startLonely(documents: number) {
   const said: string[] = [];
   const log = (_level: string, text: string) => void said.push(text);
   const service = { ...place.job.service, outage: 1 };
-  const tally = emptyRunTally();
+  const progress = emptyRunProgress();
   const start = (signal = new AbortController().signal) =>
-    place.run({ service }, { workers: broker.url, log, tally, signal });
+    place.run({ service }, { workers: broker.url, log, progress, signal });
   const hears = async (text: string) => {
     while (!said.some((sentence) => sentence.includes(text))) await delay(20);
   };
-  return { ...place, broker, said, tally, start, hears };
+  return { ...place, broker, said, progress, start, hears };
 }
 
 describe.skipIf(!hasRedis)("a broker that fails its run", () => {
   test("it is gone before the first document is queued: the run comes to its end by itself", async () => {
-    const { broker, said, tally, start, behaviour } = await startLonely(4);
+    const { broker, said, progress, start, behaviour } = await startLonely(4);
     behaviour.latency = 100;
     const result = start();
-    while (tally.step !== "listing documents") await delay(5);
+    while (progress.step !== "listing documents") await delay(5);
     await broker.kill();
     expect((await result).status).toBe("complete");
     expect(said.join("\n")).toMatch(/no worker gave a sign of life for 10 s: this run reads 4 documents itself/);
@@ -64,11 +64,11 @@ describe.skipIf(!hasRedis)("a broker that fails its run", () => {
     await hears("to workers");
     const connection = { host: "127.0.0.1", port: broker.port, maxRetriesPerRequest: null };
     const ends = new AbortController();
-    const progress = { worker: "hung", sent: 7, untold: 0, chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1 };
+    const reported = { worker: "hung", sent: 7, untold: 0, chunks: 1, child_chunks: 0, pages_expected: 2, pages: 1 };
     const hung = new Worker(
       queueName(job),
       async (queued) => {
-        while (!ends.signal.aborted) await queued.updateProgress(progress).then(() => delay(500));
+        while (!ends.signal.aborted) await queued.updateProgress(reported).then(() => delay(500));
       },
       { connection, concurrency: 4 },
     );

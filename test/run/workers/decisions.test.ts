@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Discovery, PlacedDocument } from "../../../src/crawl/discovery.js";
 import { documentListText } from "../../../src/crawl/document-list.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { type Handed, listHash } from "../../../src/parallel/accept-document.js";
 import { jobIdOf, nameFromJobId, queueName, refusalOf } from "../../../src/parallel/document-queue.js";
@@ -153,37 +153,37 @@ describe("documents in the queue", () => {
 });
 
 test("the progress of workers is that of the run, whatever is told twice, begun anew or taken back", () => {
-  const tally = emptyRunTally();
-  const progress = new WorkersProgress(tally);
+  const progress = emptyRunProgress();
+  const workersProgress = new WorkersProgress(progress);
   const told = { worker: "w", sent: 3, untold: 3, chunks: 10, child_chunks: 1, pages_expected: 5, pages: 1 };
-  expect(progress.told("a", "rubbish")).toBe(false);
-  expect(progress.told("a", told)).toBe(true);
-  expect(progress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
-  expect(progress.told("a", { ...told, sent: 4, untold: 4 })).toBe(true);
-  progress.told("a", { ...told, chunks: 20, pages: 2 });
-  progress.told("b", { ...told, sent: 4, untold: 4 });
-  progress.told("c", { ...told, worker: "v", untold: 2 });
-  expect(tally.requestsElsewhere).toBe(6);
-  progress.forget("c");
-  expect(tally).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
-  progress.forget("b");
-  progress.forget("c");
+  expect(workersProgress.told("a", "rubbish")).toBe(false);
+  expect(workersProgress.told("a", told)).toBe(true);
+  expect(workersProgress.told("a", told), "its worker sent nothing meanwhile").toBe(false);
+  expect(workersProgress.told("a", { ...told, sent: 4, untold: 4 })).toBe(true);
+  workersProgress.told("a", { ...told, chunks: 20, pages: 2 });
+  workersProgress.told("b", { ...told, sent: 4, untold: 4 });
+  workersProgress.told("c", { ...told, worker: "v", untold: 2 });
+  expect(progress.requestsElsewhere).toBe(6);
+  workersProgress.forget("c");
+  expect(progress).toMatchObject({ chunks: 30, child_chunks: 2, pagesExpected: 10, pagesDone: 3, documentsBegun: 2 });
+  workersProgress.forget("b");
+  workersProgress.forget("c");
   const handed = { worker: "w", result: { row: { chunk_count: 50, child_chunk_count: 3 } }, pages: 6 } as Handed;
-  progress.adopted("a", handed);
-  expect(tally).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
-  expect(tally).toMatchObject({ documentsDone: 1, requestsElsewhere: 2 });
-  progress.told("b", told);
-  progress.takeBack();
+  workersProgress.adopted("a", handed);
+  expect(progress).toMatchObject({ chunks: 50, child_chunks: 3, pagesExpected: 6, pagesDone: 6, documentsBegun: 1 });
+  expect(progress).toMatchObject({ documentsDone: 1, requestsElsewhere: 2 });
+  workersProgress.told("b", told);
+  workersProgress.takeBack();
   const adopted = { documentsBegun: 1, pagesExpected: 6, pagesDone: 6 }; // so that the share that is read stays
-  expect(tally).toEqual({ ...emptyRunTally(), ...adopted, documentsFound: -1 });
+  expect(progress).toEqual({ ...emptyRunProgress(), ...adopted, documentsFound: -1 });
 });
 
 test("requests are told once", () => {
-  const tally = emptyRunTally().requests;
-  const requests = new ToldRequests(tally);
-  Object.assign(tally, { sent: 5, answered: 4, retried: 1, bytes: 100 });
+  const progress = emptyRunProgress().requests;
+  const requests = new ToldRequests(progress);
+  Object.assign(progress, { sent: 5, answered: 4, retried: 1, bytes: 100 });
   expect(requests.untold).toBe(4);
-  tally.retriedBy[500] = 1;
+  progress.retriedBy[500] = 1;
   expect(requests.take()).toEqual({
     sent: 5,
     answered: 4,
@@ -193,8 +193,8 @@ test("requests are told once", () => {
     retriedBy: { 500: 1 },
   });
   expect(requests.untold).toBe(0);
-  tally.sent = 7;
-  tally.retriedBy[429] = 2;
+  progress.sent = 7;
+  progress.retriedBy[429] = 2;
   expect(requests.take()).toMatchObject({ sent: 2, answered: 0, retriedBy: { 500: 0, 429: 2 } });
 });
 

@@ -2,7 +2,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { hasRedis } from "../../servers/start-redis.js";
 import { startPlace } from "../shards/sharding.js";
@@ -39,12 +39,12 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     behaviour.latency = 1_000;
     const reader = startWorker(job, broker.url, env);
     const interrupt = new AbortController();
-    const tally = emptyRunTally();
-    const first = run({}, { workers: broker.url, signal: interrupt.signal, tally }).catch((error: unknown) => error);
-    while (tally.documentsBegun === 0) await delay(5);
+    const progress = emptyRunProgress();
+    const first = run({}, { workers: broker.url, signal: interrupt.signal, progress }).catch((error: unknown) => error);
+    while (progress.documentsBegun === 0) await delay(5);
     interrupt.abort(new Error("interrupted"));
     expect(await first).toEqual(new Error("interrupted"));
-    expect(tally).toMatchObject({ documentsDone: 0, isKept: true });
+    expect(progress).toMatchObject({ documentsDone: 0, isKept: true });
     behaviour.latency = 0;
     const chunksAsked = () => server.requests.filter(({ path }) => path.includes("/segments")).length;
     for (let last = -1; last !== chunksAsked(); await delay(2_500)) last = chunksAsked();
@@ -61,9 +61,9 @@ describe.skipIf(!hasRedis)("runs with workers that end before all is read", () =
     const single = await run();
     behaviour.latency = 1_500; // so that an attempt is under way when the worker tells of it first
     const reader = startWorker(job, broker.url, env);
-    const tally = emptyRunTally();
-    const result = run({}, { workers: broker.url, tally });
-    while (tally.documentsBegun === 0) await delay(5);
+    const progress = emptyRunProgress();
+    const result = run({}, { workers: broker.url, progress });
+    while (progress.documentsBegun === 0) await delay(5);
     const exchanges = join(folder, "out", "test", ".work", "exchange");
     const attempts = join(exchanges, (await readdir(exchanges))[0] ?? "", "attempts");
     for (const name of await readdir(attempts)) await rm(join(attempts, name), { recursive: true });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { queueName } from "../../../src/parallel/document-queue.js";
 import { hasRedis } from "../../servers/start-redis.js";
@@ -31,12 +31,12 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const { run, shared, worker, said, folder } = await startShared();
     const single = await run();
     const workers = [worker(), worker()];
-    const tally = emptyRunTally();
-    const result = await shared({}, { tally });
+    const progress = emptyRunProgress();
+    const result = await shared({}, { progress });
     await expectSameBytes(single, result);
     expect(result.manifest).toMatchObject({ status: "complete", counts: single.manifest.counts });
     expect(result.manifest.requests).toMatchObject({ sent: single.manifest.requests.sent });
-    expect(tally).toMatchObject({
+    expect(progress).toMatchObject({
       documents: 8,
       documentsDone: 8,
       documentsFound: 0,
@@ -95,12 +95,12 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     behaviour.latency = 10;
     const reader = worker();
     const ends = new AbortController();
-    const tally = emptyRunTally();
-    const first = shared({}, { signal: ends.signal, tally }).catch((error: unknown) => error);
-    while (tally.documentsDone < 4) await delay(5);
+    const progress = emptyRunProgress();
+    const first = shared({}, { signal: ends.signal, progress }).catch((error: unknown) => error);
+    while (progress.documentsDone < 4) await delay(5);
     ends.abort(new Error("interrupted"));
     expect(await first).toEqual(new Error("interrupted"));
-    expect(tally.documentsDone).toBeGreaterThanOrEqual(4); // the error says how many are read
+    expect(progress.documentsDone).toBeGreaterThanOrEqual(4); // the error says how many are read
     expect(await exchangeOf(folder)).toHaveLength(1);
     const before = server.requests.length;
     const second = await shared();
@@ -114,9 +114,9 @@ describe.skipIf(!hasRedis)("workers over a real broker", () => {
     const { run, shared, worker, broker, behaviour } = await startShared();
     const single = await run();
     behaviour.latency = 20;
-    const tally = emptyRunTally();
-    const result = shared({}, { tally });
-    while (tally.documents === 0) await delay(5);
+    const progress = emptyRunProgress();
+    const result = shared({}, { progress });
+    while (progress.documents === 0) await delay(5);
     await delay(100);
     await broker.restart();
     worker();

@@ -15,7 +15,7 @@ import type { RunSabotage } from "./run-once.js";
 vi.mock("node:fs", async (original) => (await import("./files.js")).scheduledFs(await original()));
 vi.mock("node:fs/promises", async (original) => (await import("./files.js")).scheduledPromises(await original()));
 vi.mock("node:timers/promises", async (original) => (await import("./mocks.js")).scheduledPauses(await original()));
-vi.mock("../../../src/store/folder/lock-holder.js", async (original) =>
+vi.mock("../../../src/store/folder/lock-owner.js", async (original) =>
   (await import("./mocks.js")).simulatedHolders(await original()),
 );
 vi.mock("../../../src/database/inspect-database.js", async (original) =>

@@ -6,7 +6,7 @@ export function simulatedHolders(actual: object): object {
   const processes = new Map<string, NonNullable<ReturnType<typeof current.getStore>>>();
   return {
     ...actual,
-    thisHolder: async (since: Date) => {
+    thisOwner: async (since: Date) => {
       const process = current.getStore();
       if (!process) throw new Error("no simulated process");
       const id = `5fd3c9ab-0000-4000-8000-${String(process.number).padStart(12, "0")}`;

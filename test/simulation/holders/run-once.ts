@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { currentDatabase, newDatabase } from "../../../src/database/job-database.js";
 import { isRunId } from "../../../src/dump/run-id.js";
 import type { Job } from "../../../src/job/job.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 import { openWorkspace } from "../../../src/run/open-workspace.js";
 import { publishRun } from "../../../src/run/publish-run.js";
 import { count, text } from "../../../src/schema.js";
@@ -54,7 +54,7 @@ export async function runOnce(process: SimulatedProcess, job: Job, sabotage: Run
     log,
     fresh: false,
     retryFailed: false,
-    tally: emptyRunTally(),
+    progress: emptyRunProgress(),
     env: {},
     signal: new AbortController().signal,
   };

@@ -13,7 +13,7 @@ export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage):
     return;
   }
   if (lives > 1) coverage.met("went on after an interruption");
-  const { reading, tally } = through;
+  const { reading, progress } = through;
   const wanted = scenario.job.documents === "all" ? placesOf(outcome).length : scenario.documents.length;
   if (reading.documents.length !== wanted) wrong(`${reading.documents.length} of ${wanted} documents have a result`);
   for (const [kind, count] of [
@@ -21,7 +21,7 @@ export function checkEnd(outcome: Outcome, wrong: Complain, coverage: Coverage):
     ["child_chunks", "child_chunk_count"],
   ] as const) {
     const rows = reading.documents.reduce((sum, { row }) => sum + row[count], 0);
-    if (tally[kind] !== rows) wrong(`the tally has ${tally[kind]} ${kind}, the documents ${rows}`);
+    if (progress[kind] !== rows) wrong(`the tally has ${progress[kind]} ${kind}, the documents ${rows}`);
   }
 }
 

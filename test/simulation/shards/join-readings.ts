@@ -7,17 +7,17 @@ import { finishRun, prepareRun } from "../../../src/run/make-run.js";
 import { openFreshWorkspace } from "../../../src/run/open-workspace.js";
 import type { Reading } from "../../../src/run/reading.js";
 import { jobOf } from "../read-all.js";
-import type { World } from "../world.js";
+import type { Environment } from "../world.js";
 import type { ReadShard } from "./read-shards.js";
 
 /** Publishes the shards that were read, each as a run of its own, and joins these. Works on the real disk. */
-export async function joinReadings(world: World, shards: readonly ReadShard[]): Promise<JoinResult> {
-  const dir = join(world.folder, "out");
-  const job = jobOf(world.scenario, world.service.knowledge.dataset.id);
+export async function joinReadings(environment: Environment, shards: readonly ReadShard[]): Promise<JoinResult> {
+  const dir = join(environment.folder, "out");
+  const job = jobOf(environment.scenario, environment.service.knowledge.dataset.id);
   for (const { shard, through } of shards)
     if (through) await publish(through.reading, { ...job, shard, output: { ...job.output, dir } });
   const found = await findShards([join(dir, job.name)], { dir, env: {} });
-  return joinShards(found, { env: {}, now: () => new Date(world.clock.now) });
+  return joinShards(found, { env: {}, now: () => new Date(environment.clock.now) });
 }
 
 async function publish(reading: Reading, job: Job): Promise<void> {

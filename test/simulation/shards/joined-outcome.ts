@@ -9,17 +9,17 @@ import { type DumpedDocument, proofSchema } from "../../../src/segments/document
 import { partPath } from "../../../src/segments/part.js";
 import type { Outcome, Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
-import type { World } from "../world.js";
+import type { Environment } from "../world.js";
 
 const kinds = ["chunks", "child_chunks"] as const;
 
 /** A joined dump as the outcome of one run, with everything that it says taken from its files. */
 export function joinedOutcome(
   { folder, manifest }: JoinResult,
-  { reading, tally }: Through,
-  { world, processes }: { readonly world: World; readonly processes: Processes },
+  { reading, progress }: Through,
+  { environment, processes }: { readonly environment: Environment; readonly processes: Processes },
 ): Outcome {
-  const { scenario, service, calls, parts, violations, trace, clock } = world;
+  const { scenario, service, calls, parts, violations, trace, clock } = environment;
   splitRows(folder, parts, manifest.documents);
   const documents = manifest.documents.map((row, index): DumpedDocument => {
     const isOf = (other: typeof row | Manifested) => documentKey(other) === documentKey(row);
@@ -40,7 +40,7 @@ export function joinedOutcome(
     ...{ scenario, service, calls, parts, violations, trace, left: [], errors: processes.errors },
     lives: processes.lives,
     elapsed: clock.now,
-    through: { reading: { ...reading, discovery, documents }, tally },
+    through: { reading: { ...reading, discovery, documents }, progress },
   };
 }
 

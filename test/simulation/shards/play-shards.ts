@@ -15,21 +15,21 @@ import { type ReadShard, readShards } from "./read-shards.js";
 export function playShards(sharded: ShardedScenario, coverage: Coverage): Promise<Played> {
   const { scenario } = sharded;
   return inFolder(async (folder) => {
-    const world = await worldOf(scenario, folder, undefined);
-    const processes = new Processes(world);
-    const shards = await readShards(world, processes, sharded);
+    const environment = await worldOf(scenario, folder, undefined);
+    const processes = new Processes(environment);
+    const shards = await readShards(environment, processes, sharded);
     place.disk = undefined;
-    const played = (wrong: readonly string[]): Played => ({ scenario, wrong, trace: world.trace });
+    const played = (wrong: readonly string[]): Played => ({ scenario, wrong, trace: environment.trace });
     const refused = whyRefused(shards);
-    const result = await joinReadings(world, shards).catch((error: unknown) => {
+    const result = await joinReadings(environment, shards).catch((error: unknown) => {
       if (refused && (error instanceof StopError || error instanceof UsageError)) return undefined;
       throw error;
     });
     if (refused) coverage.met(`not joined: ${refused}`);
-    if (!result) return played(world.violations);
+    if (!result) return played(environment.violations);
     const [first] = shards.flatMap(({ through }) => through ?? []);
     if (refused || !first) return played([`it was joined, although ${refused}`]);
-    const outcome = joinedOutcome(result, first, { world, processes });
+    const outcome = joinedOutcome(result, first, { environment, processes });
     return played(judgeJoined({ result, shards, outcome }, coverage));
   });
 }

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { discoverDocuments } from "../../../src/crawl/discover-documents.js";
 import type { Discovery } from "../../../src/crawl/discovery.js";
 import type { Shard } from "../../../src/job/job.js";
-import { emptyRunTally } from "../../../src/job/run-tally.js";
+import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import type { Through } from "../outcome.js";
 import type { Processes } from "../processes.js";
 import { clientOf, jobOf, type ProcessWorld, readAll } from "../read-all.js";
-import type { World } from "../world.js";
+import type { Environment } from "../world.js";
 import type { ShardedScenario } from "./draw-shards.js";
 
 /** A shard that was read; `through` is undefined when its processes gave up. */
@@ -19,14 +19,14 @@ export interface ReadShard {
 
 /** Reads all shards of a scenario, in the order that it draws. */
 export async function readShards(
-  world: World,
+  environment: Environment,
   processes: Processes,
   { count, order, isListGiven }: ShardedScenario,
 ): Promise<readonly ReadShard[]> {
   const given = isListGiven ? await processes.run(listDocuments) : undefined;
   const shards = Array.from({ length: count }, (_, at) => ({ index: at + 1, count }));
   const read = (shard: Shard) => {
-    const folder = join(world.folder, `shard-${shard.index}`);
+    const folder = join(environment.folder, `shard-${shard.index}`);
     const parts = join(folder, "parts");
     mkdirSync(parts, { recursive: true });
     return async (process: ProcessWorld) => {
@@ -56,10 +56,13 @@ export async function readShards(
 }
 
 /** The list of documents, as `kbdump plan --documents-out` gets it; undefined when it is not whole, and so not written. */
-async function listDocuments(world: ProcessWorld): Promise<Discovery | undefined> {
-  const client = clientOf(world, emptyRunTally());
+async function listDocuments(environment: ProcessWorld): Promise<Discovery | undefined> {
+  const client = clientOf(environment, emptyRunProgress());
   try {
-    const discovery = await discoverDocuments(client, jobOf(world.scenario, world.service.knowledge.dataset.id));
+    const discovery = await discoverDocuments(
+      client,
+      jobOf(environment.scenario, environment.service.knowledge.dataset.id),
+    );
     return (discovery.found?.failures.length ?? 0) > 0 ? undefined : discovery;
   } finally {
     await client.close();

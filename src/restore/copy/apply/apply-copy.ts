@@ -2,21 +2,21 @@ import pLimit from "p-limit";
 import type { NewDataset } from "../../../client/write/operations.js";
 import { SkipError } from "../../../errors.js";
 import { nameText } from "../../../words.js";
-import { type DatasetPlan, type DatasetSettings, type MovePlan, wishedName } from "../copy-plan.js";
-import type { AppliedMove } from "../copy-result.js";
+import { type CopyPlan, type DatasetPlan, type DatasetSettings, wishedName } from "../copy-plan.js";
+import type { AppliedCopy } from "../copy-result.js";
 import { type ApplyOptions, BatchSize } from "./apply-options.js";
 import { type BringOptions, bringDocument, type Home } from "./copy-document.js";
 import { equipDataset } from "./equip-dataset.js";
 import { carryOut, findDataset, madeBy } from "./execute-write.js";
 
-export type ApplyMoveOptions = Omit<ApplyOptions, "batchSize"> & Pick<BringOptions, "retryFailed">;
+export type ApplyCopyOptions = Omit<ApplyOptions, "batchSize"> & Pick<BringOptions, "retryFailed">;
 
 /**
  * Carries out a plan that was made after `settleWrites`: makes the datasets, and brings the documents, several at once, one writer for
  * each. A document that fails does not stop the others. Rejects with StopError where the key is refused or the disk fails, and with the
  * reason of the signal.
  */
-export async function applyMove({ datasets }: MovePlan, options: ApplyMoveOptions): Promise<AppliedMove> {
+export async function applyCopy({ datasets }: CopyPlan, options: ApplyCopyOptions): Promise<AppliedCopy> {
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const full = { ...options, signal, alone: pLimit(1), batchSize: new BatchSize() };
@@ -44,14 +44,14 @@ export async function applyMove({ datasets }: MovePlan, options: ApplyMoveOption
   return { moved, missingTags };
 }
 
-function countPlanned(datasets: readonly DatasetPlan[], { journal, retryFailed, tally }: ApplyMoveOptions): void {
+function countPlanned(datasets: readonly DatasetPlan[], { journal, retryFailed, progress }: ApplyCopyOptions): void {
   const coming = datasets.flatMap(({ documents }) => documents.filter(({ refused }) => refused === null));
   const toBring = coming.filter(({ document_id }) => {
     const state = journal.facts.documents.get(document_id)?.state;
     return state !== "restored" && (state !== "failed" || retryFailed);
   });
-  tally.documents = coming.length;
-  tally.chunks = toBring.reduce((sum, { chunks }) => sum + chunks, 0);
+  progress.documents = coming.length;
+  progress.chunks = toBring.reduce((sum, { chunks }) => sum + chunks, 0);
 }
 
 async function homeOf(

@@ -3,13 +3,13 @@ import type { Writer } from "../../../client/write/writer.js";
 import type { ReadDocumentRows } from "../../../compare/load-document-rows.js";
 import type { Log } from "../../../log.js";
 import type { DocumentPlan } from "../copy-plan.js";
-import type { MoveTally } from "../copy-result.js";
-import type { MoveJournal } from "../journal.js";
+import type { CopyProgress } from "../copy-result.js";
+import type { CopyJournal } from "../journal.js";
 
 export interface ApplyOptions {
   readonly api: KnowledgeApi;
   readonly writer: Writer;
-  readonly journal: MoveJournal;
+  readonly journal: CopyJournal;
   /** Reads the rows of one document of the dump; it may be called for several at once. */
   readonly readRows: ReadDocumentRows;
   /** Ends between two requests; then it rejects with the reason. */
@@ -23,7 +23,7 @@ export interface ApplyOptions {
   /** Chunks that one request adds; one for all documents of a move, since they learn it together. */
   readonly batchSize: BatchSize;
   readonly log: Log;
-  readonly tally: MoveTally;
+  readonly progress: CopyProgress;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** Rejects with the reason of the signal. */

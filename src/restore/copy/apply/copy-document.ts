@@ -31,11 +31,11 @@ type End = Pick<MovedDocument, "outcome" | "reason"> & { readonly failed?: reado
  * with what ends the whole move.
  */
 export async function bringDocument(plan: DocumentPlan, home: Home, options: BringOptions): Promise<MovedDocument> {
-  const { journal, log, tally } = options;
+  const { journal, log, progress } = options;
   const { dataset_id, document_id, document_name } = plan;
   const end = await endOf(plan, home, options);
-  if (end.outcome === "restored") tally.documentsDone++;
-  else tally.documentsFailed++;
+  if (end.outcome === "restored") progress.documentsDone++;
+  else progress.documentsFailed++;
   if (end.outcome === "failed" || end.outcome === "partial") log("warn", `document ${document_id}: ${end.reason}`);
   const known = journal.facts.documents.get(document_id);
   return {

@@ -2,7 +2,7 @@ import type { Listed } from "../../../client/check-answer.js";
 import type { KnowledgeApi } from "../../../client/knowledge-api.js";
 import type { PreparedWrite } from "../../../client/write/operations.js";
 import type { Undone, WriteOutcome } from "../../../client/write/write-outcome.js";
-import { LookAhead } from "../../../crawl/prefetch.js";
+import { Prefetch } from "../../../crawl/prefetch.js";
 import { type ReadPage, readList } from "../../../crawl/read-list.js";
 import { SkipError, StopError } from "../../../errors.js";
 import { isMapping } from "../../../schema.js";
@@ -10,7 +10,7 @@ import { countOf } from "../../../words.js";
 import { waitingFor } from "../../apply/reconcile.js";
 import { readStandingChunks } from "../../apply/row-texts.js";
 import { type LookOptions, lookFor } from "../../apply/write-row.js";
-import type { MoveJournal } from "../journal.js";
+import type { CopyJournal } from "../journal.js";
 import type { Intent, IntentFacts } from "../journal-lines.js";
 import type { ApplyOptions } from "./apply-options.js";
 
@@ -119,11 +119,11 @@ function intentFacts(facts: WriteFacts, { method, path, sha256 }: PreparedWrite<
 
 /** A write that rejects did nothing. */
 async function sendNoted<T>(
-  { journal, tally }: ApplyOptions,
+  { journal, progress }: ApplyOptions,
   intent: Intent,
   prepared: PreparedWrite<T>,
 ): Promise<WriteOutcome<T>> {
-  tally.writes++;
+  progress.writes++;
   return prepared.send({ onTurn: () => journal.leave(intent) }).catch(async (error: unknown) => {
     await journal.conclude(intent, "not done");
     throw error;
@@ -196,7 +196,7 @@ async function lookForWrite(find: Find, until: number, options: LookOptions): Pr
   return found ?? (isUnread ? "unknown" : "not done");
 }
 
-type FindOptions = { readonly api: KnowledgeApi; readonly journal: MoveJournal };
+type FindOptions = { readonly api: KnowledgeApi; readonly journal: CopyJournal };
 
 /** Finds the dataset of this name that a lost answer is about: names stand for one dataset each, and a new one is empty. */
 export async function findDataset({ api }: FindOptions, name: string): Promise<Found | undefined> {
@@ -252,7 +252,7 @@ function isField(value: unknown): value is StandingField {
 }
 
 async function findListed(readPage: ReadPage, isIt: (row: Listed) => boolean): Promise<Found | undefined> {
-  for await (const { rows } of readList(readPage, new LookAhead(1))) {
+  for await (const { rows } of readList(readPage, new Prefetch(1))) {
     const found = rows.find(isIt);
     if (found) return madeIn(found);
   }

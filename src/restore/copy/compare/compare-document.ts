@@ -7,8 +7,8 @@ import {
   isSameSet,
 } from "../../../compare/document-rows.js";
 import { ExactNumber } from "../../../rows/exact-json.js";
-import { canCome, childCanCome, type LossPart, type MoveFrom } from "../copy-plan.js";
-import type { MoveDifference } from "../copy-result.js";
+import { type CopySource, canCome, childCanCome, type LossPart } from "../copy-plan.js";
+import type { CopyDifference } from "../copy-result.js";
 import {
   compareMembers,
   compareSetting,
@@ -22,7 +22,7 @@ import {
 /** The facts of a document that was restored as a copy. */
 interface CopiedDocument {
   /** `originals`: the service cut its file again, by rules of its own. */
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   /** Parts that were announced not to come. */
   readonly losses: ReadonlySet<LossPart>;
   /** The metadata fields of its dataset in the run: a value of any other has no place. */
@@ -321,7 +321,7 @@ function pairMoved<T>(stretches: readonly Stretch<T>[], textOf: (row: T) => stri
 }
 
 /** A difference in the rows of one document. */
-export type RowDifference = Omit<MoveDifference, "document_id">;
+export type RowDifference = Omit<CopyDifference, "document_id">;
 
 type Placed = Pick<RowDifference, "id" | "position">;
 

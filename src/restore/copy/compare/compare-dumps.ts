@@ -5,8 +5,8 @@ import type { Original } from "../../../dump/manifest.js";
 import type { Dump } from "../../../dump/open-dump.js";
 import { StopError } from "../../../errors.js";
 import { countOf } from "../../../words.js";
-import { copyName, datasetIdOf, type Loss, type LossPart, type MoveFrom, type MovePlan } from "../copy-plan.js";
-import type { AppliedMove, JournalFacts, MoveDifference } from "../copy-result.js";
+import { type CopyPlan, type CopySource, copyName, datasetIdOf, type Loss, type LossPart } from "../copy-plan.js";
+import type { AppliedCopy, CopyDifference, JournalFacts } from "../copy-result.js";
 import { type CopiedDataset, compareDataset, datasetPairKey } from "./compare-dataset.js";
 import { comingOf, compareCopy, compareDocument, compareSame, type RowDifference } from "./compare-document.js";
 import { loadDetails, type ReadDetails } from "./details.js";
@@ -15,12 +15,12 @@ import { loadDetails, type ReadDetails } from "./details.js";
  * Compares documents of a dump with those of a service, one at a time. StopError where one could not be read whole, or a file is not
  * as its run wrote it: then nothing is proved.
  */
-export async function compareDumps(options: CompareOptions): Promise<readonly MoveDifference[]> {
+export async function compareDumps(options: CompareOptions): Promise<readonly CopyDifference[]> {
   const { pairs, signal } = options;
   refuseUnread(options.live);
   return withSpill(":memory:", options, async (connection) => {
     const sides = await openSides(connection, options);
-    const differences: MoveDifference[] = [
+    const differences: CopyDifference[] = [
       ...(await compareDatasets(options, { old: sides.old.details, live: sides.live.details })),
     ];
     for (const pair of pairs) {
@@ -62,7 +62,7 @@ async function comparePair(
   pair: DocumentPair,
   options: CompareOptions,
   sides: Sides,
-): Promise<{ readonly found: readonly MoveDifference[]; readonly rows: ComparedRows }> {
+): Promise<{ readonly found: readonly CopyDifference[]; readonly rows: ComparedRows }> {
   const { document_id } = pair.old;
   const ofDocument = { level: "document", document_id, id: document_id, position: null } as const;
   const sentences = [...(await compareSettings(pair, options, sides)), ...compareFiles(pair, options)];
@@ -129,8 +129,8 @@ function lossesOf({ losses }: Copies, { old }: DocumentPair): ReadonlySet<LossPa
 async function compareDatasets(
   { pairs, copies, live: dump }: Pick<CompareOptions, "pairs" | "copies" | "live">,
   { old, live }: { readonly old: ReadDetails; readonly live: ReadDetails },
-): Promise<readonly MoveDifference[]> {
-  const differences: MoveDifference[] = [];
+): Promise<readonly CopyDifference[]> {
+  const differences: CopyDifference[] = [];
   const datasets = datasetPairs(pairs);
   for (const { id, liveId } of datasets) {
     const [before, now] = [await old.dataset(id), await live.dataset(liveId)];
@@ -209,7 +209,7 @@ export interface DocumentPair {
 
 /** The facts of documents that were restored as copies. */
 export interface Copies {
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   /** By `datasetPairKey`. */
   readonly datasets: ReadonlyMap<string, CopiedDataset>;
   /** Parts of documents that were announced not to come, by the id of the document in the dump. */
@@ -246,7 +246,7 @@ export interface RowCounts {
 }
 
 /** The facts of copies that a plan made: everything that it announced is expected. `moved`: rows that failed were reported. */
-export function copiesOfPlan(plan: MovePlan, facts: JournalFacts, { moved, missingTags }: AppliedMove): Copies {
+export function copiesOfPlan(plan: CopyPlan, facts: JournalFacts, { moved, missingTags }: AppliedCopy): Copies {
   const documents = plan.datasets.flatMap((dataset) => dataset.documents);
   const kept = documents.flatMap(({ attachments }) => attachments.filter(({ file }) => file === null));
   const keptIds = new Set(kept.map(({ id }) => id));

@@ -1,7 +1,7 @@
 import type { Listed } from "../../../client/check-answer.js";
 import type { KnowledgeApi } from "../../../client/knowledge-api.js";
 import { textIn } from "../../../compare/document-rows.js";
-import { LookAhead } from "../../../crawl/prefetch.js";
+import { Prefetch } from "../../../crawl/prefetch.js";
 import { flawText, readDatasets, readWholeList } from "../../../crawl/read-whole-list.js";
 import { type Problem, SkipError, StopError, UsageError } from "../../../errors.js";
 import { cutText, escapeControls } from "../../../safe-text.js";
@@ -184,7 +184,7 @@ interface DocumentIds {
 /** Lists the documents of a dataset of the target. StopError when the service does not list them. */
 async function askDocuments(api: TargetApi, id: string): Promise<DocumentIds> {
   const read = (page: number, limit: number) => api.documents(id, page, limit);
-  const list = await readWholeList("documents", read, new LookAhead(pagesAhead)).catch((error: unknown) => {
+  const list = await readWholeList("documents", read, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError)) throw error;
     const what = `the documents of the dataset ${shownId(id)} of the target cannot be listed`;
     throw new StopError(`${what}: ${error.message}`, { cause: error });
@@ -202,7 +202,7 @@ interface TakenNames {
 
 /** Lists the names of the datasets of the target. StopError when the service does not list them. */
 async function askNames(api: TargetApi): Promise<TakenNames> {
-  const list = await readDatasets(api, new LookAhead(pagesAhead)).catch((error: unknown) => {
+  const list = await readDatasets(api, new Prefetch(pagesAhead)).catch((error: unknown) => {
     if (!(error instanceof SkipError) && !(error instanceof StopError && error.status === 401)) throw error;
     const hint = "so no free name can be chosen; create a dataset, and name it with --dataset <id>";
     throw new StopError(`the datasets of the target cannot be listed, ${hint}: ${error.message}`, { cause: error });

@@ -3,16 +3,16 @@ import type { Dump } from "../../../dump/open-dump.js";
 import { type Problem, UsageError } from "../../../errors.js";
 import type { Kind } from "../../../rows/columns.js";
 import { documentKey } from "../../../rows/row.js";
-import { type DocumentPlan, type EarlierDocument, type MoveFrom, type MovePlan, wishedName } from "../copy-plan.js";
-import { type JournalFacts, type MoveOptions, noFacts } from "../copy-result.js";
+import { type CopyPlan, type CopySource, type DocumentPlan, type EarlierDocument, wishedName } from "../copy-plan.js";
+import { type CopyOptions, type JournalFacts, noFacts } from "../copy-result.js";
 import { type FoundTarget, findTargets, shownId, type TargetApi, type WishedDataset } from "./find-targets.js";
 import { type ChosenDataset, chooseDatasets, listingWarnings, planDataset } from "./plan-dataset.js";
 import { fitnessOf, formOf, noAttachments, noRows, planDocument } from "./plan-document.js";
 import { type DumpReading, readDump } from "./read-dump.js";
 
-type OwnerOptions = "documents" | "dataset" | "from" | "retryFailed" | "memory" | "signal" | "tally";
+type OwnerOptions = "documents" | "dataset" | "from" | "retryFailed" | "memory" | "signal" | "progress";
 
-export interface PlanOptions extends Pick<MoveOptions, OwnerOptions> {
+export interface PlanOptions extends Pick<CopyOptions, OwnerOptions> {
   readonly dump: Dump;
   /** The datasets and documents that earlier processes of this restore made; `dataset: "new"` makes others. */
   readonly facts: JournalFacts;
@@ -20,8 +20,8 @@ export interface PlanOptions extends Pick<MoveOptions, OwnerOptions> {
   readonly isSameService: boolean;
 }
 
-export interface PlannedMove {
-  readonly plan: MovePlan;
+export interface PlannedCopy {
+  readonly plan: CopyPlan;
   /** Sentences. */
   readonly warnings: readonly string[];
   /** Keys of datasets and ids of documents in the dump whose copies the journal knows, and the target does not have any more. */
@@ -33,13 +33,13 @@ export interface PlannedMove {
  * writes nothing. Texts of chunks stay in DuckDB. UsageError when the dump as a whole is not fit for it, or a wish cannot be fulfilled;
  * StopError when a file is not as its run wrote it, or the target does not tell what is there.
  */
-export async function planMove(api: TargetApi, options: PlanOptions): Promise<PlannedMove> {
-  const { dump, documents, from, dataset, retryFailed, tally } = options;
+export async function planCopy(api: TargetApi, options: PlanOptions): Promise<PlannedCopy> {
+  const { dump, documents, from, dataset, retryFailed, progress } = options;
   checkWishes(dump, options);
-  tally.step = "reading the run";
+  progress.step = "reading the run";
   const reading = await readDump(dump, options);
   const chosen = chooseDatasets(dump, reading, documents);
-  tally.step = "asking the service";
+  progress.step = "asking the service";
   const { targets, gone, warnings } = await findTargets(api, chosen.map(wishOf), options);
   const facts = dataset === "new" ? noFacts : options.facts;
   const judge = fitnessOf(dump, from);
@@ -107,7 +107,7 @@ function earlierOf({ target_id, state, reason }: KnownDocument, retryFailed: boo
 export interface Wishes {
   readonly documents: readonly string[];
   readonly dataset: string | undefined;
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   readonly facts: JournalFacts;
 }
 

@@ -7,13 +7,13 @@ import { documentKey } from "../../../rows/row.js";
 import { isMapping } from "../../../schema.js";
 import {
   type AttachmentPlan,
+  type CopySource,
   copyName,
   type DocumentPlan,
   type EarlierDocument,
   type FilePlan,
   type Loss,
   type LossPart,
-  type MoveFrom,
   type ValuePlan,
 } from "../copy-plan.js";
 import type { DatasetDetails, DocumentDetails } from "./details.js";
@@ -22,7 +22,7 @@ import type { DatasetDetails, DocumentDetails } from "./details.js";
 export interface DocumentFacts {
   readonly document: Manifest["documents"][number];
   readonly dataset_key: string;
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   readonly dataset: DatasetDetails;
   /** Undefined where the run could not read them. */
   readonly details: DocumentDetails | undefined;
@@ -160,7 +160,7 @@ interface Fitness {
 }
 
 /** Tells of a document of a dump, and its form, how it can come. */
-export function fitnessOf(dump: Dump, from: MoveFrom): (document: DumpedDocument, form: string) => Fitness {
+export function fitnessOf(dump: Dump, from: CopySource): (document: DumpedDocument, form: string) => Fitness {
   if (from === "chunks") {
     const filtered = new Set(filteredDatasets(dump.manifest.options));
     const { child_chunks } = dump.manifest.options;

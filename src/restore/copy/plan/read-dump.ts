@@ -7,7 +7,7 @@ import { checkRows, loadRows } from "../../../dump/load.js";
 import type { Manifest } from "../../../dump/manifest.js";
 import { attachmentFiles, type Dump } from "../../../dump/open-dump.js";
 import { documentKey } from "../../../rows/row.js";
-import type { MoveFrom } from "../copy-plan.js";
+import type { CopySource } from "../copy-plan.js";
 import {
   type DatasetDetails,
   type DocumentDetails,
@@ -28,7 +28,7 @@ export interface DumpReading extends DumpDetails {
 }
 
 interface ReadingOptions {
-  readonly from: MoveFrom;
+  readonly from: CopySource;
   /** Whether the target is the service that the dump came from. */
   readonly isSameService: boolean;
   /** The most memory that DuckDB may use, such as `800MB`. */

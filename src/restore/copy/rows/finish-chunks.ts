@@ -62,7 +62,7 @@ export class Finish {
     if (children) await bringChildren(this.#copy, now, children);
     const isWhole = this.#copy.failed.length === failures;
     if (!now.row.enabled && now.enabled) await this.#disable({ chunk: now, isWhole }, false);
-    else if (isWhole) this.#copy.work.options.tally.chunksDone++;
+    else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
 
   async #disable(pending: Pending, isLast: boolean): Promise<void> {
@@ -71,7 +71,7 @@ export class Finish {
     if (updated.kind === "busy" && !isLast) this.#busy = [...this.#busy, pending];
     else if (updated.kind !== "done") {
       this.#copy.fail("chunk", chunk.row, `it is there and could not be disabled: ${updated.reason}`);
-    } else if (isWhole) this.#copy.work.options.tally.chunksDone++;
+    } else if (isWhole) this.#copy.work.options.progress.chunksDone++;
   }
 }
 

@@ -2,7 +2,7 @@ import { RetryError } from "../errors.js";
 import { retryReason, type Send } from "./send.js";
 
 /** Counts of the requests of a run; the client adds to them, progress and manifest show them. */
-export interface RequestTally {
+export interface RequestCounts {
   sent: number;
   retried: number;
   /** Refused because too much was asked. */
@@ -19,7 +19,7 @@ export interface RequestTally {
 }
 
 /** A tally of nothing yet. */
-export function emptyRequestTally(): RequestTally {
+export function emptyRequestCounts(): RequestCounts {
   return {
     sent: 0,
     retried: 0,
@@ -33,39 +33,39 @@ export function emptyRequestTally(): RequestTally {
 }
 
 /** Counts what is sent, what is in flight, and what is answered. */
-export function counted(send: Send, tally: RequestTally, signal: AbortSignal): Send {
+export function counted(send: Send, progress: RequestCounts, signal: AbortSignal): Send {
   return async (request) => {
     signal.throwIfAborted(); // what waited for a slot is not sent any more
-    tally.sent++;
-    tally.inFlight++;
-    tally.silentSince ??= performance.now();
+    progress.sent++;
+    progress.inFlight++;
+    progress.silentSince ??= performance.now();
     try {
       const answer = await send(request);
-      tally.answered++;
-      tally.silentSince = tally.inFlight > 1 ? performance.now() : undefined; // this one is still counted
+      progress.answered++;
+      progress.silentSince = progress.inFlight > 1 ? performance.now() : undefined; // this one is still counted
       return answer;
     } finally {
-      tally.inFlight--;
+      progress.inFlight--;
     }
   };
 }
 
 /** Counts reads that were refused because too much was asked. */
-export function countThrottled<T>(read: () => Promise<T>, tally: RequestTally): () => Promise<T> {
+export function countThrottled<T>(read: () => Promise<T>, progress: RequestCounts): () => Promise<T> {
   return async () => {
     try {
       return await read();
     } catch (error) {
-      if (error instanceof RetryError && error.throttled) tally.throttled++;
+      if (error instanceof RetryError && error.throttled) progress.throttled++;
       throw error;
     }
   };
 }
 
 /** Counts a retry, and its reason; any other error is none. */
-export function countRetry(error: Error, tally: RequestTally): void {
+export function countRetry(error: Error, progress: RequestCounts): void {
   if (!(error instanceof RetryError)) return;
-  tally.retried++;
+  progress.retried++;
   const reason = retryReason(error);
-  tally.retriedBy[reason] = (tally.retriedBy[reason] ?? 0) + 1;
+  progress.retriedBy[reason] = (progress.retriedBy[reason] ?? 0) + 1;
 }

@@ -1,5 +1,5 @@
 /** How far a command is that reads files: verify, diff or serve. */
-export interface ReadTally {
+export interface ReadProgress {
   /** The work in hand, in a word or two. */
   step: string;
   /** Bytes to go through, and those of them that are done. A file that is read twice counts twice. */
@@ -8,6 +8,6 @@ export interface ReadTally {
 }
 
 /** A tally of nothing yet. */
-export function emptyReadTally(step = "starting"): ReadTally {
+export function emptyReadProgress(step = "starting"): ReadProgress {
   return { step, expected: 0, done: 0 };
 }

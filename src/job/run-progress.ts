@@ -1,4 +1,4 @@
-import { emptyRequestTally, type RequestTally } from "../client/request-tally.js";
+import { emptyRequestCounts, type RequestCounts } from "../client/request-counts.js";
 
 /** The step of a run that takes almost all of its time. */
 export const readingDocuments = "reading documents";
@@ -7,8 +7,8 @@ export const readingDocuments = "reading documents";
 export const waitingForDocuments = "waiting for documents";
 
 /** Counts of a run so far; its stages add to them, the progress view shows them. */
-export interface RunTally {
-  readonly requests: RequestTally;
+export interface RunProgress {
+  readonly requests: RequestCounts;
   documents: number;
   documentsDone: number;
   documentsFailed: number;
@@ -29,9 +29,9 @@ export interface RunTally {
 }
 
 /** A tally of nothing yet. */
-export function emptyRunTally(): RunTally {
+export function emptyRunProgress(): RunProgress {
   return {
-    requests: emptyRequestTally(),
+    requests: emptyRequestCounts(),
     documents: 0,
     documentsDone: 0,
     documentsFailed: 0,

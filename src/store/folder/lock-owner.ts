@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
-
 import { hostname } from "node:os";
-
 import * as v from "valibot";
 import { object, text, valueIf } from "../../schema.js";
 
 const textOrNull = v.fallback(v.nullable(text), null);
 
 /** The process that holds the lock of a job. */
-const holderSchema = object({
+const ownerSchema = object({
   /** Identifies this one hold, so that no two locks have the same content. Null in the lock of an unknown program. */
   id: textOrNull,
   pid: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
@@ -24,24 +22,24 @@ const holderSchema = object({
   boot: textOrNull,
 });
 
-export type Holder = Readonly<v.InferOutput<typeof holderSchema>>;
+export type Owner = Readonly<v.InferOutput<typeof ownerSchema>>;
 
 /** This process, as it holds a lock. */
-export async function thisHolder(since: Date): Promise<Holder & { readonly id: string }> {
+export async function thisOwner(since: Date): Promise<Owner & { readonly id: string }> {
   const [born, space, boot] = await Promise.all([bornAt(process.pid), pidSpace(), bootId()]);
   return { id: randomUUID(), pid: process.pid, host: hostname(), since: since.toISOString(), born, space, boot };
 }
 
 /** The holder in the first line of a lock file; undefined when it is empty or garbled. */
-export function holderFrom(text: string): Holder | undefined {
-  return valueIf(v.pipe(v.string(), v.parseJson(), holderSchema), text.split("\n", 1)[0]);
+export function ownerFrom(text: string): Owner | undefined {
+  return valueIf(v.pipe(v.string(), v.parseJson(), ownerSchema), text.split("\n", 1)[0]);
 }
 
 /**
  * Whether the process of a lock lives; undefined where that cannot be known from here: another machine, container or boot, or
  * a process with that pid and an unknown start time.
  */
-export async function isAlive({ pid, host, born, space, boot }: Holder): Promise<boolean | undefined> {
+export async function isAlive({ pid, host, born, space, boot }: Owner): Promise<boolean | undefined> {
   if (host !== hostname() || space !== (await pidSpace())) return undefined;
   const here = await bootId();
   if (boot !== null && here !== null && boot !== here) return undefined;
