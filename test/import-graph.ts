@@ -15,7 +15,7 @@ export const importGraph: Readonly<Record<string, readonly string[]>> = {
   crawl: ["rows", "files", "dump", "client", "job", "database"],
   segments: ["rows", "files", "dump", "client", "job", "store", "crawl"],
   parallel: ["rows", "files", "dump", "client", "job", "store", "crawl", "segments"],
-  cli: ["rows", "dump", "job", "store", "parallel"],
+  cli: ["rows", "dump", "client", "job", "store", "parallel"],
   compare: ["rows", "duckdb", "dump", "database"],
   keep: ["files", "dump", "job", "store", "database"],
   originals: ["rows", "files", "dump", "client", "store", "crawl", "segments"],
@@ -119,7 +119,7 @@ export const libraries: Readonly<Record<string, RegExp>> = {
   "d3-shape": /^report\/page\/(parts|pictures)/,
   "d3-time-format": /^report\/page\/(parts|pictures)/,
   "@clack/prompts": /^cli\/dialogue\.ts$/,
-  yargs: /^cli\/(help|command)\.ts$/,
+  yargs: /^cli\/(help|command|completion)\.ts$/,
   "@duckdb/node-api": /^duckdb\//,
   // Where foreign data comes in: answers, manifests, job files, and what an earlier process left in the folder of its work.
   // Schemas of results describe what goes out: types come from them, and the build makes JSON Schemas of them.

@@ -3,12 +3,12 @@ import { type Problem, UsageError } from "../errors.js";
 import { gotText, looksLikeKey } from "../job/findings.js";
 import { readText } from "../job/read-key.js";
 import { isNamedLikeKey, nearestName } from "../job/schema/shapes.js";
-import { type Command, meaningOf, type Options, type Positional } from "./command.js";
+import { type Command, commonOptions, meaningOf, type Options, type Positional } from "./command.js";
 import { type Flag, globalOptions, isSwitch, type Line, type Place } from "./read-line.js";
 
 /** Every problem of a command line that can be told before the command starts. `isThere` asks for a file of that name. */
 export function checkLine(line: Line, command: Command, isThere: (path: string) => boolean): readonly Problem[] {
-  const options = { ...globalOptions, ...command.options };
+  const options = { ...globalOptions, ...command.options, ...commonOptions };
   const unknown = unknownFlags(line.flags, options, commandNameOf(command));
   return [
     ...unknown,
@@ -17,6 +17,7 @@ export function checkLine(line: Line, command: Command, isThere: (path: string) 
     ...conflictingFlags(line.flags, options),
     // An argument may be the value of an unknown flag, so one may seem to be missing that is not.
     ...(unknown.length > 0 ? [] : placeProblems(line.places, command, isThere)),
+    ...(unknown.length > 0 ? [] : missingFlags(line.flags, options)),
   ];
 }
 
@@ -58,6 +59,12 @@ function valueProblems({ name, written, value }: Flag, options: Options): readon
 /** A word that begins with a dash is a forgotten value and the next flag; `--out=-x` still says it. */
 function looksLikeFlag(value: string | undefined): boolean {
   return value !== undefined && /^-[^\d.]/.test(value);
+}
+
+function missingFlags(flags: readonly Flag[], options: Options): readonly Problem[] {
+  return Object.entries(options)
+    .filter(([name, { demandOption }]) => demandOption && !flags.some((flag) => flag.name === name))
+    .map(([name, option]) => ({ path: `--${name}`, message: `missing: ${meaningOf(option)}` }));
 }
 
 function repeatedFlags(flags: readonly Flag[], options: Options): readonly Problem[] {

@@ -7,7 +7,7 @@ import { bucketNames, withBucketNames } from "../store/copy/bucket-names.js";
 
 import { tool } from "../tool.js";
 import type { Command, Environment } from "./command.js";
-import { commonOptions } from "./options.js";
+import { commonOptions } from "./command.js";
 import { argumentsFrom, globalOptions, type Line, readLine, wrongLine } from "./read-line.js";
 import { commandsIn, loadAll, type Registry } from "./registry.js";
 
@@ -26,6 +26,7 @@ export async function runCommandLine(
   environment: Surroundings,
   registry = commands,
 ): Promise<number> {
+  if (args[0] === completionKey) return propose(args.slice(1), environment, registry);
   const leading = readLine(args, leadingOptions);
   const [first] = leading.places;
   if (first === undefined) return runWithoutCommand(args, leading, environment, registry);
@@ -35,6 +36,15 @@ export async function runCommandLine(
   if (command) return runCommand(command, others, { ...environment, args, commands: () => loadAll(registry) });
   const { unknownCommand } = await import("./check-line.js");
   throw unknownCommand(first.text, registry.names());
+}
+
+/** The first argument by which the script of a shell asks for proposals; the words of its line follow. */
+const completionKey = "--get-yargs-completions";
+
+async function propose(words: readonly string[], { stdout }: Surroundings, registry: Registry): Promise<number> {
+  const { proposals } = await import("./completion.js");
+  stdout.write(`${await proposals(words, await loadAll(registry))}\n`);
+  return exitCodes.complete;
 }
 
 async function runWithoutCommand(
@@ -57,7 +67,7 @@ async function runWithoutCommand(
 }
 
 async function runCommand(command: Command, args: readonly string[], environment: Environment): Promise<number> {
-  const line = readLine(args, { ...globalOptions, ...command.options });
+  const line = readLine(args, { ...globalOptions, ...command.options, ...commonOptions });
   if (isAsked(line, "version")) return answer(versionText(isAsked(line, "json")), environment);
   if (isAsked(line, "help")) {
     const { helpOf } = await import("./help.js");
@@ -68,9 +78,18 @@ async function runCommand(command: Command, args: readonly string[], environment
   if (problems.length > 0) throw wrongLine(problems);
   const files = line.flags.filter(({ name }) => name === "env-file").map(({ value }) => value ?? "");
   const env = files.length > 0 ? await withEnvFiles(environment.env, files) : environment.env;
-  return command.run(argumentsFrom(line, command), { ...environment, env }).catch((error: unknown) => {
+  const given = argumentsFrom(line, command);
+  if (typeof given.caFile === "string") await trust(given.caFile);
+  return command.run(given, { ...environment, env }).catch((error: unknown) => {
     throw withBucketNames(error, bucketNames(env));
   });
+}
+
+/** Trusts the certificates of a PEM file in every connection of this process, besides those that Node trusts. UsageError where it has none. */
+async function trust(file: string): Promise<void> {
+  const { certificatesFrom } = await import("../client/connections.js");
+  const { getCACertificates, setDefaultCACertificates } = await import("node:tls");
+  setDefaultCACertificates([...getCACertificates("default"), ...certificatesFrom(file, "--ca-file")]);
 }
 
 function isAsked({ flags }: Line, option: string): boolean {

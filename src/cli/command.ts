@@ -8,6 +8,10 @@ import type { Output } from "./view.js";
 /** The files that a shell proposes. */
 export type Files = "file" | "folder" | "job file";
 
+/** A heading of the help, in the order in which they stand there. */
+export const groups = ["Options", "Without a job file", "Advanced", "Every command"] as const;
+type Group = (typeof groups)[number];
+
 /** A positional argument, as yargs declares it. */
 export interface Positional {
   readonly describe: string;
@@ -27,6 +31,7 @@ export interface Option {
   readonly array?: boolean;
   readonly alias?: string | readonly string[];
   readonly choices?: readonly string[];
+  readonly demandOption?: boolean;
   /** Another option that cannot be given beside it. */
   readonly conflicts?: string;
   readonly default?: string | boolean;
@@ -36,6 +41,10 @@ export interface Option {
   readonly names?: Files;
   /** The values to choose from where the check of the job, not of the command line, judges them. */
   readonly values?: readonly string[];
+  /** The value as the help shows it: `DIR` in `--out DIR`. Every option but a switch has one, or `choices`. */
+  readonly value?: string;
+  /** The heading that the help lists it under; `Options` where it has none. */
+  readonly group?: Group;
   /** Its value may be left out, so that one must stand behind `=`. */
   readonly valueIsOptional?: true;
 }
@@ -57,8 +66,56 @@ export type ArgumentsOf<Declared extends Options> = {
   >;
 };
 
+/** Options of every command. */
+export const commonOptions = {
+  json: {
+    type: "boolean",
+    default: false,
+    group: "Every command",
+    describe: "print the result as one JSON object, the last line of stdout",
+  },
+  quiet: {
+    type: "boolean",
+    default: false,
+    alias: "q",
+    group: "Every command",
+    describe: "print only errors to stderr: no progress, no warnings",
+  },
+  "log-format": {
+    choices: ["text", "json"],
+    default: "text",
+    group: "Every command",
+    describe: "format of progress and warnings on stderr; default: text",
+  },
+  "env-file": {
+    type: "string",
+    array: true,
+    names: "file",
+    value: "FILE",
+    group: "Every command",
+    describe: "add the NAME=value lines of this file to the environment; variables already set win; repeatable",
+  },
+  "ca-file": {
+    type: "string",
+    names: "file",
+    value: "FILE",
+    group: "Every command",
+    describe: "PEM file of a certificate authority to trust besides the usual ones",
+  },
+} as const satisfies Options;
+
+/** The arguments that every command has. */
+export type CommonArguments = ArgumentsOf<typeof commonOptions>;
+
+/** The arguments of a command that declares these positionals and options. */
+export type Arguments<Declared extends Options> = ArgumentsOf<Declared> & CommonArguments;
+
 /** One command of the program. */
-export interface Command<P extends Positionals = Positionals, O extends Options = Options> {
+export interface Command<
+  P extends Positionals = Positionals,
+  O extends Options = Options,
+  Given = ArgumentsOf<P> & ArgumentsOf<O>,
+> {
   /** With its positionals, as yargs writes them: `run [job]`. */
   readonly name: string;
   readonly about: string;
@@ -72,12 +129,12 @@ export interface Command<P extends Positionals = Positionals, O extends Options 
    * Does the work and gives the exit code, or rejects with one of the errors of errors.ts. It is a method because
    * parameters of methods are bivariant: a list can hold commands of different arguments.
    */
-  run(args: ArgumentsOf<P> & ArgumentsOf<O>, environment: Environment): Promise<number>;
+  run(args: Given, environment: Environment): Promise<number>;
 }
 
-/** Infers the arguments of `run` from the declared positionals and options. */
+/** Infers the arguments of `run` from the declared positionals and options, and adds those of every command. */
 export function defineCommand<const P extends Positionals, const O extends Options>(
-  command: Command<P, O>,
+  command: Command<P, O, ArgumentsOf<P> & Arguments<O>>,
 ): Command<P, O> {
   return command;
 }

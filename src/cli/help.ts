@@ -1,6 +1,6 @@
 import yargs, { type Argv } from "yargs";
 import { tool } from "../tool.js";
-import type { Command } from "./command.js";
+import { type Command, commonOptions, groups, type Option, type Options } from "./command.js";
 import { globalOptions } from "./read-line.js";
 
 declare module "yargs" {
@@ -11,13 +11,14 @@ declare module "yargs" {
 }
 
 const epilog = `Start with:
+  kbdump demo            see a run on sample data
   kbdump init job.yaml   write a job file
   kbdump plan job.yaml   see what a run would take
   kbdump run job.yaml    run it
 
 kbdump <command> --help shows the flags of a command, an example and its exit codes.
 
-Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or restore found differences · 5 another run is at work · 130, 143 interrupted`;
+Exit codes: 0 complete · 1 failed · 2 wrong usage or job file · 3 partial · 4 verify, diff or a proof found differences · 5 another run is at work · 130, 143 interrupted`;
 
 /** Columns for a reader that is no terminal, and the most that can be read with ease. */
 const usual = 80;
@@ -44,21 +45,42 @@ async function helpText(args: readonly string[], parser: Argv): Promise<string> 
 
 function addCommand(parser: Argv, { name, about, positionals, options, epilog }: Command): Argv {
   return parser.command(name, about, (builder) => {
-    for (const [positional, declared] of Object.entries(positionals)) builder.positional(positional, declared);
-    return builder.options(options).epilog(epilog);
+    for (const [positional, { describe }] of Object.entries(positionals)) builder.positional(positional, { describe });
+    return addOptions(builder, options).epilog(epilog);
   });
 }
 
-/** yargs renders the help; the line itself is read in `line`, where all messages name our flags. */
+/** Adds the options of a command and those of every command, under their headings. */
+function addOptions(parser: Argv, options: Options): Argv {
+  const all = Object.entries({ ...options, ...commonOptions });
+  for (const heading of groups)
+    for (const [name, option] of all.filter(([, { group = "Options" }]) => group === heading))
+      parser.option(shownName(name, option), { ...shown(option), group: `${heading}:` });
+  return parser;
+}
+
+/** The name with its value, as in `out DIR`. yargs has no name for a value, but prints any name as it is. */
+function shownName(name: string, { type, value, choices, valueIsOptional }: Option): string {
+  const word = value ?? choices?.join("|");
+  if (type === "boolean" || word === undefined) return name;
+  return valueIsOptional ? `${name}[=${word}]` : `${name} ${word}`;
+}
+
+function shown({ describe, alias, demandOption }: Option) {
+  return { describe: demandOption ? `${describe}; required` : describe, ...(alias === undefined ? {} : { alias }) };
+}
+
+/** yargs renders the help; the line itself is read in `read-line.ts`, where all messages name our flags. */
 function parserFor(columns = usual): Argv {
   const { help, version } = globalOptions;
   return yargs()
     .scriptName("kbdump")
-    .usage("$0 <command>: exports everything a knowledge base holds, and proves that nothing is missing")
+    .usage("$0 <command>: exports everything in a Dify knowledge base, and proves that nothing is missing")
     .help("help", help.describe)
     .alias("help", help.alias)
     .version("version", version.describe, tool.version)
     .alias("version", version.alias)
+    .group(["help", "version"], "Every command:")
     .epilog(epilog)
     .usageConfiguration({ "hide-types": true })
     .wrap(Math.min(most, columns))

@@ -12,8 +12,8 @@ import {
 import { fileErrorText } from "../file-error.js";
 import { blankControls } from "../safe-text.js";
 import type { Environment } from "./command.js";
+import { commonOptions } from "./command.js";
 import type { ErrorResult, LogLine } from "./log-schema.js";
-import { commonOptions } from "./options.js";
 import { readLine } from "./read-line.js";
 import { jsonLine } from "./text.js";
 import type { Output } from "./view.js";

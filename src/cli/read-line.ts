@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { type Problem, UsageError } from "../errors.js";
-import type { Command, Option, Options } from "./command.js";
+import { type Command, commonOptions, type Option, type Options } from "./command.js";
 
 /** A flag of a command line. */
 export interface Flag {
@@ -131,11 +131,12 @@ export function argumentsFrom(
   const placed = Object.entries(positionals).map(
     ([name, { array, default: otherwise }], at) => [name, array ? texts.slice(at) : (texts[at] ?? otherwise)] as const,
   );
-  const flagged = Object.entries(options).map(([name, option]) => {
-    const given = flags.filter((flag) => flag.name === name).map(({ value }) => value);
-    return [camelCase(name), given.length > 0 ? valueFrom(given, option) : option.default] as const;
-  });
-  return Object.fromEntries([...placed, ...flagged]);
+  const flagged = (declared: Options) =>
+    Object.entries(declared).map(([name, option]) => {
+      const given = flags.filter((flag) => flag.name === name).map(({ value }) => value);
+      return [camelCase(name), given.length > 0 ? valueFrom(given, option) : option.default] as const;
+    });
+  return Object.fromEntries([...placed, ...flagged({ ...options, ...commonOptions })]);
 }
 
 function valueFrom(given: readonly (string | undefined)[], option: Option): Given {
@@ -150,8 +151,8 @@ function camelCase(name: string): string {
 
 /** Flags that the program itself answers, before any command. */
 export const globalOptions = {
-  help: { type: "boolean", alias: "h", describe: "show this help" },
-  version: { type: "boolean", alias: ["V", "v"], describe: "print the version" },
+  help: { type: "boolean", alias: "h", group: "Every command", describe: "show this help" },
+  version: { type: "boolean", alias: ["V", "v"], group: "Every command", describe: "print the version" },
 } as const satisfies Options;
 
 /** The error of a wrong command line: one sentence, or a list of several. */

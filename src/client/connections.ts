@@ -88,13 +88,14 @@ export function openConnections(target: URL, options: ConnectionOptions): Connec
  * the `ca` option of a connection replaces the usual roots, and to give it all of them costs 18 ms for every connection.
  */
 function secureContextFromFile(caFile: string, setting: string): SecureContext {
-  const certificates = certificatesOf(caFile, setting);
+  const certificates = certificatesFrom(caFile, setting);
   const trust = createSecureContext();
   for (const certificate of certificates) trust.context.addCACert(certificate);
   return trust;
 }
 
-function certificatesOf(caFile: string, setting: string): readonly string[] {
+/** The certificates of a PEM file. UsageError, naming the setting, where it has none. */
+export function certificatesFrom(caFile: string, setting: string): readonly string[] {
   const found = certificatesIn(textOf(caFile, setting));
   try {
     if (found.length > 0) return found.map((text) => new X509Certificate(text).toString());

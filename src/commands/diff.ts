@@ -1,5 +1,5 @@
-import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -31,13 +31,11 @@ const epilog = `Examples:
 Exit codes: 0 no difference, or --exit-zero · 1 could not be compared · 2 wrong usage, or no such run · 4 they differ · 130, 143 interrupted`;
 
 const options = {
-  ...commonOptions,
-  format: { choices: ["table", "json", "csv"], default: "table", describe: "output: table (default), csv or json" },
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "output; default: table" },
   text: { type: "boolean", default: false, describe: "show the words that differ in changed chunks" },
   only: { choices: ["document"], describe: "document: the counts of every document, and no chunks" },
   "exit-zero": { type: "boolean", default: false, describe: "exit with 0 even if the runs differ" },
-  ...dirOption,
-  ...environmentOption,
+  ...outOption,
   ...memoryOption,
 } as const satisfies Options;
 
@@ -50,7 +48,7 @@ const positionals = {
   },
 } as const satisfies Positionals;
 
-type DiffArguments = ArgumentsOf<typeof positionals & typeof options>;
+type DiffArguments = Arguments<typeof positionals & typeof options>;
 
 /** `kbdump diff <old> [new]`: what became of the chunks of one run in another. */
 export const command = defineCommand({

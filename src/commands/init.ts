@@ -1,10 +1,10 @@
 import { rm, stat, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import * as v from "valibot";
-import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import type { Dialogue, Terminal } from "../cli/dialogue.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { environmentOption, formatOption } from "../cli/options.js";
+import { formatOption } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor } from "../cli/text.js";
@@ -23,21 +23,26 @@ const epilog = `Examples:
 Exit codes: 0 written · 1 the service cannot be reached, or refuses the key · 2 the file exists or cannot be written`;
 
 const options = {
-  json: { type: "boolean", default: false, describe: "print the result as one JSON object, the last line of stdout" },
   ask: { type: "boolean", default: false, describe: "ask for service, key, datasets and documents, and try the key" },
-  "base-url": { type: "string", describe: "with --ask: the service, such as https://kb.example.com/v1" },
-  dataset: { type: "string", array: true, describe: "with --ask: id or name of a dataset, or all; repeatable" },
+  "base-url": { type: "string", value: "URL", describe: "with --ask: the service, such as https://kb.example.com/v1" },
+  dataset: {
+    type: "string",
+    array: true,
+    value: "NAME",
+    describe: "with --ask: id or name of a dataset, or all; repeatable",
+  },
   document: {
     type: "string",
     array: true,
+    value: "NAME",
     describe: "with --ask: id or name of a document, or all (default); repeatable",
   },
   ...formatOption,
   "allow-http": {
     type: "boolean",
+    group: "Advanced",
     describe: "with --ask: allow plain http to another host, which shows the key to the network",
   },
-  ...environmentOption,
 } as const satisfies Options;
 
 /** `kbdump init [path]`: a job file to start from. */
@@ -63,7 +68,7 @@ export const command = defineCommand({
 });
 
 /** Flags that answer questions say nothing where none is asked. */
-function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: ArgumentsOf<typeof options>): void {
+function refuseAnswers({ baseUrl, dataset, document, format, allowHttp }: Arguments<typeof options>): void {
   const answers = Object.entries({
     "--base-url": baseUrl,
     "--dataset": dataset,
@@ -96,7 +101,7 @@ const exportKey = "export KNOWLEDGE_API_KEY=…";
 
 async function askAndWrite(
   path: string,
-  { baseUrl, allowHttp, dataset, document, format }: ArgumentsOf<typeof options>,
+  { baseUrl, allowHttp, dataset, document, format }: Arguments<typeof options>,
   { env, signal, openTerminal }: Environment,
 ): Promise<Written> {
   if (await stat(path).catch(() => undefined)) throw existingFile(path);

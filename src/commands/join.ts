@@ -1,14 +1,6 @@
 import * as v from "valibot";
 import { defineCommand } from "../cli/command.js";
-import {
-  commonOptions,
-  dirOption,
-  environmentOption,
-  formatOption,
-  outOption,
-  placesFrom,
-  viewFrom,
-} from "../cli/options.js";
+import { formatOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
@@ -41,7 +33,7 @@ export const command = defineCommand({
       describe: "a job, whose newest runs of all shards are joined; or run folders of all shards",
     },
   },
-  options: { ...commonOptions, ...outOption, ...dirOption, ...environmentOption, ...formatOption },
+  options: { ...outOption, ...formatOption },
   epilog,
   results: () => ({ join: joinResult }),
   async run(args, environment) {

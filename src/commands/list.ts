@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { ageText, bytesText, countText, durationText, numberText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { durationFrom } from "../cli/flag-values.js";
-import { commonOptions, dirOption, environmentOption, placesFrom } from "../cli/options.js";
+import { outOption, placesFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { layOutTable, type TableColumn } from "../cli/table.js";
@@ -61,29 +61,32 @@ const job = result({
 });
 
 const positionals = {
-  job: {
+  jobs: {
     type: "string",
+    array: true,
     names: "job file",
-    describe: "job file, name or folder of a job; without it, the newest run of every job",
+    describe: "job files, names or folders of jobs; without any, the newest run of every job",
   },
 } as const satisfies Positionals;
 
 const options = {
-  ...commonOptions,
-  ...dirOption,
-  ...environmentOption,
-  "max-age": { type: "string", describe: "exit with 1 if the newest complete run is older, such as 26h or 2d" },
+  ...outOption,
+  "max-age": {
+    type: "string",
+    value: "TIME",
+    describe: "exit with 1 if the newest complete run is older, such as 26h or 2d",
+  },
 } as const satisfies Options;
 
-type ListArguments = ArgumentsOf<typeof positionals & typeof options>;
+type ListArguments = Arguments<typeof positionals & typeof options>;
 
 const defaultDir = "output";
 const ageBounds = { least: 1_000, most: 315_360_000_000, text: "from 1 s to 3650 d" };
 
-/** `kbdump list [job]`: the runs of a job, or the newest run of every job. */
+/** `kbdump list [jobs…]`: the runs of jobs, or the newest run of every job. */
 export const command = defineCommand({
-  name: "list [job]",
-  about: "list the runs of a job, or the newest run of every job",
+  name: "list [jobs..]",
+  about: "list the runs of jobs, or the newest run of every job",
   positionals,
   options,
   epilog,
@@ -91,10 +94,9 @@ export const command = defineCommand({
   async run(args, environment) {
     const maxAge = maxAgeFrom(args.maxAge);
     const now = new Date();
-    const lists =
-      args.job === undefined
-        ? await listJobs(args, now, environment)
-        : [await listJob(args.job, args, now, environment)];
+    const jobs = args.jobs ?? [];
+    const lists: RunList[] = jobs.length > 0 ? [] : [...(await listJobs(args, now, environment))];
+    for (const job of jobs) lists.push(await listJob(job, args, now, environment));
     await printResult(environment, resultText(lists, args, { now: now.getTime(), maxAge }, environment));
     const stale = staleTexts(lists, now.getTime(), maxAge);
     for (const sentence of stale) tellReason(`${sentence}; --max-age is ${args.maxAge}`, args, environment);
@@ -119,13 +121,13 @@ async function listJob(job: string, args: ListArguments, now: Date, environment:
 }
 
 async function listJobs(args: ListArguments, now: Date, environment: Environment): Promise<readonly RunList[]> {
-  const { dir = defaultDir } = args;
+  const { out: dir = defaultDir } = args;
   if (isBucketUrl(dir)) return listBucket(dir, args, now, environment);
   const { jobsIn } = await import("../store/find-named.js");
   const { listRuns } = await import("./list/runs.js");
   const names = await jobsIn(dir);
   if (!names) {
-    const message = "there is no such folder; name a job file, or the output folder with --dir";
+    const message = "there is no such folder; name a job file, or the output folder with --out";
     throw new UsageError("Nothing was listed:", [{ path: dir, message }]);
   }
   const lists: RunList[] = [];
@@ -149,14 +151,13 @@ async function listBucket(
 
 function resultText(
   lists: readonly RunList[],
-  { job, dir = defaultDir, json }: ListArguments,
+  { jobs = [], out: dir = defaultDir, json }: ListArguments,
   { now, maxAge }: { readonly now: number; readonly maxAge: number | undefined },
   { stdout, env }: Environment,
 ): string {
-  const [only] = job === undefined ? [] : lists;
   if (json) return jsonLine(listJson(lists, now, maxAge));
   const view = { paint: paintFor(stdout, env), columns: stdout.columns ?? 100, now };
-  return only ? renderRuns(only, view) : renderJobs(lists, dir, view);
+  return jobs.length > 0 ? lists.map((list) => renderRuns(list, view)).join("\n\n") : renderJobs(lists, dir, view);
 }
 
 /** The result of `kbdump list --json`. */

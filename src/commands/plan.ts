@@ -4,7 +4,6 @@ import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, wholeNumberFrom } from "../cli/flag-values.js";
 import {
-  commonOptions,
   formatOption,
   jobFrom,
   jobOptions,
@@ -39,19 +38,25 @@ export const command = defineCommand({
   positionals: jobPositional,
   options: {
     ...jobOptions,
-    ...commonOptions,
     ...formatOption,
     ...paceOption,
     ...readingOptions,
-    budget: { describe: "requests to spend on exact numbers, beyond two per document; default: 1000" },
+    budget: {
+      value: "N",
+      group: "Advanced",
+      describe: "requests to spend on exact numbers, beyond two per document; default: 1000",
+    },
     exact: {
       type: "boolean",
       conflicts: "budget",
+      group: "Advanced",
       describe: "spend as many requests as exact numbers take, at most as many as the run itself",
     },
     "documents-out": {
       type: "string",
       names: "file",
+      value: "FILE",
+      group: "Advanced",
       describe: "write the proved list of documents to this file, for run --documents-from; refused if it is not whole",
     },
   },

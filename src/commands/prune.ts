@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { bytesText, countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { commonOptions, environmentOption, jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
+import { jobFrom, jobPositional, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { layOutTable } from "../cli/table.js";
 import { jsonLine, type Page, pageFor, terminalText } from "../cli/text.js";
@@ -24,9 +24,7 @@ export const command = defineCommand({
   about: "remove the runs that the job's output.keep does not name",
   positionals: { job: { ...jobPositional.job, demandOption: true } },
   options: {
-    ...commonOptions,
     ...outOption,
-    ...environmentOption,
     "dry-run": { type: "boolean", default: false, describe: "list what would be removed, and change nothing" },
   },
   epilog,

@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { bytesText, countText, numberText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom, viewFrom } from "../cli/options.js";
+import { memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -17,29 +17,32 @@ import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
 const epilog = `Examples:
   kbdump report nightly
   kbdump report nightly --against nightly@20261119
-  kbdump report nightly --against nightly -o loss.html
-  kbdump report output/nightly/latest --no-content -o - > report.html
+  kbdump report nightly --against nightly --file loss.html
+  kbdump report output/nightly/latest --no-content --file - > report.html
 
 The report is one HTML file that loads nothing and runs without a server. It holds texts of the dump: --no-content leaves out contents, names, errors and warnings.
 
 Exit codes: 0 written, also for a partial run: the report says so · 1 could not be read or written · 2 wrong usage, no such run, or no such place · 130, 143 interrupted`;
 
 const options = {
-  ...commonOptions,
   against: {
     type: "string",
     names: "folder",
+    value: "RUN",
     describe: "an older run, to show what was lost since; of a job: its newest complete run before this one",
   },
-  out: {
+  file: {
     type: "string",
-    alias: "o",
+    alias: "f",
     names: "file",
+    value: "FILE",
     describe: "file to write, or - for stdout; default: report.html in the folder of a local job, or else in this one",
   },
   db: {
     type: "string",
     names: "file",
+    value: "FILE",
+    group: "Advanced",
     describe: "database of the job, for its history; default: <job>.duckdb beside the runs",
   },
   "no-content": {
@@ -48,9 +51,8 @@ const options = {
     describe: "leave out every text of the service: contents, names, errors, warnings",
   },
   "no-verify": { type: "boolean", default: false, describe: "do not read the run again to prove it, which is quicker" },
-  ...dirOption,
+  ...outOption,
   ...memoryOption,
-  ...environmentOption,
 } as const satisfies Options;
 
 const positionals = {
@@ -62,7 +64,7 @@ const positionals = {
   },
 } as const satisfies Positionals;
 
-type ReportArguments = ArgumentsOf<typeof positionals & typeof options>;
+type ReportArguments = Arguments<typeof positionals & typeof options>;
 
 /** `kbdump report <run>`: one HTML file that shows a dump to its owner. */
 export const command = defineCommand({
@@ -89,9 +91,9 @@ export const command = defineCommand({
   },
 });
 
-/** Makes the report: the text for stdout, which is the page itself with `--out -`, and the warnings of the comparison. */
-async function made(request: ReportRequest, { out, json }: ReportArguments, environment: Environment) {
-  if (out === "-") {
+/** Makes the report: the text for stdout, which is the page itself with `--file -`, and the warnings of the comparison. */
+async function made(request: ReportRequest, { file, json }: ReportArguments, environment: Environment) {
+  if (file === "-") {
     const { renderReport } = await import("../report/render-report.js"); // heavy; --help does without
     const { html, summary } = await renderReport(request);
     return { text: html.trimEnd(), warnings: summary.warnings };
@@ -100,7 +102,7 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, envi
   const { writeReport } = await import("../report/render-report.js");
   const names = bucketNames(environment.env);
   const isCopy = names(request.folder) !== request.folder; // the cache is no place for a report
-  const written = await writeReport(out ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
+  const written = await writeReport(file ?? (isCopy ? reportName : await usualPlace(request.folder)), request);
   const { run, against } = written;
   const result: ReportResult = {
     ...written,
@@ -111,11 +113,11 @@ async function made(request: ReportRequest, { out, json }: ReportArguments, envi
   return { text, warnings: result.warnings };
 }
 
-async function checkArguments({ memory, out, json }: ReportArguments): Promise<void> {
+async function checkArguments({ memory, file, json }: ReportArguments): Promise<void> {
   const { checkMemory } = await import("../job/check-job.js"); // heavy; --help does without
   const problems: Problem[] = [...checkMemory(memory)];
-  if (json && out === "-")
-    problems.push({ path: "--json", message: "not together with --out -, which prints the page" });
+  if (json && file === "-")
+    problems.push({ path: "--json", message: "not together with --file -, which prints the page" });
   if (problems.length > 0) throw wrongLine(problems);
 }
 

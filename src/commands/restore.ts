@@ -1,52 +1,167 @@
-import { defineCommand } from "../cli/command.js";
-import { copyResult, type Move } from "../restore/copy/copy-result.js";
-import { type RestoreLost, restoreResult } from "../restore/restore-options.js";
-import { runCopy } from "./copy/copy.js";
-import { runLost } from "./restore/lost.js";
-import { checkArguments, options, positionals } from "./restore/shared.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { itemsOf, placesFrom, viewFrom } from "../cli/options.js";
+import { progressOfRun, renderWork, within } from "../cli/progress.js";
+import { jsonLine, pageFor } from "../cli/text.js";
+import type { Rendering } from "../cli/view.js";
+import {
+  emptyRestoreProgress,
+  exitCodeOf,
+  type OwnService,
+  type RestoreLost,
+  type RestoreOptions,
+  type RestoreProgress,
+  type RestoreResult,
+  restoreResult,
+} from "../restore/restore-options.js";
+import { bucketNames, withFolderName } from "../store/copy/bucket-names.js";
+import type { FindOptions } from "../store/find-named.js";
+import { askToApply } from "./restore/questions.js";
+import { renderRestored } from "./restore/restored.js";
+import {
+  checkArguments,
+  endRestore,
+  keyFrom,
+  positionals,
+  settingsFrom,
+  type Times,
+  watchBetweenQuestions,
+  writeOptions,
+} from "./restore/shared.js";
 
-const epilog = `With --lost, it brings back what a re-index took from the documents of the run. With --to alone, it brings whole documents, word for word, into a dataset of another service.
+const epilog = `Examples:
+  kbdump restore nightly@20261119
+  kbdump restore nightly@20261119 --against nightly
+  kbdump restore nightly@20261119 --apply
+  kbdump restore nightly@20261119 --chunk UUID,UUID --apply --yes
 
-Examples:
-  kbdump restore nightly@20261119 --lost
-  kbdump restore nightly@20261119 --lost --against nightly
-  kbdump restore nightly@20261119 --lost --apply
-  kbdump restore nightly@20261119 --lost --chunk UUID,UUID --apply --yes
-  kbdump restore nightly --to https://new.example.com/v1
-  kbdump restore nightly --to https://new.example.com/v1 --dataset UUID --apply
-  kbdump restore nightly --to https://new.example.com/v1 --apply --retry-failed
+Without --apply, nothing is written: kbdump prints what it would write, and what it leaves alone and why. The key comes from the environment only, and must be one that may write. kbdump copy brings whole documents to another service.
 
-Without --apply, nothing is written: kbdump prints what it would write, and what it leaves alone and why. The key comes from the environment only, and must be one that may write.
+Exit codes: 0 planned, or restored and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some rows could not be restored · 4 the proof found a difference · 5 another restore of this run is at work · 130, 143 interrupted, or answered with no; run it again to continue`;
 
-Exit codes: 0 planned, or restored and proved · 1 failed · 2 wrong usage, no such run, no key, or refused as a whole · 3 some rows or documents could not be restored · 4 the proof found a difference · 5 another restore of this run is at work · 130, 143 interrupted, or answered with no; run it again to go on`;
+const options = {
+  against: {
+    type: "string",
+    names: "folder",
+    value: "RUN",
+    describe: "plan against a newer run; without --apply, nothing is asked of the service",
+  },
+  chunk: {
+    type: "string",
+    array: true,
+    value: "UUIDS",
+    describe: "also restore these chunks or child chunks of the older run, although evidence is missing",
+  },
+  "add-disabled": {
+    type: "boolean",
+    default: false,
+    describe: "also add chunks that a person added and then disabled; they are disabled again",
+  },
+  to: {
+    type: "string",
+    value: "URL",
+    describe: "base URL of the service; default: the one that the run came from",
+  },
+  ...writeOptions,
+  concurrency: { value: "N", group: "Advanced", describe: "maximum concurrent requests, 1 to 64; default: 8" },
+} as const satisfies Options;
 
-/** The work of the two kinds of restore, loaded when it is needed. */
-export interface Restores {
-  readonly lost: () => Promise<RestoreLost>;
-  readonly move: () => Promise<Move>;
-}
+type RestoreArguments = Arguments<typeof positionals & typeof options>;
 
-/** `kbdump restore <run>`: with `--lost` what a re-index took, with only `--to` whole documents. It writes with `--apply` only. */
-export function restoreCommand({ lost, move }: Restores) {
+/** `kbdump restore <run>`: what a re-index destroyed. It writes with `--apply` only. `load` gives the restore itself. */
+export function restoreCommand(load: () => Promise<RestoreLost>) {
   return defineCommand({
     name: "restore <run>",
-    about: "bring back what a re-index took, or whole documents to another service; without --apply, only plan it",
+    about: "bring back what a re-index destroyed; without --apply, only plan it",
     positionals,
     options,
     epilog,
-    results: () => ({ restore: restoreResult, "restore-to": copyResult }),
-    async run(args, environment) {
-      const times = await checkArguments(args, environment);
-      const { to } = args;
-      return args.lost || to === undefined
-        ? runLost(args, times, environment, lost)
-        : runCopy({ ...args, to }, times, environment, move);
+    results: () => ({ restore: restoreResult }),
+    async run(args, environment: Environment) {
+      const times = await checkArguments(args, environment, (checkIds) => checkIds("--chunk", itemsOf(args.chunk)));
+      return runLost(args, times, environment, load);
     },
   });
 }
 
-export const command = restoreCommand({
-  // heavy; --help does without
-  lost: async () => (await import("../restore/restore-lost.js")).restoreLost,
-  move: async () => (await import("../restore/copy/copy-run.js")).moveRun,
-});
+export const command = restoreCommand(async () => (await import("../restore/restore-lost.js")).restoreLost); // heavy; --help does without
+
+/** `kbdump restore <run>`, with arguments that are checked. `load` gives the restore itself. */
+async function runLost(
+  args: RestoreArguments,
+  times: Times,
+  environment: Environment,
+  load: () => Promise<RestoreLost>,
+): Promise<number> {
+  const place = await placeFrom(args, environment);
+  const restoreLost = await load();
+  const view = viewFrom(args, environment);
+  const progress = emptyRestoreProgress();
+  const watched = watchBetweenQuestions(view, () => renderRestore(progress));
+  const names = bucketNames(environment.env);
+  const named = (planned: RestoreResult): RestoreResult => ({
+    ...planned,
+    run: withFolderName(planned.run, names),
+    against: planned.against && names(planned.against),
+  });
+  const confirm = (planned: RestoreResult) => watched.pause(() => askToApply(named(planned), args.yes, environment));
+  const { to, addDisabled } = args;
+  const setting = { ...settingsFrom(args, environment), to, addDisabled, chunks: itemsOf(args.chunk) };
+  const restored = await restoreLost({ ...setting, ...times, ...place, log: view.log, progress, confirm }).finally(
+    watched.stop,
+  );
+  const result = named(restored);
+  await endRestore(result, args.apply, view.log, environment, () => textOf(result, args, environment));
+  return exitCodeOf(result);
+}
+
+/** The folders of the runs, the key, and the service that the owner's settings name. */
+async function placeFrom(
+  args: RestoreArguments,
+  environment: Environment,
+): Promise<Pick<RestoreOptions, "folder" | "against" | "key" | "own">> {
+  const { findRun } = await import("../store/find-run.js");
+  const { run, against, apply, keyEnv, to } = args;
+  const { env } = environment;
+  const places = placesFrom(args, environment);
+  const folder = await findRun(run, { ...places, withDatabase: true });
+  const newer = against === undefined ? undefined : await findRun(against, places);
+  if (newer !== undefined && !apply) return { folder, against: newer, key: undefined, own: undefined };
+  const own = to === undefined ? await ownService(run, places) : undefined;
+  return { folder, against: newer, key: await keyFrom(keyEnv, env), own };
+}
+
+/** The service of the job file, where the run is named by one; else that of the variable. */
+async function ownService(run: string, options: FindOptions): Promise<OwnService | undefined> {
+  const { findNamed } = await import("../store/find-named.js");
+  const found = await findNamed(run, options);
+  if (found.kind === "job" && found.file !== undefined) {
+    const { loadJob } = await import("../job/load-job.js");
+    const { service } = await loadJob({ file: found.file }, {}, options.env, { notifies: false });
+    return service.demo ? undefined : { url: service.baseUrl, place: found.file };
+  }
+  const { KNOWLEDGE_BASE_URL: url } = options.env;
+  return url === undefined ? undefined : { url, place: "KNOWLEDGE_BASE_URL" };
+}
+
+function textOf(result: RestoreResult, { json }: RestoreArguments, environment: Environment): string {
+  if (json) return jsonLine(result);
+  const invocation = { program: environment.program(), args: environment.args };
+  return renderRestored(result, pageFor(environment.stdout, environment.env), invocation);
+}
+
+/** Renders how far a restore is. */
+export function renderRestore(progress: RestoreProgress): Rendering {
+  return renderWork(() => {
+    const { step, chunks, chunksDone, waiting, dump } = progress;
+    if (dump !== undefined) return within(step, progressOfRun(dump));
+    const isMeasured = step === "writing" && chunks > 0;
+    return {
+      step,
+      unit: "chunk",
+      done: chunksDone,
+      of: isMeasured ? chunks : undefined,
+      counts: isMeasured ? [{ noun: "chunk", done: chunksDone, of: chunks }] : [],
+      note: waiting > 0 ? `${waiting} wait until the service has indexed them` : undefined,
+    };
+  });
+}

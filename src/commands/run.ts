@@ -1,8 +1,7 @@
 import { countText, durationText, numberText } from "../amounts.js";
-import { defineCommand } from "../cli/command.js";
+import { type CommonArguments, defineCommand, type Environment } from "../cli/command.js";
 import { brokerFrom, checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
 import {
-  commonOptions,
   formatOption,
   jobFrom,
   jobOptions,
@@ -18,7 +17,7 @@ import { jsonLine, pageFor, terminalText } from "../cli/text.js";
 import { mostShards } from "../dump/manifest.js";
 import { exitCodes, InterruptedError, LostError, type Problem, StopError, UntoldError, UsageError } from "../errors.js";
 import { gotText } from "../job/findings.js";
-import type { Shard } from "../job/job.js";
+import type { Job, Shard } from "../job/job.js";
 import type { CommitState } from "../job/open-service.js";
 import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import { runResult } from "./run/result.js";
@@ -30,7 +29,7 @@ const epilog = `Examples:
   kbdump run --base-url https://kb.example.com/v1 --dataset UUID --document all
   kbdump run nightly.yaml --shard 3/16 --documents-from list.json
 
-Flags win over the job file. Run the same job again to resume an interrupted run.
+Flags override the job file. Run the same job again to resume an interrupted run.
 
 Exit codes: 0 complete · 1 failed, nothing published · 2 wrong usage or job file · 3 published, but partial: some documents failed or changed while they were read, or latest, the database, the report or stdout could not be written · 5 another run of this job is at work · 130, 143 interrupted, 143 also by --max-duration`;
 
@@ -41,7 +40,6 @@ export const command = defineCommand({
   positionals: jobPositional,
   options: {
     ...jobOptions,
-    ...commonOptions,
     ...formatOption,
     ...paceOption,
     ...readingOptions,
@@ -56,19 +54,24 @@ export const command = defineCommand({
     },
     "max-duration": {
       type: "string",
+      value: "TIME",
       describe: "time after which to stop as SIGTERM does, such as 4h; the next run resumes",
     },
     shard: {
       type: "string",
+      value: "N/OF",
       describe: "read a part of the documents, such as 3/16: the third of 16; auto/16 in a pod of an Indexed Job",
     },
     "documents-from": {
       type: "string",
       names: "file",
+      value: "FILE",
+      group: "Advanced",
       describe: "list of documents that plan --documents-out wrote; the run asks for none before it reads",
     },
     workers: {
       type: "string",
+      value: "BROKER",
       conflicts: "shard",
       describe:
         "address of a Redis or Valkey, such as redis://127.0.0.1:6379, over which kbdump worker processes take the documents; or the name of an environment variable that holds it",
@@ -76,10 +79,14 @@ export const command = defineCommand({
     report: {
       type: "boolean",
       describe:
-        "write report.html beside the runs, too: the run as a page, with what was lost since the complete run before",
+        "also write report.html beside the runs: the run as a page, with what was lost since the complete run before",
     },
-    "csv-safe": { type: "boolean", describe: "guard CSV cells that a spreadsheet would run as formulas" },
-    "keep-signatures": { type: "boolean", describe: "keep the signatures in links to files" },
+    "csv-safe": {
+      type: "boolean",
+      group: "Advanced",
+      describe: "guard CSV cells that a spreadsheet would run as formulas",
+    },
+    "keep-signatures": { type: "boolean", group: "Advanced", describe: "keep the signatures in links to files" },
   },
   epilog,
   results: () => ({ run: runResult }),
@@ -92,49 +99,67 @@ export const command = defineCommand({
     if (typeof workers === "object") throw wrongLine([workers]);
     const loaded = await jobFrom(args, flags, environment, { notifies: true });
     const job = { ...loaded, shard, documentsFrom: args.documentsFrom };
-    const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
-    const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
-    const view = viewFrom(args, environment);
-    const progress = emptyRunProgress();
-    const start = performance.now();
-    const unwatch = view.watch(renderRun(progress, shard));
-    const setting = {
-      env: environment.env,
-      signal: environment.signal,
-      progress,
-      log: view.log,
-      onCommit: (state: CommitState) => {
-        limit.committing(state);
-        environment.committing(state);
-      },
-      fresh: args.fresh ?? false,
-      retryFailed: args.retryFailed ?? false,
-      report: args.report ?? false,
-      workers,
-    };
-    const result = await runJob(job, setting)
-      .catch((error: unknown) => {
-        throw withProgress(error, progress, setting);
-      })
-      .finally(() => {
-        limit.lift();
-        unwatch();
-      });
-    const elapsed = performance.now() - start;
-    const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
-    const summary = args.json
-      ? jsonLine(summaryJson(result, elapsed))
-      : renderSummary(
-          result,
-          elapsed,
-          { program: environment.program(), args: environment.args },
-          pageFor(environment.stdout, environment.env),
-        );
-    for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
-    await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
-    return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+    return runAndReport(job, args, environment, workers);
   },
 });
+
+/** The arguments of a run that its job does not hold. */
+interface RunArguments extends CommonArguments {
+  readonly fresh?: boolean | undefined;
+  readonly retryFailed?: boolean | undefined;
+  readonly report?: boolean | undefined;
+  readonly maxDuration?: string | undefined;
+}
+
+/** Runs a job, shows its progress, prints how it ended, and gives the exit code. `workers`: the broker over which workers take documents. */
+export async function runAndReport(
+  job: Job,
+  args: RunArguments,
+  environment: Environment,
+  workers?: string,
+): Promise<number> {
+  const { runJob } = await import("../run/run-job.js"); // heavy; --help and --version do without
+  const limit = new TimeLimit(timeLimitFrom(args.maxDuration), environment.interrupt);
+  const view = viewFrom(args, environment);
+  const progress = emptyRunProgress();
+  const start = performance.now();
+  const unwatch = view.watch(renderRun(progress, job.shard));
+  const setting = {
+    env: environment.env,
+    signal: environment.signal,
+    progress,
+    log: view.log,
+    onCommit: (state: CommitState) => {
+      limit.committing(state);
+      environment.committing(state);
+    },
+    fresh: args.fresh ?? false,
+    retryFailed: args.retryFailed ?? false,
+    report: args.report ?? false,
+    workers,
+  };
+  const result = await runJob(job, setting)
+    .catch((error: unknown) => {
+      throw withProgress(error, progress, setting);
+    })
+    .finally(() => {
+      limit.lift();
+      unwatch();
+    });
+  const elapsed = performance.now() - start;
+  const { reasonsOf, renderSummary, summaryJson } = await import("./run/summary.js"); // heavy, likewise
+  const summary = args.json
+    ? jsonLine(summaryJson(result, elapsed))
+    : renderSummary(
+        result,
+        elapsed,
+        { program: environment.program(), args: environment.args },
+        pageFor(environment.stdout, environment.env),
+      );
+  for (const sentence of reasonsOf(result, args.quiet)) tellReason(`published, but ${sentence}`, args, environment);
+  await printResult(environment, summary, `the run is published in ${terminalText(result.folder)}`);
+  return result.status === "complete" ? exitCodes.complete : exitCodes.partial;
+}
 
 /** Kubernetes counts the pods of an Indexed Job from 0: https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode */
 const indexVariable = "JOB_COMPLETION_INDEX";

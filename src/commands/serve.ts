@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { wholeNumberFrom } from "../cli/flag-values.js";
-import { commonOptions, dirOption, environmentOption, placesFrom, viewFrom } from "../cli/options.js";
+import { outOption, placesFrom, viewFrom } from "../cli/options.js";
 import { renderReading } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine } from "../cli/text.js";
@@ -30,19 +30,18 @@ const positionals = {
 } as const satisfies Positionals;
 
 const options = {
-  ...commonOptions,
-  ...dirOption,
+  ...outOption,
   demo: { type: "boolean", default: false, describe: "serve the built-in sample data" },
-  port: { default: "0", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
+  port: { default: "0", value: "N", describe: "port on 127.0.0.1; default: 0, which takes a free one" },
   "key-env": {
     type: "string",
+    value: "NAME",
     describe: "environment variable with the key that requests must carry; without it, kbdump prints a random key",
   },
-  key: { type: "string", describe: "with --demo: the key itself" },
-  ...environmentOption,
+  key: { type: "string", value: "KEY", describe: "with --demo: the key itself" },
 } as const satisfies Options;
 
-type ServeArguments = ArgumentsOf<typeof positionals & typeof options>;
+type ServeArguments = Arguments<typeof positionals & typeof options>;
 
 /** A service that runs, and what it serves where that is a dump. */
 interface Serving {

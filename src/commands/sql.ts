@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options, type Positionals } from "../cli/command.js";
 import { cutToWidth, padEnd, widthOf } from "../cli/display-width.js";
-import { commonOptions, dirOption, environmentOption, memoryOption, placesFrom } from "../cli/options.js";
+import { memoryOption, outOption, placesFrom } from "../cli/options.js";
 import { printPieces, printResult } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { alignedLines } from "../cli/table.js";
@@ -32,15 +32,13 @@ const positionals = {
 } as const satisfies Positionals;
 
 const options = {
-  ...commonOptions,
-  format: { choices: ["table", "json", "csv"], default: "table", describe: "output: table (default), csv or json" },
-  limit: { type: "string", describe: "the most rows to print; 1000 in a table, all of them otherwise" },
-  ...dirOption,
+  format: { choices: ["table", "json", "csv"], default: "table", describe: "output; default: table" },
+  limit: { type: "string", value: "N", describe: "the most rows to print; 1000 in a table, all of them otherwise" },
+  ...outOption,
   ...memoryOption,
-  ...environmentOption,
 } as const satisfies Options;
 
-type SqlArguments = ArgumentsOf<typeof positionals & typeof options>;
+type SqlArguments = Arguments<typeof positionals & typeof options>;
 
 /** Rows of a table that are printed, as it is held in memory. */
 const tableRows = 1_000;

@@ -1,7 +1,7 @@
-import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { type Arguments, type CommonArguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
 import { checkJobIsNamed, durationFrom } from "../cli/flag-values.js";
-import { commonOptions, jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
+import { jobFrom, jobOptions, jobPositional, viewFrom } from "../cli/options.js";
 import { printResult, tellReason } from "../cli/output.js";
 import { wrongLine } from "../cli/read-line.js";
 import { jsonLine, pageFor, terminalText } from "../cli/text.js";
@@ -24,8 +24,12 @@ Exit codes: 0 taken; with --watch: every document is completed · 1 failed, or n
 /** Options of `kbdump status` for a watch. */
 const watchOptions = {
   watch: { type: "boolean", default: false, describe: "poll until every document is completed or in error" },
-  interval: { type: "string", describe: "with --watch: time between two polls, such as 30s; default: 5s" },
-  timeout: { type: "string", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
+  interval: {
+    type: "string",
+    value: "TIME",
+    describe: "with --watch: time between two polls, such as 30s; default: 5s",
+  },
+  timeout: { type: "string", value: "TIME", describe: "with --watch: give up after this time, such as 90, 10m or 2h" },
 } as const satisfies Options;
 
 /** `kbdump status [job.yaml]`: a snapshot of the indexing status, or one after another until the indexing is over. */
@@ -33,7 +37,7 @@ export const command = defineCommand({
   name: "status [job]",
   about: "take a snapshot of the indexing status of the job's batches, or watch them",
   positionals: jobPositional,
-  options: { ...jobOptions, ...commonOptions, ...watchOptions },
+  options: { ...jobOptions, ...watchOptions },
   epilog,
   results: () => ({ status: statusResult, "status-watch": watchResult }),
   async run(args, environment) {
@@ -67,8 +71,6 @@ function render(status: TakenStatus, environment: Environment): string {
   return [renderStatusTable(status.rows, Date.now(), page), "", ...lines].join("\n");
 }
 
-type CommonArguments = ArgumentsOf<typeof commonOptions>;
-
 /** Milliseconds from poll to poll, and until the watch gives up; never, if undefined. */
 interface WatchTimes {
   readonly interval: number;
@@ -80,7 +82,7 @@ const intervalBounds = { least: 100, most: 86_400_000, text: "from 0.1 s to 24 h
 const timeoutBounds = { least: 100, most: 1_728_000_000, text: "from 0.1 s to 480 h" };
 
 /** Checks the times of a watch, which only go with --watch. UsageError with every problem. */
-function watchTimesFrom({ watch, interval, timeout }: ArgumentsOf<typeof watchOptions>): WatchTimes {
+function watchTimesFrom({ watch, interval, timeout }: Arguments<typeof watchOptions>): WatchTimes {
   const problems: Problem[] = [];
   const milliseconds = (flag: string, value: unknown, bounds: typeof intervalBounds): number | undefined => {
     if (value === undefined) return undefined;

@@ -1,16 +1,8 @@
 import * as v from "valibot";
 import { countText } from "../amounts.js";
-import { type ArgumentsOf, defineCommand, type Environment, type Options } from "../cli/command.js";
+import { type Arguments, defineCommand, type Environment, type Options } from "../cli/command.js";
 import { wrapToWidth } from "../cli/display-width.js";
-import {
-  commonOptions,
-  dirOption,
-  environmentOption,
-  itemsOf,
-  memoryOption,
-  placesFrom,
-  viewFrom,
-} from "../cli/options.js";
+import { itemsOf, memoryOption, outOption, placesFrom, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { progressOfRun, renderReading, renderWork, within } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -33,7 +25,7 @@ const epilog = `Examples:
   kbdump verify output/nightly/runs/20261120T020000123Z --duckdb --json
   kbdump verify nightly --against https://kb.example.com/v1
 
-With --against, the run is compared with a service, too: with the copies that restore --to made there, or else with the same documents. The service is only read.
+With --against, the run is compared with a service, too: with the copies that copy --to made there, or else with the same documents. The service is only read.
 
 Exit codes: 0 sound, and as at the service · 1 could not be checked or compared · 2 wrong usage, no such run, or no key · 4 something is wrong with the dump, or the service differs · 130, 143 interrupted`;
 
@@ -41,41 +33,43 @@ Exit codes: 0 sound, and as at the service · 1 could not be checked or compared
 const againstOptions = {
   against: {
     type: "string",
+    value: "URL",
     describe: "base URL of a service to compare the run with, such as one that it was restored to; it is only read",
   },
   "key-env": {
     type: "string",
+    value: "NAME",
     describe: "with --against: environment variable with the key; default: KNOWLEDGE_API_KEY",
   },
   "allow-http": {
     type: "boolean",
+    group: "Advanced",
     describe: "with --against: allow plain http to another host, which shows the key to the network",
   },
-  concurrency: { describe: "with --against: maximum concurrent requests, 1 to 64; default: 8" },
-  "max-rps": { describe: "with --against: maximum requests per second" },
-  "ca-file": {
-    type: "string",
-    names: "file",
-    describe: "with --against: PEM file of the authority that signed the certificate",
+  concurrency: {
+    value: "N",
+    group: "Advanced",
+    describe: "with --against: maximum concurrent requests, 1 to 64; default: 8",
   },
+  "max-rps": { value: "N", group: "Advanced", describe: "with --against: maximum requests per second" },
   document: {
     type: "string",
     array: true,
+    value: "UUIDS",
     describe: "with --against: documents to compare, by their UUIDs, with commas or repeated; default: all",
   },
 } as const satisfies Options;
 
 const options = {
-  ...commonOptions,
   duckdb: {
     type: "string",
     valueIsOptional: true,
-    describe: "compare with <job>.duckdb beside the runs, too, or with the file of --duckdb=PATH",
+    value: "FILE",
+    describe: "also compare with a database: <job>.duckdb beside the runs, or --duckdb=FILE",
   },
   ...againstOptions,
-  ...dirOption,
+  ...outOption,
   ...memoryOption,
-  ...environmentOption,
 } as const satisfies Options;
 
 /** `kbdump verify <run>`: reads what was written and proves it again; with `--against`, compares it with a service. */
@@ -148,7 +142,7 @@ function resultOf(verification: Verification, against: Against | null): VerifyRe
   return { ...verification, status: isEqual ? verification.status : "differences", against };
 }
 
-type VerifyArguments = ArgumentsOf<typeof options>;
+type VerifyArguments = Arguments<typeof options>;
 
 /** Checks everything that can be checked before a run is looked for; UsageError with every problem. */
 async function checkArguments(args: VerifyArguments): Promise<void> {
@@ -168,13 +162,12 @@ function lonelyFlags({
   allowHttp,
   concurrency,
   maxRps,
-  caFile,
   document,
 }: VerifyArguments): readonly Problem[] {
   if (against !== undefined) return [];
   const given = Object.entries({
     ...{ "--key-env": keyEnv, "--allow-http": allowHttp, "--concurrency": concurrency },
-    ...{ "--max-rps": maxRps, "--ca-file": caFile, "--document": document },
+    ...{ "--max-rps": maxRps, "--document": document },
   }).filter(([, value]) => value !== undefined);
   return given.map(([path]) => ({ path, message: "only with --against, which names the service to compare with" }));
 }
@@ -184,13 +177,13 @@ async function againstFrom(
   args: VerifyArguments,
   { env, signal }: Environment,
 ): Promise<Omit<AgainstOptions, "folder" | "log" | "progress"> | undefined> {
-  const { against, keyEnv = "KNOWLEDGE_API_KEY", allowHttp = false, concurrency, maxRps, memory, caFile } = args;
+  const { against, keyEnv = "KNOWLEDGE_API_KEY", allowHttp = false, concurrency, maxRps, memory } = args;
   if (against === undefined) return undefined;
   const { readKey } = await import("../job/read-key.js");
   const numberOf = (text: unknown) => (text === undefined ? undefined : Number(text));
   return {
     ...{ baseUrl: against, addressFlag: "--against", keyEnv, key: await readKey({ apiKeyEnv: keyEnv }, env) },
-    ...{ allowHttp, memory, caFile, env, signal, now: () => new Date() },
+    ...{ allowHttp, memory, env, signal, now: () => new Date() },
     documents: itemsOf(args.document),
     concurrency: numberOf(concurrency),
     maxRps: numberOf(maxRps),

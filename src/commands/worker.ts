@@ -1,7 +1,7 @@
 import { countText } from "../amounts.js";
 import { defineCommand } from "../cli/command.js";
 import { brokerFrom, durationFrom, wholeNumberFrom } from "../cli/flag-values.js";
-import { commonOptions, environmentOption, jobFrom, outOption, viewFrom } from "../cli/options.js";
+import { jobFrom, outOption, viewFrom } from "../cli/options.js";
 import { printResult } from "../cli/output.js";
 import { progressOfRun, renderWork } from "../cli/progress.js";
 import { wrongLine } from "../cli/read-line.js";
@@ -36,19 +36,24 @@ export const command = defineCommand({
       describe:
         "address of the Redis or Valkey with the queue, such as redis://127.0.0.1:6379, rediss:// for TLS; or the name of an environment variable that holds it",
     },
-    job: { type: "string", demandOption: true, names: "job file", describe: "job file of the runs, YAML or JSON" },
+    job: {
+      type: "string",
+      demandOption: true,
+      names: "job file",
+      describe: "job file of the runs, or the name of a job that has run",
+    },
   },
   options: {
-    ...commonOptions,
     ...outOption,
     idle: {
       type: "string",
+      value: "TIME",
       describe: "end after so long without work, such as 10m; default: wait for the next run for good",
     },
     "in-flight": {
+      value: "N",
       describe: "maximum concurrent requests of this worker; default: as many as all workers may have together",
     },
-    ...environmentOption,
   },
   epilog,
   results: () => ({ worker: workerResult }),
@@ -60,8 +65,7 @@ export const command = defineCommand({
     const problems = [broker, idle, inFlight].filter((found) => typeof found === "object");
     if (typeof broker === "object" || typeof idle === "object" || typeof inFlight === "object")
       throw wrongLine(problems);
-    const { job: file, out, envFile } = args;
-    const job = await jobFrom({ job: file, out, envFile }, {}, environment);
+    const job = await jobFrom(args, {}, environment);
     const { workDocuments } = await import("../parallel/worker/work-documents.js"); // heavy; --help does without
     const view = viewFrom(args, environment);
     const progress = emptyRunProgress();

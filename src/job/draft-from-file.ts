@@ -37,16 +37,34 @@ export function draftFromFile(
   // An empty file is a job with nothing in it: the check then says what is missing.
   const written = parseJobText(text, what) ?? {};
   const filled = interpolate(written, { env, secrets: keyVariables(written) });
-  const hasOneDataset = isMapping(written) && Array.isArray(written.datasets) && written.datasets.length === 1;
   const isSilent = !notifies && filled.findings.some(({ path }) => isWithin(path, silence.path));
-  const given = [...overridingFlags(flags), ...(hasOneDataset ? batchFlag(flags) : []), ...(isSilent ? [silence] : [])];
   const unnamed = isMapping(written) && (written.name === undefined || written.name === null);
-  const complete = (document: unknown) => mergeFlags(document, unnamed ? [...given, nameOf(file)] : given);
+  const more = [...(isSilent ? [silence] : []), ...(unnamed ? [nameOf(file)] : [])];
+  const draft = draftOf({ what, written, filled, more }, flags);
+  return unnamed ? { ...draft, labels: [...draft.labels, nameLabel] } : draft;
+}
+
+/** The draft of a job file that a run recorded, with the flags over it. Nothing in it is a variable to fill in. */
+export function draftFromRecord(what: string, recorded: unknown, flags: JobFlags): Draft {
+  return draftOf({ what, written: recorded, filled: { value: recorded, findings: [] }, more: [] }, flags);
+}
+
+interface Source {
+  readonly what: string;
+  readonly written: unknown;
+  readonly filled: ReturnType<typeof interpolate>;
+  /** Members that are set although no flag stands for them. */
+  readonly more: readonly GivenFlag[];
+}
+
+function draftOf({ what, written, filled, more }: Source, flags: JobFlags): Draft {
+  const hasOneDataset = isMapping(written) && Array.isArray(written.datasets) && written.datasets.length === 1;
+  const given = [...overridingFlags(flags), ...(hasOneDataset ? batchFlag(flags) : []), ...more];
   return {
     what,
-    document: complete(filled.value),
-    written: complete(written),
-    labels: [...given.map(({ flag, path }) => ({ text: flag, path })), ...(unnamed ? [nameLabel] : [])],
+    document: mergeFlags(filled.value, given),
+    written: mergeFlags(written, given),
+    labels: given.filter(({ flag }) => flag !== "").map(({ flag, path }) => ({ text: flag, path })),
     unset: filled.findings.filter(({ path }) => !given.some((flag) => isWithin(path, flag.path))),
     problems: [...sourceFlags(flags).map(refuse), ...(hasOneDataset ? [] : batchFlag(flags).map(refuseBatch))],
   };

@@ -4,7 +4,7 @@ import { basename, dirname, join, parse } from "node:path";
 import * as v from "valibot";
 import { type Problem, UsageError } from "../errors.js";
 import { checkJob } from "./check-job.js";
-import { type Draft, draftFromFile, type Label, settingName } from "./draft-from-file.js";
+import { type Draft, draftFromFile, draftFromRecord, type Label, settingName } from "./draft-from-file.js";
 import { type Finding, fileText, isWithin, joinFindings, looksLikeKey, pathText } from "./findings.js";
 import type { DatasetJob, Job, JobPlace, Keep, Notify, OutputOptions, ServiceOptions } from "./job.js";
 import {
@@ -22,8 +22,11 @@ import { type JobFile, placeEntries } from "./schema/job-schema.js";
 import { defaultKeyVariable } from "./schema/service-schema.js";
 import { nearestName } from "./schema/shapes.js";
 
-/** The source of a job: a file, or the flags alone. */
-export type JobSource = { readonly file: string } | { readonly none: true };
+/** The source of a job: a file, the job file that a run recorded, or only flags. */
+export type JobSource =
+  | { readonly file: string }
+  | { readonly what: string; readonly recorded: unknown }
+  | { readonly none: true };
 
 /**
  * Reads a job and checks it. Throws UsageError, and nothing else, with every problem of file and flags at once. Without
@@ -36,6 +39,7 @@ export async function loadJob(
   { notifies = true }: { readonly notifies?: boolean } = {},
 ): Promise<Job> {
   if ("none" in source) return jobFromDraft(draftFromFlags(flags));
+  if ("recorded" in source) return jobFromDraft(draftFromRecord(source.what, source.recorded, flags));
   const missing = await missingJobFile(source.file);
   if (missing) throw missing;
   const text = await readText(source.file, "the job file");

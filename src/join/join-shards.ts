@@ -5,10 +5,12 @@ import type { Manifest, ManifestShard } from "../dump/manifest.js";
 import { UsageError, workError } from "../errors.js";
 import { type DiskAdvice, sayDiskError } from "../file-error.js";
 import { isAbsence } from "../files/files.js";
+import { draftFromRecord } from "../job/draft-from-file.js";
 import type { Job, Shard } from "../job/job.js";
 import { jobFromDraft } from "../job/load-job.js";
-import { type JobFlags, mergeFlags, overridingFlags } from "../job/merge-flags.js";
+import type { JobFlags } from "../job/merge-flags.js";
 import { type RunOptions, withDefaults } from "../job/open-service.js";
+import { recordedJobFile } from "../job/recorded-options.js";
 import { emptyRunProgress, type RunProgress } from "../job/run-progress.js";
 import { readPastRuns } from "../keep/decide-runs.js";
 import { emptyReadProgress, type ReadProgress } from "../read-progress.js";
@@ -199,34 +201,11 @@ async function newerRunSentence(runs: string, job: string, end: number): Promise
 }
 
 /**
- * The job that a run was of, from the options in its manifest, with flags over them. It has no key and sends no notifications: a manifest
- * holds no secret. UsageError with every wrong flag.
+ * The job of a run, from the options in its manifest, with flags over them. It has no key and sends no notifications. UsageError with every
+ * wrong flag.
  */
-function jobOfRun({ options, service }: Pick<Manifest, "options" | "service">, flags: JobFlags): Job {
-  const given = overridingFlags(flags);
-  const own = isMapping(options.service) && options.service.demo === true ? {} : { base_url: service.base_url };
-  const written = withoutNulls({ ...options, service: { ...toMapping(options.service), ...own } });
-  const document = mergeFlags(written, given);
-  return jobFromDraft({
-    what: "the options of the shards",
-    document,
-    written: document,
-    labels: given.map(({ flag, path }) => ({ text: flag, path })),
-    unset: [],
-    problems: [],
-  });
-}
-
-function toMapping(value: unknown): Readonly<Record<string, unknown>> {
-  return isMapping(value) ? value : {};
-}
-
-/** A manifest has null where a job file leaves an option out. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isMapping(value)) return value;
-  const members = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
+function jobOfRun(manifest: Pick<Manifest, "options" | "service">, flags: JobFlags): Job {
+  return jobFromDraft(draftFromRecord("the options of the shards", recordedJobFile(manifest), flags));
 }
 
 /** The times of the run of a shard. */

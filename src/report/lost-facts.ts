@@ -25,7 +25,7 @@ export interface LostFacts {
   readonly warning_count: number;
 }
 
-/** Whether, and how, `restore --lost` brings rows back. */
+/** Whether, and how, `restore` brings rows back. */
 export interface RestoreFacts {
   /** The command that plans it; null where no row has the evidence, or the older run is not fit for it. */
   readonly command: string | null;

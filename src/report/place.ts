@@ -72,7 +72,7 @@ interface RunIds {
 }
 
 /**
- * Names a run folder for commands: `nightly@20261120T020000123Z` where it lies in the folder of its job, with `--dir` where that is
+ * Names a run folder for commands: `nightly@20261120T020000123Z` where it lies in the folder of its job, with `--out` where that is
  * not in `output`; by its address where it is a copy; else by the path of the folder, as seen from here.
  */
 export function runName(folder: string, { job, run_id }: RunIds, nameFolder: NameFolder = (path) => path): RunName {
@@ -81,7 +81,7 @@ export function runName(folder: string, { job, run_id }: RunIds, nameFolder: Nam
   const jobFolder = jobFolderOf(folder, { job, run_id });
   if (jobFolder === undefined) return { word: relative(".", folder) || ".", flags: [] };
   const dir = relative(".", dirname(jobFolder)) || ".";
-  return { word: `${job}@${run_id}`, flags: dir === "output" ? [] : ["--dir", dir] };
+  return { word: `${job}@${run_id}`, flags: dir === "output" ? [] : ["--out", dir] };
 }
 
 /** Names the database of the job of a run: by the name of the job, or by the address of the job of a copy. */

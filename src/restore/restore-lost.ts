@@ -194,9 +194,9 @@ function applyOptions({ course, journal, api, writer }: Tools) {
 
 /** The writer keeps to the pace of the client: both together send no more requests a second than `maxRps`. */
 function writerOptions({ baseUrl, options }: Course, pace: WriterOptions["pace"]): WriterOptions {
-  const { key = "", keyEnv, caFile, env, signal, timeout, concurrency = 4 } = options;
+  const { key = "", keyEnv, env, signal, timeout, concurrency = 4 } = options;
   return {
-    ...{ baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, caFile, env, signal },
+    ...{ baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal },
     ...(pace ? { pace } : {}),
     names: settingNames(targetLabels),
     timeout: timeout / 1_000,

@@ -6,7 +6,7 @@ import { count, listOf, oneOf, orNull, result, text } from "../schema.js";
 
 import type { TargetService } from "./target.js";
 
-/** The settings of `restore --lost`, checked. Ids are in lower case, times in milliseconds. */
+/** The settings of `restore`, checked. Ids are in lower case, times in milliseconds. */
 export interface RestoreOptions extends Omit<TargetService, "baseUrl"> {
   /** Folder of the older run. */
   readonly folder: string;
@@ -78,7 +78,7 @@ export type Applied = v.InferOutput<typeof applied>;
 const proofDifference = result({ document_id: text, level, id: text, position, reason: text });
 export type ProofDifference = v.InferOutput<typeof proofDifference>;
 
-/** The result of `restore --lost --json`. Texts may hold anything that a service sends. */
+/** The result of `restore --json`. Texts may hold anything that a service sends. */
 export const restoreResult = v.pipe(
   result({
     /**
@@ -100,7 +100,7 @@ export const restoreResult = v.pipe(
     journal: orNull(text),
     warnings: listOf(text),
   }),
-  v.title("Result of kbdump restore --lost --json"),
+  v.title("Result of kbdump restore --json"),
 );
 export type RestoreResult = v.InferOutput<typeof restoreResult>;
 type RestoreStatus = RestoreResult["status"];

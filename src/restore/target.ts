@@ -89,7 +89,7 @@ export const targetLabels: readonly Label[] = [
 /** The job that dumps documents of the target. UsageError when an option cannot be used. */
 function targetJob(
   { name, dir, documents, hasChildren, details = false, originals = false }: TargetReading,
-  { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, caFile, memory }: TargetService,
+  { baseUrl, addressFlag = "--to", keyEnv, allowHttp, concurrency, maxRps, memory }: TargetService,
 ): Job {
   const document = {
     name,
@@ -99,7 +99,6 @@ function targetJob(
       allow_http: allowHttp,
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(maxRps === undefined ? {} : { max_rps: maxRps }),
-      ...(caFile === undefined ? {} : { ca_file: caFile }),
     },
     datasets: byDataset(documents),
     child_chunks: hasChildren ? "all" : "auto",
@@ -265,7 +264,6 @@ export interface TargetService {
   readonly maxRps: number | undefined;
   /** Memory for DuckDB, as DuckDB reads it. */
   readonly memory: string;
-  readonly caFile: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly log: Log;

@@ -12,6 +12,7 @@ import { haveSameBytes } from "../files/byte-facts.js";
 import { flush } from "../files/flush.js";
 import type { PartFile } from "../files/join-parts.js";
 import type { Job } from "../job/job.js";
+import { resolvedOptions } from "../job/recorded-options.js";
 import type { RunProgress } from "../job/run-progress.js";
 
 import { listOriginals, stageOriginals } from "../originals/save-originals.js";
@@ -24,7 +25,7 @@ import type { RequestSum } from "../store/request-sum.js";
 import { namesBefore, type Workspace } from "../store/workspace.js";
 import { tool } from "../tool.js";
 import { finishFormats, type Outputs, writtenFormats } from "./finish-formats.js";
-import { requestCounts, resolvedOptions, writeManifest } from "./manifest.js";
+import { requestCounts, writeManifest } from "./manifest.js";
 import { countsOf, driftOf, type Reading, requireDocument, statusOf, warningsOf } from "./reading.js";
 
 interface StageOptions {

@@ -21,9 +21,9 @@ export async function findNamed(text: string, options: FindOptions): Promise<Fou
 /** The same, but no bucket is asked: a job there may have shards, and nothing else yet. */
 export async function findPlace(text: string, options: FindOptions): Promise<FoundThing> {
   if (isBucketUrl(text)) return placeInBucket(text);
-  const { dir } = options;
+  const { out } = options;
   const word = wordFrom(text);
-  const output = dir ?? "output";
+  const output = out ?? "output";
   const sights = {
     whole: await lookAt(text),
     before: word.run === undefined ? ("nothing" as const) : await lookAt(word.before),
@@ -40,17 +40,17 @@ async function lookForJob(output: string, name: string): Promise<Found> {
 }
 
 async function thingFrom(meaning: Exclude<Meaning, { kind: "unknown" }>, options: FindOptions): Promise<FoundThing> {
-  const { dir, env } = options;
+  const { out, env } = options;
   if (meaning.kind === "run folder" || meaning.kind === "database") return meaning;
   const run = meaning.run === undefined ? {} : { run: meaning.run };
-  if (meaning.kind === "job") return { kind: "job", place: placeAt(dir ?? "output", meaning.name), ...run };
+  if (meaning.kind === "job") return { kind: "job", place: placeAt(out ?? "output", meaning.name), ...run };
   if (meaning.kind === "job folder") {
     const folder = resolve(meaning.folder);
     const parent = basename(folder) === basename(meaning.folder) ? dirname(meaning.folder) : dirname(folder);
     return { kind: "job", place: placeAt(parent, basename(folder)), ...run };
   }
   const place = await loadJobPlace(meaning.file, env);
-  const output = dir === undefined ? place.output : { ...place.output, ...outputPlace(dir) };
+  const output = out === undefined ? place.output : { ...place.output, ...outputPlace(out) };
   return { kind: "job", place: { ...place, output }, file: meaning.file, ...run };
 }
 
@@ -84,7 +84,7 @@ async function nothingFound({ text, before }: Word, whole: Found, output: string
       : jobs.length > 0
         ? `jobs there: ${listText(jobs)}`
         : "no job has run there";
-  const message = `no file or folder has this name, and no job in ${output}; ${there}. --dir names another output folder`;
+  const message = `no file or folder has this name, and no job in ${output}; ${there}. --out names another output folder`;
   return new UsageError("No such run or job:", [{ path: text, message }]);
 }
 
@@ -97,7 +97,7 @@ async function noManifest(folder: string): Promise<Problem> {
     if ((await isThere(latest)) && (await lookAt(latest)) === "run")
       return {
         path: folder,
-        message: `no manifest.json in it. Did you mean ${latest}${jobs.length > 0 ? `, or --dir ${folder}` : ""}?`,
+        message: `no manifest.json in it. Did you mean ${latest}${jobs.length > 0 ? `, or --out ${folder}` : ""}?`,
       };
   }
   return { path: folder, message: "no manifest.json in it, which a run writes last" };
@@ -111,7 +111,7 @@ function listText(names: readonly string[]): string {
 
 export interface FindOptions extends Partial<CopyOptions> {
   /** The output folder, or `s3://bucket/prefix`, that names of jobs are looked for in; it also wins over that of a job file. Default: `output`. */
-  readonly dir?: string | undefined;
+  readonly out?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** With a run of a job in a bucket, the database of the job is fetched, too. */
   readonly withDatabase?: boolean;

@@ -93,6 +93,11 @@ export async function findRunBefore(word: string, run: string, options: FindOpti
   throw noRun(word, "it is the run itself; name an older one");
 }
 
+/** The newest run of a job, complete or not: its folder, with the manifest in it. UsageError where the job has none. */
+export async function findNewestRun(job: FoundJob, word: string): Promise<string> {
+  return new JobRuns(job).newestOfAll(word);
+}
+
 /** The published runs of one job. A manifest is only read where it has to be known whether its run is complete. */
 class JobRuns {
   readonly #folders: JobFolders;
@@ -121,6 +126,13 @@ class JobRuns {
     if (partial === undefined) throw noRun(word, `no run in ${this.#name} yet`);
     const path = `${this.#name}/${partial}`;
     throw noRun(word, `no complete run, so there is no latest. The newest run is partial or cannot be read: ${path}`);
+  }
+
+  /** The newest run, complete or not; UsageError where there is none. */
+  async newestOfAll(word: string): Promise<string> {
+    const [id] = await this.#ids();
+    if (id === undefined) throw noRun(word, `no run in ${this.#name} yet`);
+    return this.#pathOf(id);
   }
 
   /** The newest complete run, older than one where that is given. The run that `latest` leads to counts as complete, whatever its manifest says. */

@@ -85,7 +85,7 @@ test("without the SDK, the message says how to install it", async () => {
   await mkdir(`${folder}/node_modules`);
   for (const name of (await readdir("node_modules")).filter((name) => name !== "@aws-sdk"))
     await symlink(resolve("node_modules", name), `${folder}/node_modules/${name}`);
-  const args = [`${folder}/dist/main.js`, "list", "--dir", "s3://bucket/place"];
+  const args = [`${folder}/dist/main.js`, "list", "--out", "s3://bucket/place"];
   const failed = await promisify(execFile)(process.execPath, args).catch((error: unknown) => error);
   expect(failed).toMatchObject({
     code: 2,

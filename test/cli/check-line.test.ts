@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { checkLine, withEnvFiles } from "../../src/cli/check-line.js";
-import type { Command } from "../../src/cli/command.js";
+import { type Command, commonOptions } from "../../src/cli/command.js";
 import { globalOptions, readLine } from "../../src/cli/read-line.js";
 import { command as runCommand } from "../../src/commands/run.js";
 import { command as verifyCommand } from "../../src/commands/verify.js";
@@ -11,7 +11,7 @@ import { testFolder } from "../run/job-for.js";
 const id = "7f0c2b1a-5d3e-4c6f-8a9b-0c1d2e3f4a5b";
 
 function problemsOf(line: string, command: Command, there: readonly string[] = []) {
-  const read = readLine(line.split(" ").filter(Boolean), { ...globalOptions, ...command.options });
+  const read = readLine(line.split(" ").filter(Boolean), { ...globalOptions, ...command.options, ...commonOptions });
   return checkLine(read, command, (path) => there.includes(path)).map(({ path, message }) =>
     path === "" ? message : `${path}: ${message}`,
   );
@@ -34,7 +34,7 @@ test.each([
     ["unknown flag --api-key; the key is never on the command line: put it in the environment, as KNOWLEDGE_API_KEY"],
   ],
   ["-dataset-0123456789abcdefgh", ["unknown flag a value that is not shown; did you mean --dataset?"]],
-  ["--out --json", ["--out: expected a value: output folder"]],
+  ["--out --json", ["--out: expected a value: output folder, or s3://bucket/prefix"]],
   ["--out -5", []],
   ["--json=maybe", ['--json: got "maybe", expected true or false']],
   ["--log-format xml", ['--log-format: got "xml", expected text or json']],

@@ -195,7 +195,7 @@ test.each([
   [["run", "--concurency", "3"], /^kbdump: unknown flag --concurency; did you mean --concurrency\?\n$/],
   [["run", "--batch"], /^kbdump: --batch: expected a value: batches whose indexing status to take/],
   [[], /^kbdump <command>: exports everything[\s\S]*Exit codes: /],
-  [["--quiet"], /^kbdump: no command; expected one of completion, diff, /],
+  [["--quiet"], /^kbdump: no command; expected one of completion, copy, /],
   [["run", "--fresh", "--retry-failed"], /^kbdump: --fresh: not together with --retry-failed\n$/],
   [["serve"], /^kbdump: nothing to serve: name a run or a job, .*, or give --demo\n$/],
   [["serve", "--demo", "--port", "70000"], /^kbdump: --port: got 70000, expected a whole number from 0 to 65535\n$/],

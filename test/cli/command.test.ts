@@ -1,7 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { commands, runCommandLine } from "../../src/cli/cli.js";
-import { defineCommand } from "../../src/cli/command.js";
-import { commonOptions } from "../../src/cli/options.js";
+import { commonOptions, defineCommand } from "../../src/cli/command.js";
 import type { Registry } from "../../src/cli/registry.js";
 import { UsageError } from "../../src/errors.js";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/cli.js";
+import { commonOptions, groups, type Option } from "../../src/cli/command.js";
 import { helpOf, helpOfAll } from "../../src/cli/help.js";
 import { loadAll } from "../../src/cli/registry.js";
 
@@ -33,11 +34,27 @@ test.each(cases)(
   },
 );
 
+test.each(cases)(
+  "kbdump %s --help shows the value of every flag that takes one, under headings",
+  async (_name, command) => {
+    const help = await helpOf(command, 110);
+    for (const [flag, { type }] of Object.entries<Option>({ ...command.options, ...commonOptions }))
+      expect(help).toMatch(new RegExp(`^ .*--${flag}${type === "boolean" ? " {2}" : "( |\\[=)[A-Z\\w|/]+"}`, "m"));
+    const headings = [...help.matchAll(/^([A-Z][\w ]+):$/gm)].map(([, heading]) => heading);
+    const all = ["Positionals", ...groups, "Examples"];
+    expect(headings.filter((heading) => all.includes(`${heading}`))).toEqual(
+      all.filter((one) => headings.includes(one)),
+    );
+    expect(headings).toContain("Every command");
+  },
+);
+
 test("the help of all commands fits 80 and 40 columns, and has every command", async () => {
   for (const columns of [80, 40]) {
     const help = await helpOfAll(loaded, columns);
     expect(help.split("\n").filter(({ length }) => length > columns)).toEqual([]);
     for (const [name] of cases) expect(help).toContain(`  kbdump ${name}`);
+    expect(help).toContain("Dify");
   }
 });
 

@@ -19,11 +19,11 @@ export const command = defineCommand({
   name: "toy <word>",
   about: "repeat a word",
   positionals: { word: { type: "string", demandOption: true, describe: "the word" } },
-  options: { json: { type: "boolean", default: false, describe: "print the result as JSON" } },
+  options: {},
   results: () => ({ toy: v.strictObject({ word: v.string() }) }),
   epilog: "Exit codes: 0 repeated",
-  async run({ word, json }, world) {
-    await printResult(world, json ? JSON.stringify({ word }) : word);
+  async run({ word, json }, environment) {
+    await printResult(environment, json ? JSON.stringify({ word }) : word);
     return 0;
   },
 });
@@ -47,7 +47,7 @@ test("a command is one file: the program runs it, lists it, and proposes it", as
   expect(await ran("main.js", "toy", "hello")).toMatchObject({ stdout: "hello\n", stderr: "" });
   expect((await ran("main.js", "--help")).stdout).toMatch(/^ {2}kbdump toy <word> +repeat a word$/m);
   expect((await ran("main.js", "toyy")).stderr).toBe("kbdump: unknown command toyy; did you mean toy?\n");
-  expect((await ran("main.js", "completion", "bash")).stdout).toMatch(/\btoy\b/);
+  expect((await ran("main.js", "--get-yargs-completions", "kbdump", "to")).stdout).toMatch(/^toy$/m);
 });
 
 test("the build writes the schema of its result", async () => {

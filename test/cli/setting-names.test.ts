@@ -37,7 +37,7 @@ async function startCommands(): Promise<readonly Asking[]> {
     },
     {
       ...{ address: "--to", certificates: "--ca-file" },
-      args: async (url) => ["restore", folder, "--lost", "--document", document, "--to", url],
+      args: async (url) => ["restore", folder, "--document", document, "--to", url],
     },
   ];
 }

@@ -10,7 +10,7 @@ import { underLease } from "../under-lease.js";
 test("kbdump join says what it made, in words and as JSON, by the name of the job and by its file", async () => {
   const { runShards, dir, file, shards } = await startJoining(4);
   await runShards(2);
-  const words = await runHere(["join", "test", "--dir", dir, "--quiet"]);
+  const words = await runHere(["join", "test", "--out", dir, "--quiet"]);
   expect(words).toMatchObject({ code: 0, stderr: "" });
   expect(words.stdout).toMatch(
     /^complete: 4 documents, .* chunks?, .* child chunks?\njoined from 2 shards in .*; they took \d+ requests, .* received\n/,
@@ -27,7 +27,7 @@ test("kbdump join ends with 3 and the commands that mend it, 1 without a shard, 
   const { runShards, dir, job, behaviour, store, shards } = await startJoining(4);
   const [id = ""] = [...store.datasets.values()].flatMap(({ documents }) => [...documents.keys()]);
   behaviour.documentError = new Map([[id, { status: 400, body: { code: "x", message: "no", status: 400 } }]]);
-  const line = ["join", "test", "--dir", dir, "--quiet"];
+  const line = ["join", "test", "--out", dir, "--quiet"];
   expect((await runHere(line)).code).toBe(2);
   await runShards(2);
   const asked = await runHere(["sql", join(shards, "1-of-2"), "SELECT 1"]);
@@ -39,7 +39,7 @@ test("kbdump join ends with 3 and the commands that mend it, 1 without a shard, 
   expect(partial.code).toBe(3);
   expect(partial.stderr).toBe("kbdump: published, but 1 of 4 documents failed or changed while they were read\n");
   expect(partial.stdout).toMatch(
-    /read what is missing:\n {2}kbdump run test\.yaml --shard \d\/2 --out \S+ --retry-failed\n {2}kbdump join test --dir \S+ --quiet\n/,
+    /read what is missing:\n {2}kbdump run test\.yaml --shard \d\/2 --out \S+ --retry-failed\n {2}kbdump join test --out \S+ --quiet\n/,
   );
   await underLease(job, { now: () => new Date(), log: () => {} }, async () =>
     expect((await runHere(line)).code).toBe(5),

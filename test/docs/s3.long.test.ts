@@ -25,6 +25,6 @@ test.skipIf(!hasS3)("docs/s3.md: the commands read what a run published in a buc
   const page: Page = { folder, shell, printed: undefined };
   for (const block of blocksOf("docs/s3.md")) await checks[block.language]?.(block, page);
   expect(await readFile(join(folder, "nightly.html"), "utf8")).toContain("<html");
-  const listed = await shell.run("kbdump list --dir s3://kb-dumps/team --json\n");
+  const listed = await shell.run("kbdump list --out s3://kb-dumps/team --json\n");
   expect(JSON.parse(listed.stdout).jobs).toMatchObject([{ job: "nightly", folder: "s3://kb-dumps/team/nightly" }]);
 });

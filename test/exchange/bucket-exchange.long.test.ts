@@ -190,7 +190,7 @@ describe.skipIf(!hasS3)("the exchange of a job whose output is a bucket", () => 
     expect(JSON.parse(listed.stdout)).toMatchObject({
       jobs: [{ runs: [{ run_id: JSON.parse(stdout).run_id }], ignored: [] }],
     });
-    expect(JSON.parse((await kbdump("list", "--dir", environment.url)).stdout).jobs).toHaveLength(1);
+    expect(JSON.parse((await kbdump("list", "--out", environment.url)).stdout).jobs).toHaveLength(1);
     expect((await kbdump("verify", job)).code).toBe(0);
     expect((await kbdump("verify", `${job}/exchange/${runId}`)).code).toBe(2);
     expect(await left()).toEqual([...keys].sort());

@@ -8,6 +8,7 @@ import { stringify } from "yaml";
 import { UsageError } from "../../src/errors.js";
 import type { Job } from "../../src/job/job.js";
 import { loadJob } from "../../src/job/load-job.js";
+import { recordedJobFile, resolvedOptions } from "../../src/job/recorded-options.js";
 import { dataset, document, jobFolder, otherDocument, problemTexts, smallJob, usageError } from "./job-folder.js";
 
 const { folder, load, problems, write } = await jobFolder();
@@ -478,6 +479,19 @@ describe("for all documents", () => {
     await fc.assert(
       fc.asyncProperty(anyJob, async (job) => {
         expect(await load(stringify(job))).toEqual(await load(JSON.stringify(job)));
+      }),
+    );
+  });
+
+  test("a job is the same again from what a run records of it", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyJob, async (file) => {
+        const job = await load(JSON.stringify(file));
+        const manifest = JSON.parse(
+          JSON.stringify({ options: resolvedOptions(job), service: { base_url: job.service.baseUrl } }),
+        );
+        const recorded = recordedJobFile(manifest, job.output.dir);
+        expect(await loadJob({ what: "a run", recorded }, {}, {})).toEqual({ ...job, labels: [] });
       }),
     );
   });

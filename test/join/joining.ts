@@ -16,7 +16,7 @@ export async function startJoining(...args: Parameters<typeof startPlace>) {
   const place = await startPlace(...args);
   const dir = join(place.folder, "out");
   const joinJob = async (options: JoinOptions = {}, words = [join(dir, "test")]): Promise<JoinResult> =>
-    joinShards(await findShards(words, { dir, env: {} }), { env: {}, ...options });
+    joinShards(await findShards(words, { out: dir, env: {} }), { env: {}, ...options });
   const runShards = async (count: number, changes: Partial<Job> = {}): Promise<readonly RunResult[]> => {
     const results: RunResult[] = [];
     for (const shard of allOf(count)) results.push(await place.run({ ...changes, shard }));

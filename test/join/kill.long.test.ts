@@ -44,12 +44,12 @@ test("a join that is killed at any moment is made again by the next one", { time
   for (let round = 0; round < rounds(3, 10); round++) {
     const place = join(folder, `round-${round}`);
     await cp(join(dir, "test", "shards"), join(place, "test", "shards"), { recursive: true });
-    const child = startKbdump(["join", "test", "--dir", place, "--quiet"], env);
+    const child = startKbdump(["join", "test", "--out", place, "--quiet"], env);
     const end = finished(child);
     await sleep(300 + Math.random() * 900);
     child.kill("SIGKILL");
     await end;
-    const again = await runKbdump(["join", "test", "--dir", place, "--quiet", "--json"], env);
+    const again = await runKbdump(["join", "test", "--out", place, "--quiet", "--json"], env);
     expect(again).toMatchObject({ code: 0, stderr: "" });
     const { folder: published, database } = JSON.parse(again.stdout);
     const manifest = JSON.parse(await readFile(join(published, "manifest.json"), "utf8"));

@@ -9,7 +9,7 @@ test("a program runs the shards of a job and joins them, with what the package e
   const job = await loadJob({ file }, {}, {});
   const [first, second] = allOf(2);
   await runJob({ ...job, shard: first }, { env });
-  const find = () => findShards([job.name], { dir: job.output.dir, env });
+  const find = () => findShards([job.name], { out: job.output.dir, env });
   await expect(joinShards(await find())).rejects.toThrow(StopError);
   await runJob({ ...job, shard: second }, { env });
   const { status, folder, shards, mend, manifest } = await joinShards(await find());

@@ -14,7 +14,7 @@ async function startPlace() {
   const dir = join(folder, "out");
   const job = join(dir, "test");
   await makeRuns(job, "test", { [first]: "complete", [second]: "complete", [third]: "partial" });
-  return { folder, dir, job, options: { dir, env: {} }, runOf: (id: string) => join(job, "runs", id) };
+  return { folder, dir, job, options: { out: dir, env: {} }, runOf: (id: string) => join(job, "runs", id) };
 }
 
 test("a name, a folder and a file of a job stand for its newest complete run; a run folder for itself", async () => {
@@ -67,13 +67,13 @@ test("what is not found is named, with what there is", async () => {
   const latest = join(job, "latest");
   const file = join(folder, "file.txt");
   await writeFile(file, "");
-  const other = "--dir names another output folder";
+  const other = "--out names another output folder";
   const messages: Readonly<Record<string, string>> = {
     nightly: `No such run or job:\n  nightly: no file or folder has this name, and no job in ${dir}; jobs there: empty, partial, test. ${other}`,
     "no/such": "No such run or job:\n  no/such: there is no such file or folder",
     "": `No such run or job:\n  "": there is no such file or folder`,
     [file]: `No such run or job:\n  ${file}: it is a file, but no job file and no database; expected a run folder, or the name of a job`,
-    [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}, or --dir ${dir}?`,
+    [dir]: `Not a finished run folder:\n  ${dir}: no manifest.json in it. Did you mean ${latest}, or --out ${dir}?`,
     [join(job, "runs")]:
       `Not a finished run folder:\n  ${join(job, "runs")}: no manifest.json in it. Did you mean ${latest}?`,
     [join(dir, "other")]:
@@ -89,7 +89,7 @@ test("what is not found is named, with what there is", async () => {
   await expect(findRun("test@20261118", options)).rejects.toThrow(
     `2 runs begin with 20261118: 20261118T030000000Z, ${first}`,
   );
-  await expect(findRun("nightly", { dir: join(folder, "none"), env: {} })).rejects.toThrow(
+  await expect(findRun("nightly", { out: join(folder, "none"), env: {} })).rejects.toThrow(
     `no job in ${join(folder, "none")}; there is no folder ${join(folder, "none")}. ${other}`,
   );
   expect(await findRun(runOf(third), options)).toBe(runOf(third));
@@ -105,7 +105,7 @@ test("files that are nothing of ours are not waited for, and hide no job; a copi
   await expect(findDatabase(copy, options)).rejects.toThrow("The job has no database:");
   await writeFile(join(copy, "test.duckdb"), "");
   expect(await findDatabase(copy, options)).toEqual({ database: join(copy, "test.duckdb") });
-  expect(await findDatabase(join(copy, "test.duckdb"), { dir, env: {} })).toEqual({
+  expect(await findDatabase(join(copy, "test.duckdb"), { out: dir, env: {} })).toEqual({
     database: join(copy, "test.duckdb"),
   });
 });

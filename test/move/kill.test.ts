@@ -53,7 +53,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
   "kill -9 at write %d (%s): the same command again brings the rest, and nothing twice",
   async (number, fate) => {
     const { target, wire, folder } = await backUp(drawn);
-    const args = ["restore", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
+    const args = ["copy", folder, "--to", wire.url, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
     const child = startKbdump(args, env);
     let seen = 0;
     wire.decide = () => {

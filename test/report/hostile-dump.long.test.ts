@@ -34,7 +34,7 @@ async function serve(...documents: TestDocument[]) {
   };
   const report = async () => {
     const path = join(dirname(file), "report.html");
-    await kbdump("report", "test", "--dir", "out", "--against", "test", "--out", path);
+    await kbdump("report", "test", "--out", "out", "--against", "test", "--file", path);
     return path;
   };
   return { run: () => kbdump("run", file), report };

@@ -31,8 +31,8 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
     const backup = base.chunks.map(({ content }) => content);
     base.demo.store.reindex(documentId, { seconds: 0 });
 
-    const args = ["restore", folder, "--lost", "--apply", "--yes"];
-    const frozen = await freezeRestore(folder, ["--lost"], key, number);
+    const args = ["restore", folder, "--apply", "--yes"];
+    const frozen = await freezeRestore(folder, [], key, number);
     const successor = await runKbdump([...args, "--settle", "0", "--lock-time", "0", "--json"], env);
     expect(successor).toMatchObject({ code: 0 });
     expect(JSON.parse(successor.stdout)).toMatchObject({ status: "proved" });
@@ -57,7 +57,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
         { ...document, name: "two.txt" },
       ],
     });
-    const args = ["restore", folder, "--to", wire.url, "--apply", "--yes"];
+    const args = ["copy", folder, "--to", wire.url, "--apply", "--yes"];
     const frozen = await freezeRestore(folder, ["--to", wire.url], key, number);
     const successor = await runKbdump([...args, "--settle", "0", "--lock-time", "0", "--json"], env);
     expect(successor).toMatchObject({ code: 0 });

@@ -21,7 +21,7 @@ export async function freezeRestore(
 ): Promise<FrozenRestore | undefined> {
   const before = await writesNoted(runFolder);
   const args = [
-    "restore",
+    flags.includes("--to") ? "copy" : "restore",
     runFolder,
     ...flags,
     "--apply",

@@ -36,7 +36,7 @@ test.each(moments.slice(0, rounds(1, moments.length)))(
     const { base, wire, folder } = await lostByReindex();
     const backup = base.chunks;
     base.demo.store.reindex(documentId, { seconds: 0 });
-    const args = ["restore", folder, "--lost", "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
+    const args = ["restore", folder, "--apply", "--yes", "--settle", "1", "--lock-time", "1"];
 
     const child = startKbdump(args, env);
     let writes = 0;

@@ -33,7 +33,7 @@ test("an add that a lock of the service holds back is stored once: the command s
   const backup = base.chunks.map(({ content }) => content);
   base.demo.store.reindex(documentId, { seconds: 0 });
 
-  const args = ["restore", folder, "--lost", "--apply", "--yes", "--settle", "0", "--lock-time", "70"];
+  const args = ["restore", folder, "--apply", "--yes", "--settle", "0", "--lock-time", "70"];
   const first = await runKbdump(args, { KNOWLEDGE_RESTORE_KEY: key });
   expect(first).toMatchObject({ code: 3 });
   expect(first.stdout).toMatch(

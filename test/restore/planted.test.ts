@@ -49,9 +49,9 @@ const progress = { step: "", expected: 0, done: 0, dump: undefined };
 
 /** Everything that reads a journal. */
 const ways = {
-  "restore --lost --apply": () => restoreLost(restoring(run, key)),
-  "restore --to --apply": () => moveRun(moving(run, { url: wire.url, key })),
-  "restore --to": () => moveRun(moving(run, { url: wire.url, key }, { apply: false })),
+  "restore --apply": () => restoreLost(restoring(run, key)),
+  "copy --apply": () => moveRun(moving(run, { url: wire.url, key })),
+  copy: () => moveRun(moving(run, { url: wire.url, key }, { apply: false })),
   "verify --against": () => compareWithService({ ...moving(run, { url: wire.url, key }), progress }),
 };
 
@@ -61,7 +61,7 @@ test.each(Object.entries(ways))("%s refuses every link beside the run, wherever 
       await expectRefusal({ path: pathTo(place), reason: isLink, plant: linkTo(target), restore, wire });
 });
 
-const journalOf = (way: string) => pathTo(way.includes("--lost") ? "journal.jsonl" : "to/host/journal.jsonl");
+const journalOf = (way: string) => pathTo(way.startsWith("restore") ? "journal.jsonl" : "to/host/journal.jsonl");
 const notSent = '{"kind":"sent","number":1,"time":"2026-03-01T02:00:00.123Z"}\n';
 const begun =
   '{"kind":"begun","run_id":"1","base_url":"","undo":"","from":"chunks","time":"2026-03-01T02:00:00.123Z"}\n';
@@ -93,8 +93,8 @@ test("the program exits with 1, and says what to remove", async () => {
   const path = pathTo("journal.jsonl");
   await mkdir(dirname(path));
   await symlink(join(folder, "mine"), path);
-  for (const flags of [["--lost"], ["--to", wire.url]]) {
-    const { code, stderr } = await runHere(["restore", run, ...flags, "--apply", "--yes"], {
+  for (const [command, ...flags] of [["restore"], ["copy", "--to", wire.url]] as const) {
+    const { code, stderr } = await runHere([command, run, ...flags, "--apply", "--yes"], {
       KNOWLEDGE_RESTORE_KEY: key,
     });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(`kbdump: ${path} ${isLink}`) });

@@ -88,7 +88,7 @@ async function loseWork() {
   const worked = contents();
   base.demo.store.reindex(documentId, { seconds: 0 });
   const restore = (columns: number, ...more: readonly string[]) =>
-    openKbdump(["restore", folder, "--lost", ...more], {
+    openKbdump(["restore", folder, ...more], {
       columns,
       rows: 400,
       env: { KNOWLEDGE_RESTORE_KEY: service.key },

@@ -35,8 +35,6 @@ export interface WriterOptions {
   readonly timeout?: number;
   /** Bytes of one answer at the most; 64 MB by default. */
   readonly maxBody?: number;
-  /** PEM file of certificates trusted beside the usual ones. */
-  readonly caFile?: string | undefined;
   /** Names the proxies. */
   readonly env?: NodeJS.ProcessEnv;
   /** Sends nothing more once it is aborted. A write under way has `grace` milliseconds left to be answered. */
@@ -67,7 +65,7 @@ const startTries = 4;
 
 /** Opens connections of its own to the service. A write is sent once, and again only where the service refused to look at it. */
 export function openWriter(options: WriterOptions): Writer {
-  const { baseUrl, key, keyPlace, concurrency, caFile, env = {}, progress = emptyRequestCounts() } = options;
+  const { baseUrl, key, keyPlace, concurrency, env = {}, progress = emptyRequestCounts() } = options;
   const { timeout = 300, maxBody = 64_000_000, pace = new Pace(), now = () => performance.now() } = options;
   const { signal = new AbortController().signal, sleep = pause, names = jobFileNames } = options;
   const onBytes = (bytes: number) => {
@@ -78,7 +76,6 @@ export function openWriter(options: WriterOptions): Writer {
   const connections = openConnections(new URL(baseUrl), {
     connections: concurrency,
     timeout: 20_000,
-    caFile,
     env,
     names,
   });

@@ -28,7 +28,7 @@ export interface LostSetting extends PlanSetting {
 }
 
 /**
- * Compares the run folder `older` with `newer`, and plans what `restore --lost` would bring back. The texts of one document at a time
+ * Compares the run folder `older` with `newer`, and plans what `restore` would bring back. The texts of one document at a time
  * are in the memory of Node. UsageError when a path is no run folder, StopError when a file is not as its run wrote it or a run has no
  * file to compare.
  */
@@ -192,20 +192,19 @@ interface LostCommands {
 /** The commands for two runs. */
 function commandsFor(old: Dump, fresh: Dump, nameFolder?: NameFolder): LostCommands {
   const { older, newer, flags } = namesOf(old, fresh, nameFolder);
-  const restore = (more: readonly string[]) =>
-    commandOf("restore", [older, "--lost", "--against", newer, ...more, ...flags]);
+  const restore = (more: readonly string[]) => commandOf("restore", [older, "--against", newer, ...more, ...flags]);
   return {
     diff: commandOf("diff", [older, newer, "--text", ...flags]),
     documents: commandOf("diff", [older, newer, "--only", "document", ...flags]),
     restore: restore([]),
-    apply: commandOf("restore", [older, "--lost", "--apply", ...flags]),
+    apply: commandOf("restore", [older, "--apply", ...flags]),
     restoreDocument: (document) => restore(isTaken(document) ? ["--document", document] : []),
     restoreChosen: (document, id) =>
       isTaken(document) && isTaken(id) ? restore(["--document", document, "--chunk", id]) : null,
   };
 }
 
-/** `--dir` holds for both runs: where they lie in different folders, both are named by their paths. */
+/** `--out` holds for both runs: where they lie in different folders, both are named by their paths. */
 function namesOf(old: Dump, fresh: Dump, nameFolder: NameFolder = (path) => path) {
   const nameOf = ({ folder, manifest }: Dump) => runName(folder, manifest, nameFolder);
   const [older, newer] = [nameOf(old), nameOf(fresh)];

@@ -18,7 +18,7 @@ export interface PlanSetting {
   readonly signal: AbortSignal;
 }
 
-/** All that `restore --lost` against the newer run would come to. */
+/** All that `restore` against the newer run would come to. */
 export interface PlannedRestore {
   /** Rows that it would write. */
   readonly rows: number;

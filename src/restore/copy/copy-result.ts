@@ -58,7 +58,7 @@ const copyDifference = result({
 });
 export type CopyDifference = v.InferOutput<typeof copyDifference>;
 
-/** The result of `restore --to --json`. Texts may hold anything that a service sends. */
+/** The result of `copy --json`. Texts may hold anything that a service sends. */
 export const copyResult = v.pipe(
   result({
     /**
@@ -79,7 +79,7 @@ export const copyResult = v.pipe(
     journal: orNull(text),
     warnings: listOf(text),
   }),
-  v.title("Result of kbdump restore --to --json"),
+  v.title("Result of kbdump copy --json"),
 );
 export type CopyResult = v.InferOutput<typeof copyResult>;
 type CopyStatus = CopyResult["status"];
@@ -89,7 +89,7 @@ export const againstResult = result({
   base_url: text,
   copies: v.pipe(
     truth,
-    v.description("true: compared with copies that restore --to made; false: with the same documents, by ids"),
+    v.description("true: compared with copies that copy made; false: with the same documents, by ids"),
   ),
   documents: count,
   chunks: count,
@@ -198,7 +198,7 @@ export interface JournalFacts {
 /** The facts where nothing was begun. */
 export const noFacts: JournalFacts = { datasets: new Map(), documents: new Map(), attachments: new Map(), from: null };
 
-/** The settings of `restore --to`, checked. Ids are in lower case, times in milliseconds. */
+/** The settings of `copy`, checked. Ids are in lower case, times in milliseconds. */
 export interface CopyOptions extends TargetService {
   readonly key: string;
   /** Folder of the run. */

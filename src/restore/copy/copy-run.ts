@@ -114,11 +114,11 @@ function timesOf({ log, signal, sleep, settle, lockTime, now }: CopyOptions) {
 
 function write(course: Course, plan: CopyPlan, journal: CopyJournal, api: Client): Promise<AppliedCopy> {
   const { options } = course;
-  const { baseUrl, key, keyEnv, caFile, env, signal, progress, retryFailed } = options;
+  const { baseUrl, key, keyEnv, env, signal, progress, retryFailed } = options;
   const { concurrency = 4, timeout } = options;
   progress.step = "writing";
   const names = settingNames(targetLabels);
-  const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, caFile, env, signal, names };
+  const connecting = { baseUrl, key, keyPlace: `the variable ${keyEnv}`, concurrency, env, signal, names };
   return withWriter({ ...connecting, pace: api.pace, timeout: timeout / 1_000 }, (writer) =>
     withRows(course, plan, (readRows) =>
       applyCopy(plan, {

@@ -46,7 +46,7 @@ describe.skipIf(!hasS3)("join of shards in a bucket", () => {
     const machine = await environment.machine("whole");
     const ways = [
       [job],
-      ["test", "--dir", environment.url],
+      ["test", "--out", environment.url],
       [machine.file],
       places,
       [`${places[0]}@${first}`, `${places[1]}/runs/${second}`],

@@ -26,7 +26,7 @@ describe.skipIf(!hasS3)("a word that names nothing in a bucket", () => {
         `${environment.url}/nightly: there is no head.json in it; jobs in ${environment.url}: test`,
       ],
       [
-        ["sql", "nightly", "FROM a", "--dir", environment.url],
+        ["sql", "nightly", "FROM a", "--out", environment.url],
         `there is no head.json in it; jobs in ${environment.url}: test`,
       ],
       [["verify", `${bucket}/other`], `there is no head.json in it; no job is in ${bucket}`],

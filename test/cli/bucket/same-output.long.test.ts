@@ -43,8 +43,8 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
       ["sql", "PLACE", "FROM runs SELECT run_id", "--format", "csv"],
       ["sql", `PLACE/runs/${ids[0]}`, sql, "--json"],
       ["sql", "PLACE/test.duckdb", sql],
-      ["restore", `PLACE@${ids[0]}`, "--lost", "--against", "PLACE", "--json"],
-      ["restore", `PLACE/runs/${ids[0]}`, "--lost", "--against", `PLACE@${ids[1]}`],
+      ["restore", `PLACE@${ids[0]}`, "--against", "PLACE", "--json"],
+      ["restore", `PLACE/runs/${ids[0]}`, "--against", `PLACE@${ids[1]}`],
     ];
     for (const command of commands) {
       const at = (place: string) => command.map((word) => word.replace("PLACE", place));
@@ -55,7 +55,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
       expect(inBucket.code).not.toBe(2);
     }
     const whole = await dumps.kbdump(["sql", job, sql, "--format", "csv"]);
-    for (const place of [[machine.file], ["test", "--dir", dumps.environment.url], [`${job}/test.duckdb`]])
+    for (const place of [[machine.file], ["test", "--out", dumps.environment.url], [`${job}/test.duckdb`]])
       expect(await dumps.kbdump(["sql", ...place.slice(0, 1), sql, "--format", "csv", ...place.slice(1)])).toEqual(
         whole,
       );
@@ -91,7 +91,7 @@ describe.skipIf(!hasS3)("a job in a bucket", () => {
     expect(stdout).toContain(`2 runs in ${job}`);
     expect(stdout).toContain("last");
     expect(await cached()).toEqual(ids.map((id) => `runs/${id}/manifest.json`));
-    const all = await kbdump(["list", "--dir", environment.url]);
+    const all = await kbdump(["list", "--out", environment.url]);
     expect(all.stdout).toMatch(/^job .*\ntest /);
     expect((await kbdump(["list", job, "--max-age", "1h"])).code).toBe(0);
     const head = await environment.head();

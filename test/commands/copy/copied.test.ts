@@ -123,7 +123,7 @@ Found by the proof:
     its description is another one
 
 `);
-  expect(printed).toContain("delete its copy at the service, then run:\n  kbdump restore ");
+  expect(printed).toContain("delete its copy at the service, then run:\n  kbdump copy ");
 });
 
 test("a document that an earlier process restored counts, unless this one says otherwise", () => {

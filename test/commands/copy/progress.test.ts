@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderCopy } from "../../../src/commands/copy/copy.js";
+import { renderCopy } from "../../../src/commands/copy.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { type CopyProgress, emptyCopyProgress } from "../../../src/restore/copy/copy-result.js";

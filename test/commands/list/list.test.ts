@@ -57,7 +57,7 @@ test("the runs of a job file, newest first, with the rules that hold them, and w
 
 test("a name and a folder list the same, but for the rules, which only the job file has", async () => {
   const { dir, place, old } = await startPlace();
-  const named = await runHere(["list", "test", "--dir", dir]);
+  const named = await runHere(["list", "test", "--out", dir]);
   expect(named.stdout.split("\n")[0]).toMatch(/ took$/);
   expect(named.stdout.split("\n")[2]).toMatch(new RegExp(`^${old} .*  latest$`));
   expect((await runHere(["list", place])).stdout).toBe(named.stdout);
@@ -67,25 +67,25 @@ test("without a job: the newest run of every job", async () => {
   const { dir, failed } = await startPlace();
   await mkdir(join(dir, "weekly", ".work"), { recursive: true });
   await mkdir(join(dir, "no-job"));
-  const { stdout } = await runHere(["list", "--dir", dir]);
+  const { stdout } = await runHere(["list", "--out", dir]);
   expect(stdout.split("\n")).toEqual([
     "job     newest run           age  status   documents  chunks  children     size       took  runs",
     `test    ${failed}  5 h  partial         13   5,027     2,948  15.9 MB  1 h 0 min     2`,
     "weekly  none yet                                                                               0",
     "",
   ]);
-  const { jobs, status } = JSON.parse((await runHere(["list", "--dir", dir, "--json"])).stdout);
+  const { jobs, status } = JSON.parse((await runHere(["list", "--out", dir, "--json"])).stdout);
   expect([status, jobs.map(({ job }: { job: string }) => job)]).toEqual(["ok", ["test", "weekly"]]);
 });
 
 test("--max-age: 1 and one line for each job without a complete run that is young enough", async () => {
   const { dir, old } = await startPlace();
   await mkdir(join(dir, "weekly", ".work"), { recursive: true });
-  expect((await runHere(["list", "test", "--dir", dir, "--max-age", "31h"])).code).toBe(0);
-  const stale = await runHere(["list", "test", "--dir", dir, "--max-age", "26h", "--quiet"]);
+  expect((await runHere(["list", "test", "--out", dir, "--max-age", "31h"])).code).toBe(0);
+  const stale = await runHere(["list", "test", "--out", dir, "--max-age", "26h", "--quiet"]);
   const reason = `the newest complete run of test, ${old}, is 1 d 6 h old`;
   expect([stale.code, stale.stderr]).toEqual([1, `kbdump: ${reason}; --max-age is 26h\n`]);
-  const all = await runHere(["list", "--dir", dir, "--max-age", "2d", "--json"]);
+  const all = await runHere(["list", "--out", dir, "--max-age", "2d", "--json"]);
   expect([all.code, all.stderr]).toEqual([1, "kbdump: weekly has no complete run; --max-age is 2d\n"]);
   expect(JSON.parse(all.stdout).status).toBe("stale");
   const wrong = await runHere(["list", "--max-age", "soon"]);
@@ -131,11 +131,11 @@ test("a job without runs is no error; what is no job is", async () => {
   const file = await jobFile(folder, { name: "new" });
   expect(await runHere(["list", file])).toMatchObject({ code: 0, stdout: `no run in ${join(dir, "new")} yet\n` });
   await mkdir(join(folder, "empty"));
-  const none = await runHere(["list", "--dir", join(folder, "empty")]);
+  const none = await runHere(["list", "--out", join(folder, "empty")]);
   expect([none.code, none.stdout]).toEqual([0, `no job has run in ${join(folder, "empty")} yet\n`]);
   for (const [args, message] of [
-    [["absent", "--dir", dir], `absent: no file or folder has this name, and no job in ${dir}; jobs there: test`],
-    [["--dir", join(folder, "gone")], `${join(folder, "gone")}: there is no such folder`],
+    [["absent", "--out", dir], `absent: no file or folder has this name, and no job in ${dir}; jobs there: test`],
+    [["--out", join(folder, "gone")], `${join(folder, "gone")}: there is no such folder`],
     [[join(place, "runs", failed)], "expected a job: its name, its folder or its job file"],
   ] as const) {
     const { code, stderr } = await runHere(["list", ...args]);
@@ -156,7 +156,7 @@ test("the shards of a job, below its runs and in the JSON result", async () => {
     `3 shards, 2 with a run, the newest ${newest}; without one: 2`,
     "",
   ]);
-  const { jobs } = JSON.parse((await runHere(["list", "test", "--dir", dir, "--json"])).stdout);
+  const { jobs } = JSON.parse((await runHere(["list", "test", "--out", dir, "--json"])).stdout);
   expect(jobs[0].shards).toEqual([
     { count: 2, with_run: 0, missing: [1, 2], newest_run_id: null },
     { count: 3, with_run: 2, missing: [2], newest_run_id: newest },

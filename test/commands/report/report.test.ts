@@ -38,10 +38,10 @@ test("writes the page beside the runs, for its owner alone, and says how to open
   expect((await runHere(["verify", run])).code).toBe(0);
 });
 
-test("-o names the file, or prints the page; --json says the same for programs", async () => {
+test("--file names the file, or prints the page; --json says the same for programs", async () => {
   const { run, folder } = await copyOfDump();
   const path = join(folder, "figures.html");
-  const { code, stdout } = await runHere(["report", run, "-o", path, "--json", "--no-verify"]);
+  const { code, stdout } = await runHere(["report", run, "--file", path, "--json", "--no-verify"]);
   const page = await readFile(path, "utf8");
   expect([code, JSON.parse(stdout)]).toMatchObject([
     0,
@@ -56,13 +56,13 @@ test("-o names the file, or prints the page; --json says the same for programs",
     },
   ]);
   expect(JSON.parse(stdout)).toMatchObject({ documents: 3, incomplete_documents: 1, chunks: 17, child_chunks: 15 });
-  expect(await runHere(["report", run, "-o", "-", "--no-verify"])).toEqual({ code: 0, stdout: page, stderr: "" });
+  expect(await runHere(["report", run, "--file", "-", "--no-verify"])).toEqual({ code: 0, stdout: page, stderr: "" });
 });
 
 test("--against: a job stands for its newest complete run before this one; a wrong order is a warning", async () => {
   const { folder, dir, partial, older, newer } = await startRuns();
   const report = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await runHere(["report", ...args, "--dir", dir, "--json", "--no-verify"]);
+    const { code, stdout, stderr } = await runHere(["report", ...args, "--out", dir, "--json", "--no-verify"]);
     expect(code, stderr).toBe(0);
     const { run, against, lost, warnings } = JSON.parse(stdout);
     return { run: run.run_id, against: against.run_id, lost, warnings, stderr };
@@ -80,7 +80,7 @@ test("--against: a job stands for its newest complete run before this one; a wro
   expect(turned).toMatchObject({ run: older, against: newer });
   expect(turned.warnings.join()).toContain("is the newer run");
   expect(turned.stderr).toContain("is the newer run");
-  const none = await runHere(["report", `test@${partial}`, "--against", "test", "--dir", dir]);
+  const none = await runHere(["report", `test@${partial}`, "--against", "test", "--out", dir]);
   expect(none).toMatchObject({ code: 2, stdout: "" });
   expect(none.stderr).toContain(`test: no complete run before ${partial}; an older run is needed to compare with`);
 });
@@ -88,7 +88,7 @@ test("--against: a job stands for its newest complete run before this one; a wro
 test("tells what verify finds, and still writes the page", async () => {
   const { run } = await copyOfDump();
   await writeFile(join(run, "more"), "");
-  const { code, stdout } = await runHere(["report", run, "-o", join(run, "..", "page.html")]);
+  const { code, stdout } = await runHere(["report", run, "--file", join(run, "..", "page.html")]);
   expect(code).toBe(0);
   expect(stdout).toContain("\nnot sound: verify has 1 finding\n");
 });
@@ -112,9 +112,12 @@ test("2 for what is no run, no older run, no database and no place", async () =>
     [["report", folder], "test: no complete run, so there is no latest. "],
     [["report", run, "--against", run], "it is the run itself; name an older one\n"],
     [["report", run, "--db", join(folder, "no.duckdb")], "no.duckdb: there is no such file\n"],
-    [["report", run, "-o", join(run, "report.html")], "it lies in the folder of a run, to which nothing is added; "],
-    [["report", run, "-o", join(folder, "no", "x.html")], "its folder does not exist; make it first\n"],
-    [["report", run, "-o", "/dev/null"], "it is a device; name a file\n"],
+    [
+      ["report", run, "--file", join(run, "report.html")],
+      "it lies in the folder of a run, to which nothing is added; ",
+    ],
+    [["report", run, "--file", join(folder, "no", "x.html")], "its folder does not exist; make it first\n"],
+    [["report", run, "--file", "/dev/null"], "it is a device; name a file\n"],
   ] as const) {
     const { code, stderr } = await runHere(args);
     expect(code, args.join(" ")).toBe(2);
@@ -132,7 +135,7 @@ test.runIf(canMount)("1 for a full and for a read-only disk, and nothing is left
     [closed, "the file system is read-only"],
   ] as const) {
     const path = join(disk, "report.html");
-    const { code, stdout, stderr } = await runHere(["report", run, "-o", path, "--no-verify"]);
+    const { code, stdout, stderr } = await runHere(["report", run, "--file", path, "--no-verify"]);
     expect({ code, stdout }, reason).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`kbdump: the report could not be written to ${path}: ${reason}`);
     expect(await readdir(disk)).toEqual([]);
@@ -143,7 +146,7 @@ test("SIGTERM in the middle ends it with 143; the old page stays, and nothing is
   const { run, folder } = await copyOfDump();
   const path = join(folder, "report.html");
   await writeFile(path, "an older report");
-  const child = startKbdump(["report", `test@${basename(run)}`, "--dir", join(folder, "..")]);
+  const child = startKbdump(["report", `test@${basename(run)}`, "--out", join(folder, "..")]);
   const ended = finished(child);
   child.stderr?.once("data", () => child.kill("SIGTERM")); // it begins with the run that it found
   const { code, stdout, stderr } = await ended;

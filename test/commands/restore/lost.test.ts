@@ -30,10 +30,10 @@ async function restore(
 
 test("without --apply, the plan is printed, and the defaults are those of the help", async () => {
   const folder = await runFolder();
-  const { code, stdout, options } = await restore([folder, "--lost"]);
+  const { code, stdout, options } = await restore([folder]);
   expect(code).toBe(0);
   expect(stdout).toContain(`\nplan: 1 row to write: 1 chunk added\n`);
-  expect(stdout).toContain(`\n  kbdump restore ${folder} --lost --apply\n`);
+  expect(stdout).toContain(`\n  kbdump restore ${folder} --apply\n`);
   expect(options).toMatchObject({
     folder,
     against: undefined,
@@ -51,7 +51,6 @@ test("without --apply, the plan is printed, and the defaults are those of the he
     settle: 60_000,
     lockTime: 600_000,
     memory: "800MB",
-    caFile: undefined,
   });
 });
 
@@ -59,10 +58,10 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
   const [folder, against] = [await runFolder(), await runFolder("new")];
   const { code, options } = await restore(
     [
-      ...[folder, "--lost", "--against", against, "--apply", "--yes", "--add-disabled", "--allow-http"],
+      ...[folder, "--against", against, "--apply", "--yes", "--add-disabled", "--allow-http"],
       ...["--document", idOf(1), "--chunk", `${idOf(2).toUpperCase()}, ${idOf(3)}`, "--chunk", idOf(2)],
       ...["--to", "http://10.0.0.5/v1", "--key-env", "OTHER_KEY", "--concurrency", "4", "--max-rps", "2.5"],
-      ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB", "--ca-file", "ca.pem"],
+      ...["--timeout", "2m", "--settle", "0", "--lock-time", "20m", "--memory", "2GB"],
     ],
     {
       given: { OTHER_KEY: " dataset-other\n" },
@@ -80,19 +79,18 @@ test("every flag arrives: ids in lower case and once, times in milliseconds, the
       settle: 0,
       lockTime: 1_200_000,
       memory: "2GB",
-      caFile: "ca.pem",
     },
   });
 });
 
 test("a plan against a newer run needs no key; with --apply it does", async () => {
   const [folder, against] = [await runFolder(), await runFolder("new")];
-  const plan = [folder, "--lost", "--against", against];
+  const plan = [folder, "--against", against];
   expect(await restore(plan, { given: {} })).toMatchObject({ code: 0, options: { against, key: undefined } });
   const refused = await restore([...plan, "--apply", "--yes"], { given: { KNOWLEDGE_API_KEY: "dataset-read" } });
   expect(refused).toMatchObject({ code: 2, options: undefined });
   expect(refused.stderr).toBe(
-    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore has a key of its own, which may write, as the key of a job is for reading only. Set it: export KNOWLEDGE_RESTORE_KEY=…\n",
+    "kbdump: no key: the variable KNOWLEDGE_RESTORE_KEY is not set; restore and copy take a key of their own, one that may write. Set it: export KNOWLEDGE_RESTORE_KEY=…\n",
   );
 });
 
@@ -110,7 +108,7 @@ test("every problem of the line is reported at once, before a run is looked for"
     "0",
   ];
   const more = ["--timeout", "soon", "--settle", "2h", "--memory", "lots", "--key-env", "dataset-0123456789abcdefghij"];
-  const { code, stderr, options } = await restore(["nothing", "--lost", ...wrong, ...more, "--apply"]);
+  const { code, stderr, options } = await restore(["nothing", ...wrong, ...more, "--apply"]);
   expect([code, options]).toEqual([2, undefined]);
   expect(stderr).toBe(`kbdump: 10 problems with the command line:
   --document: got "x", expected a UUID, 8-4-4-4-12 hexadecimal digits
@@ -143,7 +141,7 @@ test.each<[Partial<RestoreResult>, number, RegExp]>([
   ],
 ])("%j: exit %d", async (more, exit, begins) => {
   const result = resultOf([lost], { ...more, warnings: ["the clock jumped"] });
-  const args = [await runFolder(), "--lost", "--apply", "--yes"];
+  const args = [await runFolder(), "--apply", "--yes"];
   const { code, stdout, stderr } = await restore(args, { result });
   expect(code).toBe(exit);
   expect(stdout).toMatch(begins);
@@ -155,12 +153,12 @@ test.each<[Partial<RestoreResult>, number, RegExp]>([
 test("with --yes, nothing is asked", async () => {
   const answers: unknown[] = [];
   const act = async ({ confirm }: RestoreOptions) => answers.push(await confirm(resultOf([lost])));
-  await restore([await runFolder(), "--lost", "--apply", "--yes"], { act });
+  await restore([await runFolder(), "--apply", "--yes"], { act });
   expect(answers).toEqual([{ go: true, chosen: [] }]);
 });
 
 test("a plan that was to be written, and was not, exits as after Ctrl-C", async () => {
-  const { code, stdout, stderr } = await restore([await runFolder(), "--lost", "--apply", "--yes"]);
+  const { code, stdout, stderr } = await restore([await runFolder(), "--apply", "--yes"]);
   expect([code, stdout, stderr]).toEqual([
     130,
     "",

@@ -6,4 +6,4 @@ export const wide = pageFor({}, {});
 /** A terminal with colours. */
 export const terminalOf = (columns: number) => pageFor({ isTTY: true, columns }, {});
 
-export const invocation = { program: "kbdump", args: ["restore", "nightly@20261119", "--lost"] };
+export const invocation = { program: "kbdump", args: ["restore", "nightly@20261119"] };

@@ -81,10 +81,10 @@ Before you apply it:
   - The next re-index takes all of it again. To keep a text for good, put it into the source document.
 
 Write it:
-  kbdump restore nightly@20261119 --lost --apply
+  kbdump restore nightly@20261119 --apply
 
 Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --lost --chunk ${idOf(91)},${idOf(90)}`);
+  kbdump restore nightly@20261119 --chunk ${idOf(91)},${idOf(90)}`);
 });
 
 test("a refused document says why; one without a loss is not shown", () => {
@@ -103,12 +103,12 @@ test("a plan against another run names it, and the command to write asks the ser
   for (const against of [["--against", "nightly"], ["--against=nightly"]]) {
     const printed = renderPlan(resultOf([everything], { against: "output/nightly/runs/new" }), wide, {
       program: "kbdump",
-      args: ["restore", "nightly@20261119", ...against, "--lost", "--json"],
+      args: ["restore", "nightly@20261119", ...against, "--json"],
     });
     expect(printed).toContain("compared with output/nightly/runs/new.\n");
-    expect(printed).toContain("\n  kbdump restore nightly@20261119 --lost --apply\n");
+    expect(printed).toContain("\n  kbdump restore nightly@20261119 --apply\n");
     expect(printed).toContain(
-      `\n  kbdump restore nightly@20261119 ${against.join(" ")} --lost --chunk ${idOf(91)},${idOf(90)}`,
+      `\n  kbdump restore nightly@20261119 ${against.join(" ")} --chunk ${idOf(91)},${idOf(90)}`,
     );
   }
 });

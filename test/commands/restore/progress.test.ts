@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { paintFor } from "../../../src/cli/text.js";
-import { renderRestore } from "../../../src/commands/restore/lost.js";
+import { renderRestore } from "../../../src/commands/restore.js";
 import { emptyRunProgress } from "../../../src/job/run-progress.js";
 
 import { emptyRestoreProgress, type RestoreProgress } from "../../../src/restore/restore-options.js";

@@ -3,13 +3,22 @@ import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/cli.js";
 import type { Environment } from "../../../src/cli/command.js";
 import { outputFlags, tellError } from "../../../src/cli/output.js";
-import { type Restores, restoreCommand } from "../../../src/commands/restore.js";
+import { copyCommand } from "../../../src/commands/copy.js";
+import { restoreCommand } from "../../../src/commands/restore.js";
+import type { Move } from "../../../src/restore/copy/copy-result.js";
+import type { RestoreLost } from "../../../src/restore/restore-options.js";
 import { testFolder } from "../../run/job-for.js";
 
 const env = { KNOWLEDGE_RESTORE_KEY: "dataset-write" };
 const unasked = () => Promise.reject(new Error("this kind of restore was not asked for"));
 
-/** Runs `restore` with restores that a test made up, off a terminal unless one is given; gives what came of it. */
+/** The work of the two commands that write, made up by a test. */
+interface Restores {
+  readonly lost: () => Promise<RestoreLost>;
+  readonly move: () => Promise<Move>;
+}
+
+/** Runs `restore` or `copy` with restores that a test made up, off a terminal unless one is given; gives what came of it. */
 export async function restoreHere(
   args: readonly string[],
   restores: Partial<Restores>,
@@ -32,9 +41,11 @@ export async function restoreHere(
     committing: () => {},
     ...given,
   };
-  const line = ["restore", ...args];
-  const load = async () => restoreCommand({ lost: unasked, move: unasked, ...restores });
-  const known = { names: () => ["restore"], load };
+  const name = restores.move ? "copy" : "restore";
+  const line = [name, ...args];
+  const { lost = unasked, move = unasked } = restores;
+  const load = async () => (restores.move ? copyCommand(move) : restoreCommand(lost));
+  const known = { names: () => [name], load };
   const code = await runCommandLine(line, environment, known).catch((error) =>
     tellError(error, outputFlags(line), environment),
   );

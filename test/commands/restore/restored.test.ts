@@ -67,10 +67,10 @@ Not restored:
       → put it back by hand
 
 Once the cause is gone:
-  kbdump restore nightly@20261119 --lost --apply
+  kbdump restore nightly@20261119 --apply
 
 Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --lost --chunk ${idOf(91)},${idOf(90)}
+  kbdump restore nightly@20261119 --chunk ${idOf(91)},${idOf(90)}
 
 1 other row left alone, for want of evidence or as disabled: --json lists all, --chunk chooses them
 
@@ -135,7 +135,7 @@ Not restored:
       unknown before: no run has the text before
 
 Choose rows that are left alone, by their ids; --json has their whole texts:
-  kbdump restore nightly@20261119 --lost --chunk ${idOf(1)}`,
+  kbdump restore nightly@20261119 --chunk ${idOf(1)}`,
   );
   const refused = documentOf({ document_id: idOf(5), refused: "it is archived" });
   const both = renderRestored(

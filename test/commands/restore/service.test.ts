@@ -25,9 +25,9 @@ test("a run is not restored to its own host if the job file names another one, u
   const datasets = [{ id: dataset, documents: [document] }];
   await writeFile(file, JSON.stringify({ service, datasets, output: { dir: join(folder, "out") } }));
   const env = { KNOWLEDGE_RESTORE_KEY: key, KNOWLEDGE_BASE_URL: url };
-  const refused = await runHere(["restore", file, "--lost"], env);
+  const refused = await runHere(["restore", file], env);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain(`the run came from ${url}, and ${file} names https://other.example.com/v1; `);
-  const named = await runHere(["restore", file, "--lost", "--to", url], env);
+  const named = await runHere(["restore", file, "--to", url], env);
   expect({ code: named.code, stderr: named.stderr }).toEqual({ code: 0, stderr: "" });
 });

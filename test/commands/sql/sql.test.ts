@@ -25,7 +25,7 @@ test("a job's name, its folder and the file itself: the same table", async () =>
   const sql = "SELECT id, content FROM chunks WHERE id > 1497 ORDER BY id";
   const table = "  id  content\n1498  text 1498\n1499  text 1499\n\n2 rows\n";
   for (const source of ["test", join(dir, "test"), database])
-    expect(await runHere(["sql", source, sql, "--dir", dir])).toEqual({ code: 0, stdout: table, stderr: "" });
+    expect(await runHere(["sql", source, sql, "--out", dir])).toEqual({ code: 0, stdout: table, stderr: "" });
 });
 
 test("a table has the first 1,000 rows, or as many as --limit says, and tells that there are more", async () => {
@@ -94,7 +94,7 @@ test("2, with the reason and the place", async () => {
     [[database, "SELECT 1", "--limit", "0", "--memory", "lots"], '--limit: got "0", expected a whole number from 1 on'],
     [[database, "SELECT 1", "--json", "--format", "csv"], "--json: it contradicts --format csv"],
   ] as const) {
-    const { code, stdout, stderr } = await runHere(["sql", ...args, "--dir", dir]);
+    const { code, stdout, stderr } = await runHere(["sql", ...args, "--out", dir]);
     if (!args.some((arg) => arg === "--json")) expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/\n\s+at /);

@@ -97,14 +97,7 @@ test("1 where a document cannot be read whole, and where nothing is left to comp
 });
 
 test("2 with every flag that is wrong or lonely, for a document of another run, and without a key", async () => {
-  const lonely = [
-    "--key-env=K",
-    "--allow-http",
-    "--concurrency=1",
-    "--max-rps=1",
-    "--ca-file=f",
-    `--document=${uuid(9)}`,
-  ];
+  const lonely = ["--key-env=K", "--allow-http", "--concurrency=1", "--max-rps=1", `--document=${uuid(9)}`];
   const { code, stderr } = await runHere(["verify", "run", ...lonely]);
   expect(code).toBe(2);
   const why = "only with --against, which names the service to compare with";

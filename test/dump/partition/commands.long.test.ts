@@ -64,7 +64,7 @@ test("commands that read a dump say the same of divided and compressed files as 
   ]);
 
   const plan = await expectAlike(
-    (partition) => ["restore", old[partition], "--lost", "--against", fresh[partition], "--json"],
+    (partition) => ["restore", old[partition], "--against", fresh[partition], "--json"],
     0,
   );
   expect(plan).toContain("Written by a person.");
@@ -77,7 +77,7 @@ test("commands that read a dump say the same of divided and compressed files as 
   };
   expect(await report("dataset")).toBe(await report("none"));
 
-  const listed = await runHere(["list", "test", "--dir", join(folder, "dataset"), "--json"]);
+  const listed = await runHere(["list", "test", "--out", join(folder, "dataset"), "--json"]);
   const { files } = JSON.parse(await readFile(join(fresh.dataset, "manifest.json"), "utf8"));
   const bytes = files.reduce((sum: number, file: { bytes: number }) => sum + file.bytes, 0);
   expect(listed.stdout).toContain(`"bytes":${bytes}`);

@@ -96,7 +96,7 @@ test("the cards say what a re-index took of the work of people, and the commands
   expect(wordsOf(facts.query)).toEqual([
     ...wordsOf(facts.documents.query).slice(0, 3),
     "--text",
-    "--dir",
+    "--out",
     expect.any(String),
   ]);
 

@@ -66,7 +66,7 @@ test("a hundred rows get a card, those made by hand first; each can be chosen by
       uuid(999),
       "edited",
       "A person edited it, and no run has the text before the edit.",
-      expect.stringMatching(` --lost --against \\S+ --document ${uuid(7)} --chunk ${uuid(999)}$`),
+      expect.stringMatching(` --against \\S+ --document ${uuid(7)} --chunk ${uuid(999)}$`),
     ],
     ["odd", null, "Nothing proves that a person made or edited it.", null],
     [uuid(1), null, "Nothing proves that a person made or edited it.", expect.stringMatching(`--chunk ${uuid(1)}$`)],

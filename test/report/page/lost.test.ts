@@ -59,8 +59,8 @@ test("every card shows the words, the hand, the time in UTC, and the way back", 
   expect(child).toMatch(/child chunk 2 gone made or edited by hand on/);
   expect(unsigned).toMatch(/no sign of a person&#39;s work .*Left to you: Nothing shows/);
   expect(unsigned?.split("more row")[0]).not.toContain("kbdump");
-  expect(page).toContain("<code>kbdump restore nightly@20261113T020000456Z --lost --against nightly</code>");
-  expect(page).toContain("<code>kbdump restore nightly@20261113T020000456Z --lost --apply</code>");
+  expect(page).toContain("<code>kbdump restore nightly@20261113T020000456Z --against nightly</code>");
+  expect(page).toContain("<code>kbdump restore nightly@20261113T020000456Z --apply</code>");
   expect(textOf(pageOf({ cards: [cardOf({})] }))).not.toContain("this document alone");
   expect(textOf(page)).toContain("1 more row is not shown. This command prints all of them:kbdump diff nightly@");
   expect(textOf(page)).toContain("One document was not read whole");

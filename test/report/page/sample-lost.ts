@@ -5,7 +5,7 @@ const old = "nightly@20261113T020000456Z";
 const account = sampleId(900);
 
 function restoreCommand(id: string): string {
-  return `kbdump restore ${old} --lost --against nightly --chunk ${id}`;
+  return `kbdump restore ${old} --against nightly --chunk ${id}`;
 }
 
 const cards: readonly LostCard[] = [
@@ -147,8 +147,8 @@ export function sampleLost(): LostFacts {
     left_out: 1,
     query: `kbdump diff ${old} nightly@20261120T020000123Z`,
     restore: {
-      command: `kbdump restore ${old} --lost --against nightly`,
-      apply: `kbdump restore ${old} --lost --apply`,
+      command: `kbdump restore ${old} --against nightly`,
+      apply: `kbdump restore ${old} --apply`,
       rows: 4,
       reason: null,
     },

@@ -50,7 +50,7 @@ export async function makeSampleReport(folder: string): Promise<string> {
     }
     await post(new URL(`/demo/reindex/${document}?seconds=0`, service.url), service.key, {});
     await kbdump("run", "handbook.yaml");
-    await kbdump("report", "handbook", "--against", "handbook", "--out", "report.html");
+    await kbdump("report", "handbook", "--against", "handbook", "--file", "report.html");
   } finally {
     await service.close();
   }

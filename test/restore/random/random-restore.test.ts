@@ -69,7 +69,7 @@ async function play(drawn: Scenario): Promise<Played> {
       await plant(at);
       await restoreLost(restoring(backedUp, key, { signal: wire.breakAt(number) })).catch(() => {});
     }
-    const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(backedUp, ["--lost"], key, drawn.frozenAt);
+    const frozen = drawn.frozenAt === null ? undefined : await freezeRestore(backedUp, [], key, drawn.frozenAt);
     await plant(drawn.breaks.length);
     await restore(); // adds may wait for a later command on this wire
     wire.mend();

@@ -16,7 +16,7 @@ export async function joinReadings(environment: Environment, shards: readonly Re
   const job = jobOf(environment.scenario, environment.service.knowledge.dataset.id);
   for (const { shard, through } of shards)
     if (through) await publish(through.reading, { ...job, shard, output: { ...job.output, dir } });
-  const found = await findShards([join(dir, job.name)], { dir, env: {} });
+  const found = await findShards([join(dir, job.name)], { out: dir, env: {} });
   return joinShards(found, { env: {}, now: () => new Date(environment.clock.now) });
 }
 
